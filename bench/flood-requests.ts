@@ -15,7 +15,7 @@ export interface Flood {
   readonly usesUpKey?: true;
 }
 
-/** Lists floods against an app with wrong credentials. Each has addresses and keys of its own. */
+/** Lists floods against an app with wrong credentials. Each has its own addresses and keys. */
 export const listCredentialFloods = (appName: string): readonly Flood[] =>
   listRejectedRequests(appName).map((flood) => ({ ...flood, contract: getCustomerPurchases }));
 

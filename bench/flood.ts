@@ -40,7 +40,7 @@ async function measureCredentialFloods(metered: MeteredService): Promise<BenchRe
   return { title: `Floods of ${totalRequests} rejected requests, at most ${requestsPerSecond} a second`, rows };
 }
 
-/** Each flood has an app of its own with the lowest limit, so that the flood exceeds it early. */
+/** Each flood has its own app with the lowest limit, so that the flood exceeds it early. */
 async function measureKeyFloods({ service, ...metered }: MeteredService): Promise<BenchResult> {
   const { deps } = await import('../composition/deps.ts');
   const { setRequestLimit } = await import('../lib/apps/manage-apps.ts');

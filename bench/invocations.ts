@@ -13,7 +13,7 @@ const laterInvocations = [10, 50] as const;
 const neighbors = 2;
 
 /**
- * Measures the built functions, each in a process of its own with the variables that Lambda sets: the processor time of
+ * Measures the built functions, each in its own process with the variables that Lambda sets: the processor time of
  * the initialization with its warm-up and of invocations, the first one included, and the table calls of a request. The
  * last rows are a function without code of the service that makes as many table calls, one after the other.
  */

@@ -36,7 +36,7 @@ interface Start {
 }
 
 /**
- * Measures `npm start` as a process of its own, with its data in memory: starts without and with a build in the cache,
+ * Measures `npm start` as a separate process, with its data in memory: starts without and with a build in the cache,
  * processor time while idle, and memory of the process tree before, after and 30 s after 200 validations. Linux only.
  */
 export async function benchLocal(): Promise<BenchResult[]> {
@@ -99,7 +99,7 @@ async function measureUsage() {
   }
 }
 
-/** Starts the service in a folder of its own and with an empty cache of the TypeScript loader, as in a fresh clone. */
+/** Starts the service in its own folder and with an empty cache of the TypeScript loader, as in a fresh clone. */
 async function startService(): Promise<Start> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'));
   const port = await findFreePort();

@@ -61,7 +61,7 @@ export function addSettingsCommands(app: Command): void {
     .action(printResult(showCatalogueAction));
 }
 
-/** Completion offers the tokens. Brand names are accepted as well. */
+/** Completion offers the tokens. Brand names are accepted too. */
 const createStoreArgument = (): Argument =>
   new Argument('<platform>', 'store, or its brand name such as apple').choices(platforms).argParser(parseStore);
 

@@ -1,7 +1,6 @@
 /** Adjustable clock of the emulated stores, in epoch milliseconds. */
 export interface Clock {
   readonly now: () => number;
-  /** Whether the clock cannot be set. */
   readonly isFixed?: boolean;
   readonly set: (ms: number) => void;
 }

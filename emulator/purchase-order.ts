@@ -22,7 +22,7 @@ export type ProductType = v.InferOutput<typeof ProductType>;
 /** Paid introductory offer. Its default period is the period of the product. */
 const IntroOffer = v.strictObject({ priceMicros: Micros, period: v.exactOptional(Period) });
 
-/** A further product of a purchase. Its default period is the period of the first product. */
+/** Another product of a purchase. Its default period is the period of the first product. */
 const OrderItem = v.strictObject({
   productId: ProductId,
   priceMicros: Micros,

@@ -16,7 +16,7 @@ const EmulatorState = v.object({
 export type EmulatorState = v.InferOutput<typeof EmulatorState>;
 
 /**
- * File with the state that survives a restart. Its first line is a state, each further line the changes of one call. An
+ * File with the state that survives a restart. Its first line is a state, each later line the changes of one call. An
  * incomplete last line belongs to a call without a response.
  */
 export interface StateFile {

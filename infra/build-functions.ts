@@ -28,7 +28,7 @@ export interface BundleFile {
   readonly sources: readonly string[];
 }
 
-/** The code of one function, in a folder of its own. The file `<function>.mjs` exports `handler`. */
+/** The code of one function, in its own folder. The file `<function>.mjs` exports `handler`. */
 export interface Bundle {
   /** `<area>/<function>`, also the path of its folder. */
   readonly name: string;
@@ -87,7 +87,6 @@ interface BundleOptions {
   readonly mapsFolder?: string;
   /** Whether to leave out code of packages that the functions never use; true by default. */
   readonly omitsUnused?: boolean;
-  /** Whether the bundle ends with the warm-up of the function. */
   readonly runsWarmUp?: boolean;
 }
 
@@ -111,7 +110,7 @@ const createWarmUpEntry = (entry: string): Plugin => ({
 });
 
 /**
- * Bundles a file of the project for Lambda, as `<file>.mjs` in a folder of its own: what the start needs is one chunk,
+ * Bundles a file of the project for Lambda, as `<file>.mjs` in its own folder: what the start needs is one chunk,
  * because each file that Lambda loads takes time. Dynamic imports (store adapters, the Secrets Manager client) are
  * chunks of their own. Names of functions are shortened, which makes the code a tenth smaller. The content determines
  * the name of each chunk.

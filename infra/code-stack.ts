@@ -15,7 +15,7 @@ export class CodeStack extends NestedStack {
 }
 
 /**
- * Returns the name of the deployed stack. A nested stack has a name of its own, which exists only after the deployment.
+ * Returns the name of the deployed stack. A nested stack has its own name, which exists only after the deployment.
  */
 export function getServiceName(construct: Construct): string {
   const stack = Stack.of(construct);

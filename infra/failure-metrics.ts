@@ -12,7 +12,7 @@ const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 export const logPatterns = {
-  /** Internal errors and settings that a store rejects. Lines without a code count as well, for example crashes. */
+  /** Internal errors and settings that a store rejects. Lines without a code count too, for example crashes. */
   Error: FilterPattern.all(
     isError,
     FilterPattern.any(
@@ -55,7 +55,7 @@ const createLogFilter = (handler: LambdaFunction, kind: keyof typeof logPatterns
 
 /**
  * Filter of the access log: requests that API Gateway rejects with 429. If a function rejects credentials with 429, the
- * status of the integration is 429 as well.
+ * status of the integration is 429 too.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */
 export const throttlePattern = FilterPattern.all(
@@ -63,7 +63,7 @@ export const throttlePattern = FilterPattern.all(
   FilterPattern.stringValue('$.integrationStatus', '!=', '429'),
 );
 
-/** Creates a metric of the requests that API Gateway rejects with 429: it has no metric of its own for them. */
+/** Creates a metric of the requests that API Gateway rejects with 429: it does not have a metric for them. */
 export function createThrottleMetric(accessLog: ILogGroup, period: Duration): IMetric {
   const filter = new MetricFilter(accessLog, 'Throttles', {
     logGroup: accessLog,

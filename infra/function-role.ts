@@ -8,7 +8,7 @@ import {
 import type { Construct } from 'constructs';
 
 /**
- * The role of a function. Its permissions are an inline policy and not a resource of their own: a stack can have 500
+ * The role of a function. Its permissions are an inline policy and not their own resource: a stack can have 500
  * resources.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
  */

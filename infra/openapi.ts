@@ -211,7 +211,7 @@ function buildParameters(
   });
 }
 
-/** Prefixes of the error responses with a format of their own. */
+/** Prefixes of the error responses with their own format. */
 const errorPrefixes: Readonly<Partial<Record<Contract['errorFormat'], string>>> = {
   processor: 'Processor',
   openiap: 'OpenIap',

@@ -28,7 +28,6 @@ interface ServiceFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether the function may send messages to the queue that invokes it. */
   readonly allowsRecursion?: boolean;
-  /** Whether the function reads the stream of the table. */
   readonly readsStream?: boolean;
   /** Whether each change of the function creates a version, which its alias selects. */
   readonly hasVersion?: boolean;

@@ -5,7 +5,7 @@ interface Template {
 
 interface TemplateResource {
   readonly Type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each type has properties of its own.
+  // biome-ignore lint/suspicious/noExplicitAny: each type has its own properties.
   readonly Properties?: Readonly<Record<string, any>>;
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;

@@ -5,7 +5,6 @@ import { overrideDate } from '../lib/shared/override-date.ts';
 export interface WorkerData {
   /** `file:` URL of the bundle. */
   readonly module: string;
-  /** The name of the export to call. */
   readonly exportName: string;
   readonly clockOffset: SharedArrayBuffer;
   /** Whether item calls go to the table engine without the SDK. */

@@ -109,7 +109,7 @@ function buildDefinition(
     name: id,
     environment: {
       ...environment,
-      // Identifies the function to the IAM proxy, like a role of its own.
+      // Identifies the function to the IAM proxy, like a separate role.
       AWS_ACCESS_KEY_ID: id,
       AWS_LAMBDA_FUNCTION_NAME: id,
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),

@@ -29,7 +29,7 @@ function describeCure(owner: number, file: string): string {
 }
 
 /**
- * Finds the id of the running process that has locked the folder. A lock is stale if its process has ended, also if
+ * Finds the id of the running process that has locked the folder. A lock is stale if its process has ended, even if
  * another process has got the same id since.
  */
 export function findLockOwner(folder: string): number | undefined {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { projectFolder } from '../infra/project-folder.ts';
 
-/** Runs Node as a process of its own: the memory of the bundler and of the CDK is free after a build. */
+/** Runs Node as a separate process: the memory of the bundler and of the CDK is free after a build. */
 export async function runBuild(...nodeArguments: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [...nodeArguments], {
     cwd: projectFolder,

@@ -85,7 +85,7 @@ function parseStores(text = 'emulated') {
   throw startupError(`STORES ${text} is not valid: set emulated, real, or real: with apps, such as real:my-app.`);
 }
 
-/** Chooses the folder of a service without persistent data: a folder of its own if another service uses the default. */
+/** Chooses the folder of a service without persistent data: its own folder if another service uses the default. */
 function chooseMemoryFolder(port: number): string {
   return findLockOwner(dataFolder) === undefined ? dataFolder : join(dataFolder, `port-${port}`);
 }

@@ -25,9 +25,8 @@ export interface LedgerInterval {
   readonly reversals: number;
   /** Whether another purchase has replaced this one. It announces the change. */
   readonly isReplaced: boolean;
-  /** Whether the purchase continues one that has been announced. */
   readonly isSuccessor: boolean;
-  /** Number of announced refunds of the further items, which are purchases of their own. */
+  /** Number of announced refunds of the other items, which are purchases of their own. */
   readonly itemRefunds: number;
   /** Number of refunds that the store has reported late: after the end that they caused. */
   readonly owedRefunds: number;

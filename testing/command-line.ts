@@ -39,7 +39,7 @@ async function loadStores(): Promise<void> {
 }
 
 /**
- * Runs a command in this process, which takes a tenth of the time of a process of its own. The first command loads the
+ * Runs a command in this process, which takes a tenth of the time of a separate process. The first command loads the
  * program and the adapters, which takes the time of eight processes. Its connections belong to the first command of the
  * test file, and `input` is a file in place of `-`. For a few commands, interrupts, standard input or a second service,
  * use `spawnCommand`.
@@ -83,7 +83,7 @@ export async function runCommand(
 const ownDates = new AsyncLocalStorage<{ date: DateConstructor }>();
 
 /**
- * Runs a command with a `Date` of its own: it takes over the clock of the emulator, but servers of this process must
+ * Runs a command with its own `Date`: it takes over the clock of the emulator, but servers of this process must
  * not.
  */
 async function runWithOwnDate<T>(run: () => Promise<T>): Promise<T> {
@@ -144,13 +144,13 @@ export async function getCommandLine(): Promise<string> {
   return await bundle;
 }
 
-/** Starts a command as a process of its own, from a bundle of the sources. */
+/** Starts a command as a separate process, from a bundle of the sources. */
 export async function startCommand(environment: Environment, args: readonly string[], { cwd = projectFolder } = {}) {
   const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...env } = { ...process.env, ...environment };
   return spawn(process.execPath, [await getCommandLine(), ...args], { cwd, env });
 }
 
-/** Runs a command as a process of its own, and returns its exit code and output. */
+/** Runs a command as a separate process, and returns its exit code and output. */
 export async function spawnCommand(
   environment: Environment,
   args: readonly string[],
@@ -164,7 +164,7 @@ export async function spawnCommand(
   return { code, out, error };
 }
 
-/** Runs a command that must succeed as a process of its own, and returns its output. */
+/** Runs a command that must succeed as a separate process, and returns its output. */
 export async function spawnSuccessfully(
   environment: Environment,
   args: readonly string[],

@@ -33,6 +33,6 @@ async function aggregateItems(items: readonly Item[], itemsBefore: readonly Item
     const before = itemsBefore.find(({ pk, sk }) => pk === after.pk && sk === after.sk);
     return buildStreamRecord({ ...(before && { before }), after }, position);
   });
-  // A shard of its own: in one shard, the aggregator skips sequence numbers up to its checkpoint.
+  // Its own shard: in one shard, the aggregator skips sequence numbers up to its checkpoint.
   await aggregateStreamRecords(records, createUniqueName('shard'), deps());
 }

@@ -42,7 +42,7 @@ const kinds = [
   { platform: 'store_c', ...oneTime },
 ] as const;
 
-/** Makes purchases of all stores and kinds, each by a user of its own, and returns their rows. */
+/** Makes purchases of all stores and kinds, each by its own user, and returns their rows. */
 export const buyImportablePurchases = async (service: Service, count: number): Promise<ImportablePurchase[]> =>
   await pMap(
     Array.from({ length: count }, (_, index) => index),

@@ -81,7 +81,7 @@ const trialPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a'
 /** The stores on which a subscription can start with an introductory price. */
 const introPlatforms: readonly Platform[] = ['store_a', 'store_b'];
 
-/** The stores whose emulated accounts sell in the sandbox as well. */
+/** The stores whose emulated accounts sell in the sandbox too. */
 const sandboxPlatforms: readonly Platform[] = ['store_b'];
 
 /** The stores whose weekly subscriptions have several unpaid periods in a history. */
@@ -179,7 +179,6 @@ export interface OwnedPurchase {
   /** Returns the body for `POST /v1/validate` with the current evidence. */
   // biome-ignore lint/suspicious/noExplicitAny: the evidence of each store has another shape.
   getEvidence(): Promise<any>;
-  /** Whether the first payment has not been made. */
   isFirstPeriodPending(): boolean;
   /** Whether a payment was refunded or charged back. */
   isMoneyReturned(): boolean;

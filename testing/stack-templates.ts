@@ -23,7 +23,6 @@ export interface Template {
 /** A synthesized stack. */
 export interface SynthesizedStack {
   readonly stackName: string;
-  /** Whether it has termination protection. */
   readonly isProtected: boolean;
   readonly root: Template;
   /** Templates of the nested stacks by logical id. */
@@ -75,7 +74,7 @@ async function readStackFiles(): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-/** Runs `synthesize-stacks.ts` as a process of its own: jest takes several times longer to load the CDK. */
+/** Runs `synthesize-stacks.ts` as a separate process: jest takes several times longer to load the CDK. */
 async function synthesizeStacks(folder: string): Promise<void> {
   const program = fileURLToPath(new URL('./synthesize-stacks.ts', import.meta.url));
   const child = spawn(process.execPath, ['--max-semi-space-size=64', '--import', 'tsx', program, folder], {

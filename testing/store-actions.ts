@@ -49,7 +49,7 @@ export const subscriptionActions: ActionCase[] = [
   ['store_a', 'update-metadata', 'as before', unchanged],
   ['store_a', 'migrate', 'as before', unchanged],
   ['store_a', 'change-price', 'as before', unchanged],
-  // The family member has a purchase of their own.
+  // The family member has their own purchase.
   ['store_a', 'share', 'as before', unchanged],
   // The same sale with another transaction id.
   ['store_a', 'restore', 'as before', unchanged],
@@ -131,7 +131,7 @@ export const subscriptionActions: ActionCase[] = [
   ['processor_b', 'renew', 'later', renewedState],
   // A prorated charge within the period does not renew.
   ['processor_b', 'change-plan', 'as before', { ...renews, lastRenewalDate: undefined }],
-  // A renewing subscription has a further day, because the gateway bills at an unknown hour. It gets a reason when
+  // A renewing subscription has another day, because the gateway bills at an unknown hour. It gets a reason when
   // access ends.
   ['processor_b', 'cancel', 'sooner', { ...lapses, cancelationReason: undefined }],
   ['processor_b', 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true }],

@@ -74,7 +74,7 @@ type Clock = Pick<WebhookHarness, 'now' | 'queue' | 'postTimeoutMs'>;
 let documents: DynamoDBDocumentClient | undefined;
 
 export async function createWebhookHarness(options: HarnessOptions): Promise<WebhookHarness> {
-  // A table of its own, because the harness reads the due items of all apps.
+  // Its own table, because the harness reads the due items of all apps.
   const table = await createTestTable('claimcheck-test-webhooks');
   const state: Clock = { now: startDate, queue: [], postTimeoutMs: 30 * secondMs };
   const harnessDeps = createHarnessDeps(table, state, options);

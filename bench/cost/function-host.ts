@@ -21,7 +21,7 @@ export interface Invocation {
   readonly responseBytes: number;
 }
 
-/** The built functions, each in a process of its own. */
+/** The built functions, each in its own process. */
 export interface FunctionHost {
   /** Builds a file of the project like a function, with its warm-up, and returns the name of the function. */
   build(file: string): Promise<string>;

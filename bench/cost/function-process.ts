@@ -22,7 +22,7 @@ export interface ProcessReport {
 }
 
 /*
- * Runs the built bundle of one function in a process of its own, like an instance on Lambda. Console output is counted
+ * Runs the built bundle of one function in its own process, like an instance on Lambda. Console output is counted
  * in Lambda's format and discarded.
  */
 let logBytes = 0;

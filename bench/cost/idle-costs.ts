@@ -3,7 +3,7 @@ import type { Template } from '../../local/template.ts';
 import { addQuantities, type Quantities, scaleQuantities } from '../prices.ts';
 import { assumptions, secondsOfMonth } from './assumptions.ts';
 
-/** Resource types without a price of their own, with the reason. */
+/** Resource types without their own price, with the reason. */
 const freeTypes: Readonly<Record<string, string>> = {
   'AWS::DynamoDB::Table': 'on-demand: billed by requests and storage. Encrypted with a key of AWS',
   'AWS::SQS::Queue': 'billed by requests. Encrypted with a key of SQS',
@@ -29,7 +29,7 @@ const Mapping = v.object({ FilterCriteria: v.optional(v.unknown()) });
 
 const longPollSeconds = 20;
 
-/** Quantities of one month for each resource type with a price of its own. */
+/** Quantities of one month for each resource type with its own price. */
 const pricedTypes: Readonly<Record<string, (properties: unknown) => Quantities>> = {
   'AWS::SecretsManager::Secret': () => ({ secrets: 1 }),
   'AWS::CloudWatch::Dashboard': () => ({ dashboards: 1 }),

@@ -16,7 +16,7 @@ const Ready = v.object({
 });
 const Runtime = v.object({ environment: v.record(v.string(), v.string()) });
 
-/** The service of `npm start` in a process of its own, with its data in memory. */
+/** The service of `npm start` in its own process, with its data in memory. */
 export interface ServiceProcess extends v.InferOutput<typeof Ready> {
   /** Environment with which an operator calls the service. */
   readonly environment: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export async function startServiceProcess(port: number): Promise<ServiceProcess>
   }
 }
 
-/** Waits for the files that the service writes for scripts: in a folder of its own if another service runs. */
+/** Waits for the files that the service writes for scripts: in its own folder if another service runs. */
 async function waitUntilReady(port: number, getExitCode: () => number | null) {
   const read = async () => {
     if (getExitCode() !== null) throw new Error('npm start failed.');

@@ -81,7 +81,7 @@ interface ReadOptions {
   readonly isConsistent: boolean;
 }
 
-/** Counts the units of reading one item by its key: one per 4 KB, also if the item does not exist. */
+/** Counts the units of reading one item by its key: one per 4 KB, even if the item does not exist. */
 export const countItemReadUnits = (item: ItemImage | undefined, { isConsistent }: ReadOptions): number =>
   countBlocks(item ? countItemBytes(item) : 0, readBlock) * (isConsistent ? 1 : 0.5);
 

@@ -9,7 +9,7 @@ import { describeFileError } from '../describe-file-error.ts';
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /**
- * The state of an unfinished import. The first `rows` rows of the file are done; later ones can be imported as well.
+ * The state of an unfinished import. The first `rows` rows of the file are done; later ones can be imported too.
  */
 const Progress = v.object({
   version: v.literal(1),

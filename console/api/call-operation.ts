@@ -2,7 +2,7 @@ import { getSession, rejectSession } from '../session.ts';
 import { apiError } from './api-error.ts';
 import { buildHeaders, buildUrl, toUnreachable } from './client.ts';
 
-/** Response to a request that the user wrote, also if it is an error. */
+/** Response to a request that the user wrote, even if it is an error. */
 export interface CallOutcome {
   readonly status: number;
   /** Parsed JSON, or the text. */

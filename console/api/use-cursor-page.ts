@@ -14,7 +14,7 @@ interface CursorPageOptions<Row> {
   readonly loadPage: LoadPage<Row>;
 }
 
-/** Loads the page of a list at a cursor. A page of few matching rows is followed by further ones, a limited number. */
+/** Loads the page of a list at a cursor. A page of few matching rows is followed by others, a limited number. */
 export function useCursorPage<Row>({ list, cursor, limit, loadPage }: CursorPageOptions<Row>): Loaded<CursorPage<Row>> {
   const load = async (signal: AbortSignal) =>
     await loadPages(async (next) => await loadPage({ cursor: next, limit }, signal), {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 interface PollingOptions {
   /** The interval is the minimum again whenever this value changes. */
   readonly revision: string;
-  /** First interval. Each further one is half as long again, up to the maximum. */
+  /** First interval. Each later one is half as long again, up to the maximum. */
   readonly minMs: number;
   readonly maxMs: number;
 }

@@ -147,7 +147,6 @@ const toSeconds = (day: string): number => Date.parse(day.length === 7 ? `${day}
 interface PlotOptions {
   readonly width: number;
   readonly labels: readonly string[];
-  /** Whether each value is of a month. */
   readonly isMonthly: boolean;
   readonly kind: 'line' | 'bars';
   readonly format: (value: number) => string;

@@ -23,7 +23,7 @@ export function startCommitment(
   return createCommitment(start);
 }
 
-/** Returns a new commitment in its first billing period. It renews, also if an earlier one was canceled. */
+/** Returns a new commitment in its first billing period. It renews, even if an earlier one was canceled. */
 export const createCommitment = (start: number): Commitment => buildCommitment(1, true, start);
 
 /** Returns the commitment in the next billing period. After the last one, a new commitment starts. */

@@ -16,7 +16,7 @@ import {
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 
 /**
- * Changes the product within the subscription group, also while Apple retries a payment: an upgrade is a payment that
+ * Changes the product within the subscription group, even while Apple retries a payment: an upgrade is a payment that
  * ends the retries. Immediate if the new product costs more per day, or costs the
  * same and has the same period; otherwise at the next renewal. The current product cancels a scheduled change.
  */

@@ -120,7 +120,6 @@ export const Purchase = v.object({
   sharedFrom: v.exactOptional(v.string()),
   /** Whether the share is an assigned seat instead of a family share. */
   isAssigned: v.exactOptional(v.literal(true)),
-  /** Whether the app has finished the transaction of a consumable. */
   isFinished: v.exactOptional(v.literal(true)),
   /** App account token that the developer has set, for the transactions from a purchase date on. */
   developerToken: v.exactOptional(v.object({ token: v.string(), from: v.number() })),

@@ -102,7 +102,6 @@ const parsers = {
   '/inApps/v2/transactions/consumption/': parseConsumption,
 } as const;
 
-/** Whether the folder is the one of consumption information. */
 export const isConsumptionFolder = (folder: string): folder is keyof typeof parsers => Object.hasOwn(parsers, folder);
 
 /**

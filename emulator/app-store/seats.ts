@@ -52,7 +52,7 @@ const countValidSeats = ({ quantity, seats, revocation }: Transaction): number =
   revocation === undefined ? quantity - (seats?.revoked ?? 0) : 0;
 
 /**
- * Lists the transactions of the current period. A seat addition makes a further one that does not replace the others.
+ * Lists the transactions of the current period. A seat addition makes another one that does not replace the others.
  *
  * @see https://developer.apple.com/documentation/appstoreserverapi/additionaltransactionreason
  */

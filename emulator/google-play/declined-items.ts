@@ -33,7 +33,6 @@ export function declineItem(
   };
 }
 
-/** Whether the payment of some of the items was declined. */
 export const hasDeclinedItems = ({ subscription }: Purchase): boolean =>
   subscription?.items?.some(({ isDeclined }) => isDeclined) === true;
 

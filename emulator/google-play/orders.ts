@@ -52,7 +52,6 @@ export function getLatestOrder({ id, orders }: Purchase): Order {
   return order;
 }
 
-/** Whether an order is paid and not refunded completely. */
 export const isPaid = (state: Order['state']): boolean => state === 'PROCESSED' || state === 'PARTIALLY_REFUNDED';
 
 /** Finds the latest paid order, including refunded orders. */

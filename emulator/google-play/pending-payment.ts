@@ -25,7 +25,6 @@ export function withPendingPayment(purchase: Purchase): Purchase {
   return unpaid.subscription === undefined ? unpaid : withSubscription(unpaid, { state: 'PENDING' });
 }
 
-/** Whether the first payment is pending. */
 export const isPending = ({ isUnpaid, isCancelled, subscription }: Purchase): boolean =>
   subscription === undefined ? isUnpaid === true && !isCancelled : subscription.state === 'PENDING';
 

@@ -143,7 +143,6 @@ export const Purchase = v.object({
   rentalPeriod: v.exactOptional(Period),
   /** Release of a pre-ordered product, at which the order is charged. */
   releaseAt: v.exactOptional(v.number()),
-  /** Whether Google Play no longer has the purchase. */
   isDeleted: v.exactOptional(v.literal(true)),
   /** Quantity that was refunded while the customer kept the purchase. */
   refundedQuantity: v.exactOptional(v.number()),

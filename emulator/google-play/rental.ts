@@ -9,7 +9,7 @@ import type { StoreState } from './store-state.ts';
 export const getRentalEnd = ({ rentalPeriod, purchasedAt }: Purchase): number | undefined =>
   rentalPeriod === undefined ? undefined : addPeriod(purchasedAt, rentalPeriod);
 
-/** Returns the id of the purchase option. A rental period is a purchase option of its own. */
+/** Returns the id of the purchase option. A rental period is its own purchase option. */
 export const toPurchaseOptionId = (rentalPeriod: Period | undefined): string =>
   rentalPeriod === undefined ? 'buy' : `rent-${rentalPeriod.toLowerCase()}`;
 

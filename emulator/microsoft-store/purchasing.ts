@@ -106,7 +106,6 @@ const buildItem = (kind: ItemKind, at: number, quantity: number): Item => ({
   isTrial: false,
 });
 
-/** Whether the order starts with a free trial. */
 const isFree = ({ trial = false }: PurchaseOrder): boolean => trial !== false;
 
 const buildPurchase = ({ order, account, product, at }: Sale, item: Item): Purchase => ({

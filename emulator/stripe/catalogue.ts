@@ -46,7 +46,6 @@ interface PriceTerms {
   /** In the smallest unit of the currency. */
   readonly amount: number;
   readonly recurring: Pick<Stripe.Price.Recurring, 'interval' | 'interval_count'> | null;
-  /** Whether the price is metered. */
   readonly hasUsage?: boolean;
   readonly trialDays?: number | null;
   readonly metadata?: Stripe.Metadata;

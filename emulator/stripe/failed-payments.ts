@@ -43,7 +43,7 @@ export function applyFailedPayments(state: AccountState, subscription: Stripe.Su
   return saveSubscription(state, { ...subscription, status: failedPayments }, at);
 }
 
-/** Starts a further period of an overdue subscription: its invoice is a draft if the subscription is `unpaid`. */
+/** Starts another period of an overdue subscription: its invoice is a draft if the subscription is `unpaid`. */
 export function startOverduePeriod(state: AccountState, subscription: Stripe.Subscription, at: number): string {
   const outcome = subscription.status === 'unpaid' ? 'draft' : 'failed';
   return saveSubscription(state, startNextPeriod(state, subscription, { at, outcome }), at);

@@ -21,7 +21,7 @@ export function requireOpenInvoice(
 }
 
 /**
- * Pays an open invoice of a subscription. The latest invoice makes an overdue subscription active, also after its due
+ * Pays an open invoice of a subscription. The latest invoice makes an overdue subscription active, even after its due
  * date. An earlier one does not change the status.
  *
  * @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses

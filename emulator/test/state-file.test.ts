@@ -179,7 +179,7 @@ const orders = ['store_a', 'store_b', 'store_c', 'processor_a', 'service_process
   }),
 );
 
-/** Starts the command with the state file in a process of its own. The file has the keys of the test run. */
+/** Starts the command with the state file in its own process. The file has the keys of the test run. */
 async function startProcess() {
   await (await start()).close();
   const program = join(import.meta.dirname, '../bin.js');

@@ -26,11 +26,9 @@ export const RefundablePayment = v.strictObject({
   /** What is left of the payment. Null if the store does not report the amount. */
   amountMicros: v.nullable(v.number()),
   currency: v.nullable(v.string()),
-  /** Whether the store refunds a part of it. */
   allowsPart: v.boolean(),
 });
 
-/** Whether an action is possible for a purchase. */
 export const PurchaseAction = v.strictObject({
   action: ActionName,
   isPossible: v.boolean(),

@@ -36,7 +36,6 @@ export const CatalogueProduct = v.strictObject({
 
 export const StoreConnection = v.strictObject({
   platform: PlatformToken,
-  /** Whether the app has settings for the store. */
   isConnected: v.boolean(),
   /** URL that the store must call. Absent for a store that does not push notifications. */
   notificationUrl: v.exactOptional(v.string()),

@@ -169,7 +169,7 @@ const integer = { type: 'integer', format: 'int64' };
 const toDecimalType = (type: unknown): unknown =>
   Array.isArray(type) ? type.map((name) => (name === 'integer' ? 'number' : name)) : 'number';
 
-/** A reference has no type of its own, to which null could be added. */
+/** A reference does not have a type to which null could be added. */
 const toNullable = (schema: JsonSchema): JsonSchema =>
   schema.$ref === undefined ? { ...schema, type: [schema.type, 'null'] } : { oneOf: [schema, { type: 'null' }] };
 

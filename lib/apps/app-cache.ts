@@ -29,8 +29,8 @@ export const newKeyDelayMs = secondMs;
 const maxEntries = 1_000;
 
 /**
- * Creates a cache with a TTL of 15 seconds. Unknown names are cached as well: otherwise the time of a response reveals
- * whether an app exists. They have a cache of their own, so that guessed names do not displace apps. Failures and
+ * Creates a cache with a TTL of 15 seconds. Unknown names are cached too: otherwise the time of a response reveals
+ * whether an app exists. They have their own cache, so that guessed names do not displace apps. Failures and
  * missing settings are not cached.
  */
 export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCache {

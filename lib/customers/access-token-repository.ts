@@ -39,6 +39,5 @@ export interface AccessTokenRepository {
 
 const rotateBeforeMs = 10 * dayMs;
 
-/** Whether the token expires so soon that it must be rotated. */
 export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: EpochMillis): boolean =>
   expiresAt - now < rotateBeforeMs;

@@ -30,7 +30,7 @@ export function createErasedNameRepository(
   };
   const toItemKey = (appName: string, key: string, name: string): keys.Key =>
     keys.erasedNameKey(appName, createHmac('sha256', key).update(normalizeAlias(name)).digest('base64url'));
-  /** Returns undefined if no customer of the app was erased. Such an app needs no further reads. */
+  /** Returns undefined if no customer of the app was erased. Such an app needs no other reads. */
   const findKey = async (appName: string): Promise<string | undefined> => {
     const ciphertext = (await findApp(appName))?.erasureKey;
     return ciphertext === undefined ? undefined : await decryptKey(appName, ciphertext);

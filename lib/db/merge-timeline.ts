@@ -40,7 +40,7 @@ export interface TimelineEntry<T> {
 /** The next entries of one source, newest first. */
 export interface TimelineSlice<T> {
   readonly entries: readonly TimelineEntry<T>[];
-  /** Key of the last entry that was read. Undefined if the source has no further entry. */
+  /** Key of the last entry that was read. Undefined if the source has no other entry. */
   readonly readTo?: string | undefined;
 }
 

@@ -237,7 +237,7 @@ async function queryFewLinks(
   return [selectLinks(keys.ownedPurchasePrefix), transactionLinks];
 }
 
-/** Whether a page has all of its transactions: it is full, or there are no further links. */
+/** Whether a page has all of its transactions: it is full, or there are no other links. */
 const isComplete = (
   { transactions }: OwnedTransactions,
   links: readonly Item[],

@@ -75,7 +75,7 @@ async function queryAlias(table: Table, appName: string, { alias, limit }: { ali
   return { alias, item: items.find(({ sk }) => sk === aliasSk), links };
 }
 
-/** Stands for the further customers of a contested alias. No customer has an empty name. */
+/** Stands for the other customers of a contested alias. No customer has an empty name. */
 const contestant = '';
 
 /** Reads the customers that an alias can identify. */

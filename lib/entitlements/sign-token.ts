@@ -50,7 +50,7 @@ export async function signEntitlementToken(
   return { token, expiresAt };
 }
 
-/** Each entitlement has its own end, which a verifier checks as well: it can be before the end of the token. */
+/** Each entitlement has its own end, which a verifier checks too: it can be before the end of the token. */
 const toClaim = ({ until, isSandbox }: Entitlement) => ({
   until: until === undefined ? null : Math.floor(until / secondMs),
   ...(isSandbox && { isSandbox }),

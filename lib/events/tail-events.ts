@@ -89,7 +89,7 @@ export function createEventTail(
       if (!oldest) break;
       for (const { eventId } of unsearched) searched.add(eventId);
       found.push(...unsearched.filter(isMatch));
-      // Includes the further events of the same millisecond.
+      // Includes the other events of the same millisecond.
       range = { enddate: oldest.date + 1 };
     }
     return found.slice(0, limit);

@@ -10,7 +10,7 @@ export interface BucketLocation {
 /** @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w!.*'()=-]+(?:\/[\w!.*'()=-]+)*)\/?$/;
 
-/** The location of exports in Amazon S3. Each app needs a prefix of its own. */
+/** The location of exports in Amazon S3. Each app needs its own prefix. */
 export const BucketUrl = v.pipe(v.string(), v.regex(pattern, 'a location such as s3://bucket/prefix'));
 
 /** Whether a text is meant as a location in Amazon S3. */

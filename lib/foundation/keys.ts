@@ -482,7 +482,7 @@ interface RankedPurchase {
 
 /**
  * Returns the prefix of the ranks in a ranking: the owned purchases of a product with one phase, which sort by end,
- * purchase date and purchase id. Sandbox purchases have rankings of their own, because an app can ignore them: see
+ * purchase date and purchase id. Sandbox purchases have their own rankings, because an app can ignore them: see
  * `sandboxEntitlements`.
  */
 const toRankPrefix = (purchase: RankedPurchase, phase: string): string => {
@@ -694,7 +694,7 @@ export const countersPartition = (appName: string): string => `${appName}#S`;
 export const dayPrefix = 'D#';
 export const monthPrefix = 'M#';
 /**
- * Builds the key of a counter for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). Figures have counters of their own: they
+ * Builds the key of a counter for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). Figures have their own counters: they
  * are read over years, and the lists and the overview read the others with each page.
  */
 /** A product of a platform. Product ids are unique within a platform only. */
@@ -708,7 +708,6 @@ export type FiguresDimension = 'platforms' | 'countries' | 'product';
 
 /** The counters of an app, a product or a dimension of the figures. */
 export interface CounterGroup {
-  /** Whether the counters have the items of the sandbox only. */
   readonly isSandbox?: boolean | undefined;
   readonly product?: Product | undefined;
   readonly figures?: FiguresDimension | undefined;

@@ -30,7 +30,7 @@ export async function* scanShards(table: Table, range: ShardedRange, pageSize = 
 }
 
 /**
- * Merges the shards of a list. An item that exists during all reads is returned exactly once, also if other items are
+ * Merges the shards of a list. An item that exists during all reads is returned exactly once, even if other items are
  * inserted concurrently. Reads each shard in pages of its expected share, and only a shard whose page is used up again.
  */
 function createShardMerger(table: Table, range: ShardedRange) {

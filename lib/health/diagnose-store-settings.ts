@@ -12,7 +12,6 @@ import { createFinding, type Finding, type FindingCode } from './finding.ts';
 /** The result of the check of an app's settings by the store. */
 export interface StoreDiagnosis {
   readonly platform: Platform;
-  /** Whether the app has settings for the store. */
   readonly isConnected: boolean;
   /** Sentence about the accepted credentials. Absent if the store rejects them. */
   readonly summary?: string;

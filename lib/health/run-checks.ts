@@ -21,7 +21,7 @@ export interface DetailedResult {
 }
 
 /**
- * The result of a check. A check that could not be made (`failed`) is a finding as well. `reason` is for a skipped
+ * The result of a check. A check that could not be made (`failed`) is a finding too. `reason` is for a skipped
  * check.
  */
 export interface CheckResult extends FindingScope {

@@ -111,7 +111,7 @@ function requirePlatform(token: string | undefined, purchaseId: string | undefin
 }
 
 /**
- * Returns the column for a purchase id. A further line item of a Google Play subscription has the product after the
+ * Returns the column for a purchase id. Another line item of a Google Play subscription has the product after the
  * token.
  */
 function toIdFields(

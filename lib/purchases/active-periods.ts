@@ -12,7 +12,6 @@ export const ActivePeriod = v.object({
   from: v.number(),
   /** Undefined while the subscription is active. */
   until: v.exactOptional(v.number()),
-  /** Whether it was a free trial. */
   isTrial: v.exactOptional(v.boolean()),
 });
 export type ActivePeriod = v.InferOutput<typeof ActivePeriod>;

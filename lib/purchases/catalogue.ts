@@ -66,7 +66,6 @@ export function findCatalogueProduct(
 export const listEntitlements = (catalogue: Catalogue | undefined, productId: string): readonly string[] =>
   findCatalogueProduct(catalogue, productId)?.entitlements ?? [];
 
-/** Whether a product of the catalogue gives the entitlement. */
 export const givesEntitlement = (catalogue: Catalogue | undefined, entitlement: string): boolean =>
   Object.values(catalogue ?? {}).some(({ entitlements = [] }) => entitlements.includes(entitlement));
 

@@ -57,7 +57,7 @@ export interface ClaimRequest {
   readonly claimedAt?: EpochMillis;
 }
 
-/** The claim of a validation that met a concurrent writer. The next validation of the purchase applies it as well. */
+/** The claim of a validation that met a concurrent writer. The next validation of the purchase applies it too. */
 export interface SharedClaim {
   readonly id: string;
   readonly username: string;
@@ -119,7 +119,7 @@ const hasOtherOwner = (claims: readonly Claim[], username: string, strategy: Str
   resolveEntitledUsers(claims, strategy).some((owner) => owner !== username);
 
 /**
- * Returns the claims after a further one. Returns the same array if the claim changes neither the claims nor the
+ * Returns the claims with another one. Returns the same array if the claim changes neither the claims nor the
  * entitled users: a claim of an entitled customer, or a validation beyond the limits. The time of a claim is later than
  * all stored claims, even if the clock of its writer is behind. An imported claim keeps its own time and evicts no
  * other.
@@ -156,7 +156,7 @@ export function addClaim(
 const isSuperseded = (claim: Claim, username: string, userAliases: readonly string[]): boolean =>
   claim.source === 'alias' && claim.username !== username && !containsMd5Alias(userAliases, claim.username);
 
-/** Returns the customer's claim after a further claim. A validation does not change a manual link. */
+/** Returns the customer's claim after another claim. A validation does not change a manual link. */
 function renewClaim(claim: Claim | undefined, { username, source }: ClaimRequest, claimedAt: EpochMillis): Claim {
   if (!claim) return { username, source, firstClaimedAt: claimedAt, lastClaimedAt: claimedAt };
   if (claim.source === 'manual' && source !== 'manual') return claim;

@@ -64,7 +64,7 @@ export function findAnnouncedRenewalDate(
  * present state. Comparing states reports each fact once, from whichever source it came first, and reports missed
  * facts: a renewal that has expired since yields both reasons. A history that is first seen later has the same reasons
  * for its payments and its end. The reason of the store notification distinguishes facts that result in the same state.
- * Each refund has a `REFUNDED` of its own.
+ * Each refund has its own `REFUNDED`.
  */
 export function findLifecycleReasons(
   earlier: StateAt | undefined,
@@ -213,7 +213,7 @@ function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
     EpochMillis,
     EpochMillis,
   ];
-  // A further payment for the present period, such as that of added seats, does not renew.
+  // An additional payment for the current period, such as that of added seats, does not renew.
   if (toEnd === fromEnd && to.isRenewal === false && to.productId === from.productId) return false;
   return toEnd === fromEnd ? to.purchaseDate >= from.purchaseDate : toEnd > fromEnd;
 }

@@ -30,7 +30,6 @@ interface PurchaseListQuery extends DateRange {
   readonly customerId?: string | undefined;
   /** Order of the purchases of a customer. Default: `oldest`. */
   readonly order?: 'oldest' | 'newest' | undefined;
-  /** Whether only the active purchases of a customer are listed. */
   readonly isActiveOnly: boolean;
 }
 

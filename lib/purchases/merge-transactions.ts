@@ -62,7 +62,7 @@ export function mergeTransactions(
 }
 
 /**
- * Whether all transactions of the purchase are one sale. A release without sale ids has stored further ones of it.
+ * Whether all transactions of the purchase are one sale. A release without sale ids has stored others of it.
  */
 const isWholePurchase = ({ saleId, purchaseId }: Transaction): boolean => saleId === purchaseId;
 

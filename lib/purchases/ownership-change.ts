@@ -21,7 +21,7 @@ export const selectOwnershipReasons = (purchase: Purchase, users: readonly strin
     'link',
   );
 
-/** Returns the next version of a purchase, with other claims and without a further observation of the store. */
+/** Returns the next version of a purchase, with other claims and without a new observation of the store. */
 export function replaceClaims(
   stored: StoredPurchase,
   changed: Pick<StoredPurchase, 'state' | 'claims' | 'entitledUsers'>,

@@ -27,13 +27,13 @@ interface PaidPeriods {
   /** The period that the end of the purchase applies to. */
   readonly present: Transaction | undefined;
   /**
-   * Finds the payment of the whole period for a further payment, such as that of added seats or of a plan change, which
+   * Finds the payment of the whole period for an additional payment, such as for added seats or a plan change, which
    * pays the rest of the period.
    */
   readonly findWhole: (period: Transaction) => Transaction | undefined;
 }
 
-/** Lists the paid periods. A further payment for a period follows the payment of the whole one. */
+/** Lists the paid periods. An additional payment for a period follows the payment of the whole one. */
 export function listPaidPeriods(
   { transactionId }: Purchase,
   transactions: readonly ObservedTransaction[],

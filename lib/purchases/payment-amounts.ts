@@ -102,8 +102,8 @@ export function computeMonthlyAmounts(transaction: Transaction, share: number, u
 }
 
 /**
- * Computes the amounts of a month of a paid period with the refunds before `until`. The refund of a further payment for
- * the rest of a period leaves the amounts of the payment before it.
+ * Computes the amounts of a month of a paid period with the refunds before `until`. The refund of an additional payment
+ * for the rest of a period leaves the amounts of the payment before it.
  */
 export function computePeriodAmounts(
   transaction: Transaction,
@@ -138,7 +138,7 @@ function computePlanAmounts(
 
 /**
  * Finds the tax within the price of the period that a payment pays. If the store reports only that of the payment, the
- * price has the same part of it. Undefined if it is not known, also if a credit pays the period.
+ * price has the same part of it. Undefined if it is not known, including if a credit pays the period.
  */
 export function findPeriodTax({ plan, amountMicros = 0, taxMicros }: Transaction): number | undefined {
   if (!plan) return taxMicros;

@@ -30,7 +30,7 @@ export const PaymentFigures = v.object({
   countedEnd: v.exactOptional(v.number()),
   /** Whether the store ended the subscription because a payment failed. */
   isInvoluntary: v.exactOptional(v.literal(true)),
-  /** Whether it is a further payment for the rest of a period, such as that of added seats or of a plan change. */
+  /** Whether it is an additional payment for the rest of a period, such as that of added seats or of a plan change. */
   isFurther: v.exactOptional(v.literal(true)),
   previous: v.exactOptional(PreviousPeriod),
   /** Start, product and country of the first paid period. Absent if they are the same as here. */

@@ -51,7 +51,7 @@ export interface NotificationPart {
   readonly platform: Platform;
   /** The store's idempotency key of the notification. */
   readonly key: string;
-  /** Whether the notification contains other purchases as well. */
+  /** Whether the notification contains other purchases too. */
   readonly isPartOfSeveral: boolean;
 }
 

@@ -101,13 +101,13 @@ function subtractUsd(transaction: Transaction, micros: number, microsBefore: num
     : usd - usdBefore;
 }
 
-/** Returns what a further refund changes in a sum of refunds. Empty for a single refund. */
+/** Returns what another refund changes in a sum of refunds. Empty for a single refund. */
 const listSumKeys = ({ latestDate, isSum, quantity }: PartialRefund): number[] =>
   [latestDate, isSum && quantity].filter((key) => typeof key === 'number');
 
 /**
  * Lists a key for each final refund of the transactions: the id of each partial refund, and the full refund of a
- * transaction. The key of a sum of refunds changes with each further one.
+ * transaction. The key of a sum of refunds changes with each later one.
  */
 export const listRefundKeys = (transactions: readonly Transaction[]): string[] =>
   transactions.flatMap(({ transactionId, partialRefunds = [], refundedAt }) => [

@@ -16,7 +16,7 @@ export const PartialRefund = v.object({
   amountMicros: v.exactOptional(v.number()),
   /** Number of refunded units. */
   quantity: v.exactOptional(v.number()),
-  /** Whether the store reports the units of all refunds of the payment as one sum. A larger sum is a further refund. */
+  /** Whether the store reports the units of all refunds of the payment as one sum. A larger sum is another refund. */
   isSum: v.exactOptional(v.literal(true)),
   /**
    * - `disputed`: an open dispute has withdrawn the amount. Counts as refunded, but is not announced.

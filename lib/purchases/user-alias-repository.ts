@@ -35,7 +35,7 @@ export interface UserAliasRepository {
   /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
   findUser(appName: string, alias: string): Promise<string | undefined>;
   /**
-   * Lists the further aliases of the customer that do not identify a second customer, whether or not they are saved,
+   * Lists the other aliases of the customer that do not identify a second customer, whether or not they are saved,
    * and the ids of the unclaimed purchases that are filed under one of them, at most `limit`.
    */
   findUnclaimed(appName: string, user: ObservedUser, limit: number): Promise<UnclaimedPurchases>;

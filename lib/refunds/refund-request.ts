@@ -81,7 +81,6 @@ export interface RefundFacts {
   isConsumed: boolean;
   /** Used part of the period of a subscription, in thousandths of a percent. */
   usedShare?: number;
-  /** Whether the customer had a trial of the product. */
   hadTrial: boolean;
   /** Date of the customer's first purchase. */
   customerSince?: EpochMillis;

@@ -3,7 +3,7 @@ import type { EpochMillis } from './time.ts';
 /** Member of the global object. A symbol of the registry, because each bundle can have a copy of this file. */
 const wallTimeKey = Symbol.for('claimcheck.wallTime');
 
-/** Returns the time of this machine, also if the global `Date` is replaced. */
+/** Returns the time of this machine, even if the global `Date` is replaced. */
 export const getWallTime = (): EpochMillis =>
   (globalThis as { [wallTimeKey]?: () => EpochMillis })[wallTimeKey]?.() ?? Date.now();
 

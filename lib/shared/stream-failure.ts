@@ -25,7 +25,7 @@ export interface StreamFailureDeps {
   readonly streamFailures: MessageQueue<StreamFailure>;
 }
 
-/** Runs a computation without I/O. Throws a permanent error if it fails, because a repetition would fail as well. */
+/** Runs a computation without I/O. Throws a permanent error if it fails, because a repetition would fail too. */
 export function computeFromRecord<T>(compute: () => T): T {
   try {
     return compute();

@@ -125,7 +125,7 @@ function toBrandId(id: string): string {
   return isPlatform(platform) ? `${brandTokens[platform].prefix}${id.slice(platform.length)}` : id;
 }
 
-/** Returns the `platform` of a validation response, which has brand tokens of its own. */
+/** Returns the `platform` of a validation response, which has its own brand tokens. */
 export const toValidatorPlatform = (platform: Platform, vocabulary: Vocabulary): string =>
   vocabulary === 'brand' ? brandTokens[platform].validator : platform;
 

@@ -29,7 +29,7 @@ export interface CountsIncrement extends Pick<CountsChange, 'sequenceNumber' | '
 export const checkpointTtlMs = 26 * hourMs;
 
 /**
- * Maximum number of checkpoints in a counter. The checkpoints of further shards are items of their own, so that a
+ * Maximum number of checkpoints in a counter. The checkpoints of other shards are separate items, so that a
  * counter does not grow with the stream: 800 shards have 5,600 checkpoints in 26 hours.
  */
 export const maxCheckpoints = 16;

@@ -12,7 +12,7 @@ export type Movement = (typeof movements)[number];
 
 /**
  * Amounts that are stored: `g` before refunds, `r` the refunded part, `p` proceeds, `q` the proceeds that the store
- * reports. Amounts after refunds are `g` minus `r`, so that payments without refunds need no further sum.
+ * reports. Amounts after refunds are `g` minus `r`, so that payments without refunds need no other sum.
  */
 const amountPrefixes = ['g', 'r', 'p', 'q'] as const;
 export type AmountPrefix = (typeof amountPrefixes)[number];

@@ -32,7 +32,6 @@ export interface CounterDifference {
   readonly product?: Product;
   /** Undefined for a counter of statistics. */
   readonly figures?: FigureCounts['figures'];
-  /** Whether it is a counter of the sandbox. */
   readonly isSandbox?: boolean;
   /** Version of the counter that was compared. */
   readonly version: number;

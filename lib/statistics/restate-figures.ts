@@ -17,7 +17,6 @@ interface RestateDeps {
 }
 
 interface RestateOptions {
-  /** Whether the figures are corrected. */
   readonly correct: boolean;
   /** Receives the number of purchases that were checked. */
   readonly reportProgress?: ReportProgress;

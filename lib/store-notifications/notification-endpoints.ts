@@ -1,6 +1,6 @@
 import { type Platform, platformTokens } from '../shared/platform.ts';
 
-/** An HTTP endpoint that receives the notifications of one store. Each endpoint is a Lambda function of its own. */
+/** An HTTP endpoint that receives the notifications of one store. Each endpoint is its own Lambda function. */
 export interface NotificationEndpoint {
   readonly id: string;
   readonly platform: Platform;

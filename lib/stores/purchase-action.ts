@@ -25,7 +25,6 @@ export interface PossibleAction {
   readonly allowsPart?: boolean;
 }
 
-/** Whether an action is possible, or a sentence why it is not. */
 export type ActionVerdict = PossibleAction | { readonly why: string };
 export type ActionVerdicts = Readonly<Record<StoreAction, ActionVerdict>>;
 

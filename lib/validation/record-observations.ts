@@ -45,7 +45,6 @@ export interface RecordedPurchase extends EntitledPurchase {
 
 /** The claims of an import. */
 interface ImportedClaims {
-  /** Whether the imported purchases and claims are not announced. */
   readonly isUnannounced: boolean;
   readonly toClaimedAt: (purchase: Purchase) => EpochMillis;
 }

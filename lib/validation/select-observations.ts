@@ -84,7 +84,7 @@ async function isChangedBy(
 }
 
 /**
- * Whether a claim can entitle the customer. With strategy `last`, a further claim can even if there is an earlier one.
+ * Whether a claim can entitle the customer. With strategy `last`, a later claim can even if there is an earlier one.
  */
 const isClaimNeeded = (
   { entitledUsers, hasUnusedClaim }: ComparedPurchase,

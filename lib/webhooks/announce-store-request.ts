@@ -31,7 +31,7 @@ const eventsByType: Readonly<Record<StoreRequest['type'], WebhookEvent>> = {
 
 /**
  * Creates a webhook for each customer that a store's request concerns, or one without a customer, if the app has
- * switched them on. They are due immediately. Idempotent: a repeated notification creates no further ones.
+ * switched them on. They are due immediately. Idempotent: a repeated notification creates no others.
  */
 export async function announceStoreRequest(
   app: App,

@@ -45,7 +45,7 @@ export const WebhookDelivery = v.object({
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
-  /** The product before a change of the plan: its entitlements changed as well. */
+  /** The product before a change of the plan: its entitlements changed too. */
   previousProductId: v.exactOptional(v.string()),
   /** The entitlement of the grant that caused the webhook. */
   entitlement: v.exactOptional(v.string()),
@@ -68,7 +68,7 @@ export const WebhookDelivery = v.object({
   lastAttemptAt: v.exactOptional(v.number()),
   /** Status of the app server's last response. */
   lastHttpStatus: v.exactOptional(v.number()),
-  /** Why the last attempt failed, or why there is no further attempt. */
+  /** Why the last attempt failed, or why there is no other attempt. */
   failureReason: v.exactOptional(v.string()),
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;

@@ -10,9 +10,8 @@ export interface TableEngine {
 
 export interface TableEngineOptions {
   readonly port?: number;
-  /** Data folder. Each engine has a folder of its own in it. Without it, `close` deletes all data. */
+  /** Data folder. Each engine has its own folder in it. Without it, `close` deletes all data. */
   readonly directory?: string;
-  /** Whether tables have a stream. */
   readonly hasStreams?: boolean;
   /**
    * Interval of the deletion of expired items, if the engine deletes them on request only. Without it, they are kept.

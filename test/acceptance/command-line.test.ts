@@ -22,7 +22,7 @@ afterAll(async () => {
 const cli = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
   await runCommand(service.environment, args, input);
 
-/** Runs a command as a process of its own. */
+/** Runs a command as a separate process. */
 const spawn = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
   await spawnCommand(service.environment, args, input);
 

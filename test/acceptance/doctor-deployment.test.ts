@@ -121,7 +121,7 @@ const datedFindings: readonly string[] = ['commission-rates-old'];
 
 async function doctor(outputs: object = {}, environment: object = {}) {
   aws.account.outputs = buildOutputs(outputs);
-  // Options of Node need a process of their own.
+  // Options of Node need their own process.
   const run = 'NODE_OPTIONS' in environment ? spawnCommand : runCommand;
   const { code, out, error } = await run(
     {

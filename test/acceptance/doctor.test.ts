@@ -332,7 +332,7 @@ describe('doctor', () => {
   it('names an unreadable master key, and each check that requires it as skipped', async () => {
     const { appName } = await givenApp();
     const deleted = { MASTER_KEY_ID: 'arn:aws:secretsmanager:eu-west-1:000000000000:deleted' };
-    // A process of its own: this one has read the master key.
+    // Its own process: this one has read the master key.
     const run: typeof runCommand = async (environment, args) =>
       await spawnCommand({ ...environment, ...deleted }, args);
     const report = await doctor(appName, { run });

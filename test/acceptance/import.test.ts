@@ -38,7 +38,7 @@ beforeAll(async () => {
     startApplicationServer(),
     mkdtemp(join(tmpdir(), 'claimcheck-import-')),
   ]);
-  // The service would record the purchases for the demo app as well.
+  // The service would record the purchases for the demo app too.
   for (const platform of platforms) await setNotificationUrl(platform, null);
   purchases = await buyImportablePurchases(service, purchaseCount);
 }, 1_800_000);
@@ -75,7 +75,7 @@ async function givenMovedApp(): Promise<MovedApp> {
 const listWebhooks = ({ appName }: MovedApp): Json[] =>
   webhookServer.requests.filter(({ path }) => path === `/${appName}`).map(({ body }) => JSON.parse(body));
 
-/** Writes the rows of the purchases to a file of its own. */
+/** Writes the rows of the purchases to its own file. */
 async function writeRows(rows: readonly Readonly<Record<string, string>>[]): Promise<string> {
   const path = join(folder, `${createUniqueName('purchases')}.csv`);
   await writeFile(path, `\uFEFF${toCsv(rows)}`);

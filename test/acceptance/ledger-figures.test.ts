@@ -56,7 +56,7 @@ describe('figures (any history of subscriptions at the stores)', () => {
   );
 });
 
-/** Plays the histories in an app of their own, and returns the records of the stores. */
+/** Plays the histories in their own app, and returns the records of the stores. */
 async function playHistories({ histories, failedPayments, advances }: LedgerRun) {
   await service.resetStores();
   await changeAccount({ failedPayments });

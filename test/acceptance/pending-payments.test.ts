@@ -45,7 +45,7 @@ const toOrder = (platform: Platform, type: (typeof types)[number]) => ({
   priceMicros: 5_000_000,
 });
 
-/** A purchase whose payment is pending, in an app of its own. */
+/** A purchase whose payment is pending, in its own app. */
 async function buyPending(platform: Platform, type: (typeof types)[number], terms: object = { pending: true }) {
   const keys = await service.createApp([platform]);
   router.routeTo([keys.appName]);

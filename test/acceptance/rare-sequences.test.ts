@@ -365,7 +365,7 @@ describe('a rare sequence', () => {
       const { id } = await fixture.callControl('/purchases', purchase);
       const { validate } = await fixture.callControl(`/purchases/${id}`);
       expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
-      // Google Play starts a purchase of its own at a change of the plan or of its items.
+      // Google Play starts a separate purchase at a change of the plan or of its items.
       const ids = new Set([id]);
       await expectStoreMoney(keys, applicationUsername, ids);
       for (const step of steps) {

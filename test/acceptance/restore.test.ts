@@ -73,7 +73,7 @@ async function callService(path: string, body?: object): Promise<Json> {
 }
 
 /** Runs a command of the runbook. Returns its output. */
-/** Runs a command as a process of its own: the service changes during the tests. */
+/** Runs a command as a separate process: the service changes during the tests. */
 const cli = async (...args: readonly string[]): Promise<string> => await spawnSuccessfully(service.environment, args);
 
 const createApps = (key = masterKey, table = service.environment.TABLE_NAME ?? '') =>

@@ -31,7 +31,7 @@ describe.each([
   ['stores', describeStores],
 ])('%s', (_name, describePages) => describePages(async () => running));
 
-// Each has an app of its own, so that no other page adds to its lists and figures.
+// Each has its own app, so that no other page adds to its lists and figures.
 describe.each([
   ['overview', describeOverview],
   ['figures', describeFigures],

@@ -246,7 +246,7 @@ describe('Search dialog', () => {
     const page = await open('/stores', [found]);
     await page.waitForText('App Store');
     page.press('k', { ctrlKey: true });
-    // The next key belongs to the search: the dialog does not wait for a further file.
+    // The next key belongs to the search: the dialog does not wait for another file.
     await Promise.resolve();
     expect(page.findAll('dialog input')).toHaveLength(1);
     await page.enter('Beginning of a name, or an id', 'ALI');

@@ -45,7 +45,6 @@ const withIds = (list: readonly Contract[]) => list.map((contract) => [contract.
 /** Returns the message of an error, in any error format. */
 const getMessage = (body: CallResult['body']): string => body.message ?? body.errors[0].message;
 
-/** Whether the level may call the contract. */
 const isAllowed = ({ additionalLevels = [], ...contract }: Contract, level: 'viewer' | 'support'): boolean =>
   additionalLevels.includes(level) || (contract.method === 'GET' && !isForSecretKeyOnly(contract));
 
@@ -85,7 +84,7 @@ describe('viewer key', () => {
       new Set([isAllowed(contract, 'viewer') ? 200 : 403]),
     );
     const items = await scanItems(table);
-    // The tags of an event are items of their own.
+    // The tags of an event are separate items.
     const isOfEvent = (item: Item) => events.some(({ eventId }) => formatItem(item).includes(eventId));
     expect(formatItems(items.filter((item) => !isOfEvent(item)))).toEqual(unchanged);
     await deps().table.batchDelete(items.filter(isOfEvent).map(toKey));

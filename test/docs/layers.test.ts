@@ -10,7 +10,7 @@ interface Boundary {
 
 const config = readFileSync('rev-dep.config.jsonc', 'utf8').replace(/^\/\/.*$/gm, '');
 const { moduleBoundaries } = JSON.parse(config).rules[0] as { readonly moduleBoundaries: readonly Boundary[] };
-/** The adapters of `lib/stores` have walls of their own. */
+/** The adapters of `lib/stores` have their own walls. */
 const isAdapter = ({ name }: Boundary): boolean => name.startsWith('lib/stores/');
 const layers = moduleBoundaries.filter((boundary) => !isAdapter(boundary));
 const names = layers.map(({ name }) => name);

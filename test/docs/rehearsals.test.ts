@@ -25,7 +25,7 @@ afterAll(async () => {
 /** Runs commands in place of `npm run -s cli -- --local`, whose files only `npm start` writes. */
 const buildNpmFunction = async (): Promise<string> => `npm() { shift 5; node '${await getCommandLine()}' "$@"; }`;
 
-/** Runs blocks of a page in one shell, in a folder of their own. Returns the lines that they print. */
+/** Runs blocks of a page in one shell, in their own folder. Returns the lines that they print. */
 async function runBlocks(file: string, ...names: readonly string[]): Promise<string[]> {
   const { baseUrl: API, emulatorUrl: STORES, publicKey: PUBLIC, secretKey: SECRET, environment } = service;
   const commands = [await buildNpmFunction(), ...names.map((name) => readSnippet(file, name))].join('\n');

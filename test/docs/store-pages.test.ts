@@ -261,7 +261,7 @@ function expectFromCode(errors: readonly DocumentedError[], strings: readonly st
     expect({ code, number }).toEqual({ code, number: errorCodes[code as keyof typeof errorCodes]?.number });
     const patterns = strings.map(toPattern);
     const isFromCode = strings.includes(message) || patterns.some((pattern) => pattern.test(message));
-    // The reason of rejected settings is a string of its own.
+    // The reason of rejected settings is its own string.
     const [, reason = ''] = / rejected the settings: (.+)\.$/.exec(message) ?? [];
     const isReasonFromCode = reason === '' || reason === '…' || strings.some((text) => toPattern(text).test(reason));
     expect({ message, isFromCode, isReasonFromCode }).toEqual({ message, isFromCode: true, isReasonFromCode: true });

@@ -66,7 +66,7 @@ describe('processor_a endpoints with an access token', () => {
 describe('endpoints of Stripe', () => {
   it.each(['down', 'rate-limited', 'html', 'cut'])('report Stripe as unavailable for the fault "%s"', async (fault) => {
     const { accessToken } = await checkout.buy(offerId);
-    // An app of its own: the price list of the other app is cached.
+    // Its own app: the price list of the other app is cached.
     const keys = await checkout.createApp(['processor_a']);
     await checkout.callControl('/faults', { platform: 'processor_a', fault, times: 20 });
     const unavailable = /^Stripe is unavailable/;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Orders with committed monthly payments, and the number of further ones. */
+/** Orders with committed monthly payments, and the number of others. */
 const plans = [
   ['store_a', { commitment: true }, 11],
   ['store_b', { installments: 3 }, 2],

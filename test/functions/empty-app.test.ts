@@ -183,7 +183,7 @@ describe('an app without data', () => {
   it.each(gets.map((contract) => [contract.id, contract] as const))(
     'gets an empty response from %s',
     async (id, contract) => {
-      // Each test has an app of its own, because a request is recorded as an event.
+      // Each test has its own app, because a request is recorded as an event.
       const keys = await service.createApp(['processor_a']);
       const response = await callEndpoint(contract, {
         headers: buildBasicAuth(keys.appName, keys.secretKey),

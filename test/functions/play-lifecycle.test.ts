@@ -23,7 +23,7 @@ afterAll(async () => {
   await fixture.close();
 });
 
-/** Sets whether Google Play returns orders, which requires a permission of its own. */
+/** Sets whether Google Play returns orders, which requires its own permission. */
 const setOrdersReadable = async (readable: boolean) => {
   const init = { method: 'PUT', body: JSON.stringify({ readable }) };
   expect((await fetch(`${fixture.emulatorUrl}/control/orders/store_b`, init)).status).toBe(200);

@@ -38,7 +38,7 @@ describe('lastRenewalDate', () => {
     await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
     const refreshed = await fixture.fetchPurchase(keys, purchaseId);
     expect(refreshed).toMatchObject({ productId: `${platform}:${next.productId}`, lastRenewalDate });
-    // Each upgrade has a payment of its own.
+    // Each upgrade has its own payment.
     expect(await deps().purchases.listTransactions(keys.appName, [purchaseId])).toHaveLength(4);
     expect(listReasons(refreshed)).toEqual(['PURCHASED', 'PLAN_CHANGED', 'RENEWED', 'PLAN_CHANGED']);
   });

@@ -98,7 +98,7 @@ describe('refreshPurchase with an unavailable store', () => {
       expect(await look()).toMatchObject({ isExpired: true, reasons: ['PURCHASED', 'EXPIRED'] });
       await service.clearFaults();
       for (let look = 0; look < 3; look++) await passes('P1D');
-      // The outage hid a renewal that has expired as well.
+      // The outage hid a renewal that has expired too.
       const { reasons } = await look();
       expect(reasons).toEqual(['PURCHASED', 'EXPIRED', 'RENEWED', 'EXPIRED']);
     },

@@ -18,7 +18,7 @@ let bundles: string;
 let maps: string;
 let built: Bundle[];
 beforeAll(async () => {
-  // In the project, because the bundles of a release are in the project as well.
+  // In the project, because the bundles of a release are in the project too.
   folder = mkdtempSync(join(projectFolder, 'node_modules', '.cache-trace-'));
   bundles = join(folder, 'functions');
   maps = join(folder, 'source-maps');

@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const command = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
 
-/** Runs `npm start` in a folder of its own. */
+/** Runs `npm start` in its own folder. */
 function start(environment: Readonly<Record<string, string>>): ChildProcess {
   const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...present } = process.env;
   const env = { ...present, DATA: 'memory', ...environment };

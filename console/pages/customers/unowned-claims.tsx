@@ -14,7 +14,7 @@ import { type GetClaimRevision, OwnershipReason } from './ownership-reason.tsx';
 
 export type ClaimPage = Pick<ContractResponse<typeof getCustomerClaims>, 'rows' | 'nextCursor'>;
 
-/** Query of a page. Each row is a further request, for its reason. */
+/** Query of a page. Each row costs another request, for its reason. */
 export const unownedClaims = { isEntitled: 'false', limit: 10 } as const;
 
 interface UnownedClaimsProps {

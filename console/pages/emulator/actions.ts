@@ -7,7 +7,7 @@ interface ActionInput {
 interface ActionDescription {
   readonly label: string;
   readonly input?: ActionInput;
-  /** Offered without opening the further actions. */
+  /** Offered without opening the other actions. */
   readonly isCommon?: true;
   /** Only for a purchase that is not a subscription. */
   readonly isOneTimeOnly?: true;

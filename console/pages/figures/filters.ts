@@ -31,7 +31,6 @@ export interface FiguresFilters {
   readonly amount: (typeof amounts)[number][0];
   /** Key of the value of the dimension that is shown alone. */
   readonly only: string | undefined;
-  /** Whether the figures count the sandbox. */
   readonly isSandbox: boolean;
   /** Position of the page of products. */
   readonly skip: number;

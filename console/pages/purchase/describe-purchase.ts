@@ -22,7 +22,6 @@ export interface PurchaseDescription {
   /** Two words for a badge. */
   readonly label: string;
   readonly tone: 'good' | 'warn' | 'bad' | 'neutral' | 'info';
-  /** Whether the purchase gives access now. */
   readonly givesAccess: boolean;
   /** The state, its dates and its cause. */
   readonly headline: string;

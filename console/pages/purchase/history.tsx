@@ -23,7 +23,6 @@ interface HistoryProps {
   readonly kind: string | undefined;
   /** Whether refreshes that found no change are shown. */
   readonly showsRefreshes: boolean;
-  /** Whether entries link to their purchase. */
   readonly linksPurchases?: boolean;
 }
 

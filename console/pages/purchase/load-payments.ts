@@ -7,7 +7,6 @@ export const maxPayments = 1_000;
 export interface Payments {
   /** At most `maxPayments`, newest first. */
   readonly rows: readonly TransactionRecord[];
-  /** Whether there are older payments. */
   readonly hasOlder: boolean;
 }
 

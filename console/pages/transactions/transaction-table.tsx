@@ -115,7 +115,7 @@ const columns: readonly Column<TransactionRow>[] = [
   { title: 'Sandbox', csv: ({ sandbox }) => sandbox },
 ];
 
-/** The first owner, and the number of further ones. */
+/** The first owner, and the number of others. */
 function Owners({ users: [first, ...further] }: { readonly users: readonly string[] }) {
   if (first === undefined) return <None />;
   return (

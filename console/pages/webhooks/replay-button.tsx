@@ -121,7 +121,7 @@ function ReplayDialog({ range, onClose, onDone }: ReplayDialogProps) {
 
 interface DeliveryCount {
   readonly total: number;
-  /** Whether there are further ones, which are not counted. */
+  /** Whether there are others, which are not counted. */
   readonly isMinimum: boolean;
 }
 

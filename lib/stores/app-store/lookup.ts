@@ -15,7 +15,7 @@ export interface LookupRequest {
   readonly settings: AppStoreSettings;
   readonly context: StoreContext;
   readonly verification: VerificationContext;
-  /** Whether to fetch the versions of the app download, which takes a further call. */
+  /** Whether to fetch the versions of the app download, which takes another call. */
   readonly includeAppDownload: boolean;
 }
 

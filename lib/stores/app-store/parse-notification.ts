@@ -177,7 +177,6 @@ function requireOwnApp(
 const isProduction = ({ environment, externalPurchaseId = '' }: AppReference): boolean =>
   environment === undefined ? !isSandboxToken(externalPurchaseId) : environment === 'Production';
 
-/** Whether an external purchase token is from the sandbox. */
 export const isSandboxToken = (externalPurchaseId: string): boolean => externalPurchaseId.startsWith('SANDBOX');
 
 const otherEnvironmentError = (): ServiceError =>

@@ -21,7 +21,6 @@ export function toSaleFields({ originalTransactionId, productType, expiresDate, 
     : { saleId: originalTransactionId };
 }
 
-/** Whether two transactions are the same sale. */
 export const isSameSale = (a: StoreTransaction, b: StoreTransaction): boolean =>
   a.transactionId === b.transactionId || (a.saleId !== undefined && a.saleId === b.saleId);
 
@@ -65,6 +64,5 @@ function mergeSale(a: StoreTransaction, b: StoreTransaction): StoreTransaction {
 /** Compares two numbers as text: they can exceed the safe range. */
 const isFirstId = (a: string, b: string): boolean => (a.length === b.length ? a < b : a.length < b.length);
 
-/** Whether the id is one of those of the sale. */
 export const hasTransactionId = ({ transactionId, otherIds = [] }: StoreTransaction, id: unknown): boolean =>
   transactionId === id || otherIds.some((otherId) => otherId === id);

@@ -6,7 +6,7 @@ import { countRevokedSeats } from './transaction-refunds.ts';
 type SeatFields = Pick<StoreTransaction, 'sharesPeriod' | 'isSeatAddition' | 'revokedSeats'>;
 
 /**
- * Seats that are added to a running period make a further transaction, which does not replace the first one. All of
+ * Seats that are added to a running period make another transaction, which does not replace the first one. All of
  * them have the reason.
  * @see https://developer.apple.com/documentation/appstoreserverapi/additionaltransactionreason
  */

@@ -59,7 +59,7 @@ export interface StoreTransaction {
   readonly appTransactionId?: string;
   /** Three letters of the country, such as `USA`. */
   readonly storefront?: string;
-  /** A number, to which Apple can add further ones. */
+  /** A number, to which Apple can add others. */
   readonly offerType?: string;
   readonly offerPeriod?: string;
   /** Signing date. Undefined in responses of verifyReceipt. */

@@ -95,7 +95,7 @@ export const reverseProratedRefunds = (
 ): readonly PartialRefund[] => [...partialRefunds, { id: proratedId, date: reversedAt, reversedAt }];
 
 /**
- * A refund of some seats keeps the transaction valid for the others and has no date of its own. The App Store does not
+ * A refund of some seats keeps the transaction valid for the others and has no separate date. The App Store does not
  * report its amount: the average price of the seats counts.
  * @see https://developer.apple.com/documentation/appstoreserverapi/revokedseatquantity
  */

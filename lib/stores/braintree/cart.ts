@@ -58,7 +58,7 @@ export function resolveCart(totalMicros: number, productId: string, catalogue: C
 
 const isConsumable = ({ type }: CatalogueProduct): boolean => type === 'consumable';
 
-/** Whether the product can be in one payment with `first`. A subscription is a payment of its own. */
+/** Whether the product can be in one payment with `first`. A subscription is its own payment. */
 const isCartItem = (
   { type, amount, currency, merchantAccountId }: CatalogueProduct,
   first: CatalogueProduct,

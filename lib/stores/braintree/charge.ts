@@ -125,7 +125,7 @@ type SubscriptionMethod = { readonly paymentMethodToken: string } | { readonly p
 const vaultedNonceCode = '91617';
 
 /**
- * Stores the payment method with a customer of its own, because a subscription needs a payment method in the vault. The
+ * Stores the payment method with a separate customer, because a subscription needs a payment method in the vault. The
  * customer has the order's key as id. Idempotent: an interrupted attempt can have consumed the nonce already.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/request/customer/create/node

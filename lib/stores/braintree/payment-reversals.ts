@@ -17,7 +17,6 @@ const paidStatuses = new Set([
   'settlement_confirmed',
 ]);
 
-/** Whether the transaction is a payment that was or will be collected. */
 export const isPaid = ({ status, type }: BraintreeTransaction): boolean => type === 'sale' && paidStatuses.has(status);
 
 /** Whether the bank of the customer has not confirmed the payment yet. */

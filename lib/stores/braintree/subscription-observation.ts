@@ -103,7 +103,7 @@ function findFreeStart(
   return Math.max(Date.parse(createdAt), getDayEnd(addDays(firstBillingDate, -1), timeZone));
 }
 
-/** An expired subscription gives no access, also if it expired in its trial. */
+/** An expired subscription gives no access, even if it expired in its trial. */
 function getAccessEnd(subscription: Subscription, context: MappingContext): EpochMillis {
   const end = getPaidUntil(subscription, context) + getExtraTime(subscription, context);
   return subscription.status === 'Expired' ? Math.min(end, getStatusDate(subscription)) : end;

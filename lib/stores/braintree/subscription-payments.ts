@@ -4,7 +4,7 @@ import { dayMs, minuteMs } from '../../shared/time.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 
-/** A payment of a subscription, and whether it is a further one for a period that another payment started. */
+/** A payment of a subscription, and whether it is an additional one for a period that another payment started. */
 export interface SubscriptionPayment {
   readonly payment: BraintreeTransaction;
   readonly isProration: boolean;

@@ -7,7 +7,6 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 export const parseLicenseKey = (licenseKey: string): KeyObject =>
   createPublicKey({ key: Buffer.from(licenseKey, 'base64'), format: 'der', type: 'spki' });
 
-/** Whether the text is a license key. */
 export function isLicenseKey(text: string): boolean {
   try {
     return parseLicenseKey(text).asymmetricKeyType === 'rsa';

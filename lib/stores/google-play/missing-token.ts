@@ -39,7 +39,6 @@ export async function observeStored({ token, productId, now, storedData }: Missi
   );
 }
 
-/** Whether the subscription has not reached its expiration date. */
 const isStillPaid = (purchase: Purchase, now: EpochMillis): boolean =>
   isSubscription(purchase) && purchase.endedAt === undefined && (purchase.expirationDate ?? now) > now;
 

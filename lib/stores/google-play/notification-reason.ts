@@ -6,7 +6,6 @@ export interface ObservedFacts {
   readonly isExpired?: boolean;
   /** Whether Google Play ended the purchase whose latest order was voided, without a request of the customer. */
   readonly isRevoked?: boolean;
-  /** Whether the purchase has a payment. */
   readonly isPaid?: boolean;
   /** Whether it replaced a purchase with another product, base plan or offer. */
   readonly isPlanChange?: boolean;

@@ -71,7 +71,6 @@ async function observeMissing(
   return await observeStored({ ...token, storedData });
 }
 
-/** Whether the notification reports the end of a one-time purchase. */
 const isEndNotification = ({ type, payload: { isPartial } }: StoreNotification): boolean =>
   type === 'ONE_TIME_PRODUCT_CANCELED' || (type === 'VOIDED_PURCHASE' && isPartial !== true);
 

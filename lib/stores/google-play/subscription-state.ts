@@ -23,7 +23,6 @@ const isInState = ({ subscriptionState }: Subscription, ...names: readonly State
 export const isFirstPaymentMissing = (subscription: Subscription): boolean =>
   isInState(subscription, 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
-/** Whether a payment is outstanding. */
 export const hasOutstandingPayment = (subscription: Subscription): boolean =>
   isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 

@@ -4,7 +4,7 @@ import type { Invoice, Subscription } from './payloads.ts';
 type CurrentItem = Subscription['items']['data'][number];
 export type Line = Invoice['lines']['data'][number];
 
-/** An item of a subscription, or the items that replaced each other. Each has a purchase of its own. */
+/** An item of a subscription, or the items that replaced each other. Each has its own purchase. */
 export interface BilledItem {
   /** Id of the purchase without platform prefix: the id of the subscription for the main item. */
   readonly purchaseId: string;

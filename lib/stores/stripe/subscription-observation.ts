@@ -134,7 +134,6 @@ function isWithinPeriod({ item, lines, invoice }: InvoiceShare, { periodEnd }: I
   );
 }
 
-/** Whether the subscription started with the item. */
 const isInitial = ({ purchaseId }: BilledItem, billings: readonly Billing[], { id }: Subscription): boolean =>
   purchaseId === id ||
   billings.some(({ share }) => isPaid(share.invoice) && share.invoice.billing_reason === 'subscription_create');

@@ -63,7 +63,7 @@ const getIds = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
 
 const shards = ['shard-0', 'shard-1', 'shard-2'] as const;
 
-/** Creates a list of an app of its own. Rows are written immediately and counted when the test calls `count`. */
+/** Creates a list with its own app. Rows are written immediately and counted when the test calls `count`. */
 function createList(collection: ListKind) {
   const appName = createUniqueName();
   const uncounted = shards.map((): { date: number; record: ReturnType<typeof buildStreamRecord> }[] => []);

@@ -14,7 +14,6 @@ type TestItem = DueItem & { readonly nextCheckAt?: number };
 interface WorkerOptions {
   /** Time for which the items have been due. */
   readonly latenessMs?: number;
-  /** Whether the queue is unavailable. */
   readonly isQueueDown?: boolean;
   /** Whether another worker leases the items at the same time. */
   readonly isConcurrent?: boolean;

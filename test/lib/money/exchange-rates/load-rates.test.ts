@@ -16,7 +16,7 @@ import { createObservation, createTransaction } from '../../../../testing/given.
 import { getStoreKeys } from '../../../../testing/run-keys.ts';
 import { createTestTable } from '../../../../testing/table.ts';
 
-// All apps share the stored rates, so each test uses a year of its own.
+// All apps share the stored rates, so each test uses its own year.
 let table: Table;
 let dailyRates: ExchangeRateRepository;
 let emulator: RunningEmulator;
