@@ -8,7 +8,7 @@ import { readTestGraph, selectRelatedTests } from '../../testing/related-tests.t
 const sources: Readonly<Record<string, string>> = {
   'lib/purchases/merge.ts': '',
   'lib/purchases/claims.ts': "import { merge } from './merge.ts';",
-  'lib/foundation/table.ts': "import type { Claim } from '../purchases/claims.ts';",
+  'lib/db/table.ts': "import type { Claim } from '../purchases/claims.ts';",
   'lib/api/purchases.ts': 'export const getPurchase = {};',
   'functions/purchases/get-purchase.ts': "import { getPurchase } from '../../lib/api/purchases.ts';",
   'local/start-local.ts': "import { table } from '../lib/db/table.ts';",
@@ -86,7 +86,7 @@ describe('selectRelatedTests', () => {
 
   it('selects the closest test of each changed source above the budget, too', () => {
     const durations = { 'test/acceptance/service.test.ts': 50_000, 'test/local/start-local.test.ts': 60_000 };
-    const { selected, remaining } = select(['lib/foundation/table.ts', 'lib/purchases/merge.ts'], 0, durations);
+    const { selected, remaining } = select(['lib/db/table.ts', 'lib/purchases/merge.ts'], 0, durations);
     expect([...selected].sort()).toEqual(['test/lib/db/table.test.ts', 'test/lib/purchases/merge.test.ts']);
     expect(remaining).toContain('test/acceptance/service.test.ts');
   });
