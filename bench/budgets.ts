@@ -82,7 +82,7 @@ export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.1
 
 /**
  * Size and number of files that a start loads, in multiples of the bare document client with the same build. The limits
- * are the present figures rounded up: they prevent growth, and the start times are the targets.
+ * are the current figures rounded up: they prevent growth, and the start times are the targets.
  */
 export const bundleBudgets = {
   size: { reads: 1.74, 'validate-receipt': 2.09, workers: 2.02, exports: 2.33 },

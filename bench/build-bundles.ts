@@ -5,7 +5,7 @@ import { copyBuild } from '../local/build-cache.ts';
 
 const listFile = 'bundles.json';
 
-/** Writes the bundles of all functions into a folder. They are built once for the present sources. */
+/** Writes the bundles of all functions into a folder. They are built once for the current sources. */
 export async function buildBundles(outdir: string): Promise<readonly Bundle[]> {
   await copyBuild('bundles', outdir, async (folder) => {
     writeFileSync(join(folder, listFile), JSON.stringify(await buildFunctions(folder)));

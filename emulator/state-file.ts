@@ -24,7 +24,7 @@ export interface StateFile {
    * Writes the changes since the last call synchronously. They survive the end of the process, but not of the machine.
    */
   readonly save: () => void;
-  /** Replaces the lines by the present state. */
+  /** Replaces the lines by the current state. */
   readonly compact: () => void;
 }
 

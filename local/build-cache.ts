@@ -42,7 +42,7 @@ const retentionMs = dayMs;
 const lockPollIntervalMs = 100;
 
 /**
- * Writes the output of a build into `target`. Runs the build only if the cache has no output for the present content of
+ * Writes the output of a build into `target`. Runs the build only if the cache has no output for the current content of
  * the sources. `name` identifies the build. Safe to run concurrently, in several processes.
  */
 export async function copyBuild(
@@ -88,7 +88,7 @@ export async function ensureBuild(
   return cached;
 }
 
-/** Returns the folder in the cache with the output of a build for the present sources. It can be missing. */
+/** Returns the folder in the cache with the output of a build for the current sources. It can be missing. */
 export const findBuild = (name: string, { project, folder }: BuildCache = defaultCache): string =>
   join(folder, `${name}-${computeBuildDigest(project)}`);
 

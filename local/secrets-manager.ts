@@ -23,7 +23,7 @@ export interface SecretsManager {
   close(): Promise<void>;
 }
 
-/** Returns the present values, with a random one for each other secret of the template. */
+/** Returns the current values, with a random one for each other secret of the template. */
 export function generateSecrets(template: Template, names: TemplateNames, present: SecretValues): SecretValues {
   const secrets = listResources(template, 'AWS::SecretsManager::Secret', { properties: Secret, names });
   const generated = [...secrets].map(

@@ -4,7 +4,7 @@ import { readPaidPeriod } from './stripe-oracle.ts';
 
 /** A purchase at one time according to the store's own records. */
 export interface LedgerState {
-  /** Identifies the present paid period. Undefined if the store has no payment. */
+  /** Identifies the current paid period. Undefined if the store has no payment. */
   readonly period: string | undefined;
   /** Refunds and withdrawn funds of each payment, in micros. */
   readonly returned: readonly number[];
@@ -54,7 +54,7 @@ const sumReturned = ({ refundedMicros = 0, disputedMicros = 0 }: PurchaseSummary
 
 type ReadPeriod = (summary: PurchaseSummary) => string | undefined;
 
-/** Further seats are paid for the present period. */
+/** Further seats are paid for the current period. */
 const readTransaction: ReadPeriod = ({ seats, expiresDate, transactionId }) =>
   seats === undefined ? transactionId : expiresDate;
 

@@ -10,7 +10,7 @@ export interface StandInCustomer {
 
 interface StandInOptions {
   readonly key: string;
-  /** Returns the ids of the present customers, in the order of the list. */
+  /** Returns the ids of the current customers, in the order of the list. */
   readonly listIds: () => readonly string[];
   readonly findCustomer: (id: string) => Promise<StandInCustomer | undefined>;
   readonly products: readonly { readonly id: string; readonly store_identifier: string; readonly type: string }[];

@@ -1,6 +1,6 @@
 import { readSnippet } from './documents.ts';
 
-/** Decision of a sample about access: `undefined` keeps the present access. */
+/** Decision of a sample about access: `undefined` keeps the current access. */
 type AccessRule = (response: unknown, productId: string) => boolean | undefined;
 
 /** The rules of a sample: the decision, and the codes whose transactions it finishes. */

@@ -49,7 +49,7 @@ const programFiles = [
 let files: Promise<ReadonlyMap<string, string>> | undefined;
 
 /**
- * Returns a stack with the options of `stackOptions`. All stacks are synthesized once for the present sources, outside
+ * Returns a stack with the options of `stackOptions`. All stacks are synthesized once for the current sources, outside
  * of jest.
  */
 export const readStack = async (id: StackId): Promise<SynthesizedStack> => await readJson(id);

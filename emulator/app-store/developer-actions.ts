@@ -114,7 +114,7 @@ const TokenBody = v.looseObject({ appAccountToken: v.optional(v.unknown()) });
 const Uuid = v.pipe(v.string(), v.uuid());
 
 /**
- * `PUT /inApps/v1/transactions/{originalTransactionId}/appAccountToken`: sets the token from the present period on.
+ * `PUT /inApps/v1/transactions/{originalTransactionId}/appAccountToken`: sets the token from the current period on.
  *
  * @see https://developer.apple.com/documentation/appstoreserverapi/set-app-account-token
  */

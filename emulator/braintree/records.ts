@@ -30,7 +30,7 @@ export const Payment = v.object({
     v.object({ id: v.string(), openedAt: v.number(), status: v.optional(v.picklist(['open', 'won', 'lost']), 'lost') }),
   ),
   response: v.object({ code: v.string(), text: v.string() }),
-  /** Statuses before the present one, the latest first. */
+  /** Statuses before the current one, the latest first. */
   history: v.exactOptional(History),
 });
 export type Payment = v.InferOutput<typeof Payment>;

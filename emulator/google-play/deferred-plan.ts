@@ -9,7 +9,7 @@ import { toLine } from './subscription-items.ts';
 
 /**
  * Changes the product at the next renewal, which charges the new price: replacement mode `DEFERRED`. The new purchase
- * has its own token at once, and the present product until then.
+ * has its own token at once, and the current product until then.
  *
  * @see https://developer.android.com/google/play/billing/subscriptions#replacement-modes
  */

@@ -117,7 +117,7 @@ function toLineItems(purchase: Purchase, product: Product): androidpublisher_v3.
   const base = toLineItem(purchase, product);
   const { items } = subscription;
   if (items === undefined) return [base];
-  // A replaced base plan of the same product follows the present one.
+  // A replaced base plan of the same product follows the current one.
   const baseItem = items.find(({ productId }) => productId === purchase.productId);
   return items.map((item) => {
     const { productId, orderId, isProrated, isRemoved, replacedBy, deferredPeriod } = item;

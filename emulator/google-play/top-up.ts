@@ -14,7 +14,7 @@ import { createSubscription } from './purchasing.ts';
 import type { Purchase } from './records.ts';
 
 /**
- * Tops up a prepaid plan: a purchase with its own token extends the present one by a period, at the full price.
+ * Tops up a prepaid plan: a purchase with its own token extends the current one by a period, at the full price.
  *
  * @see https://developer.android.com/google/play/billing/subscriptions#prepaid-plans
  */

@@ -243,9 +243,9 @@ export const setWebhook = defineContract({
     urls: WebhookUrls,
     sandboxUrls: v.optional(WebhookUrls, []),
     includesPassword: v.optional(v.boolean(), false),
-    /** Default: the present ones. */
+    /** Default: the current ones. */
     events: v.exactOptional(v.array(v.picklist(webhookEvents))),
-    /** Issues a new signing secret. The present one becomes invalid immediately. */
+    /** Issues a new signing secret. The current one becomes invalid immediately. */
     newSecret: v.optional(v.boolean(), false),
   }),
   response: v.strictObject({ ok: v.literal(true), signingSecret: v.exactOptional(v.string()) }),

@@ -44,7 +44,7 @@ export interface AppRepository {
   /** Returns the catalogue of the app. Undefined if none was set. */
   findCatalogue(appName: string): Promise<Catalogue | undefined>;
   /**
-   * Replaces the catalogue of the app. Returns false, without a change, if the present one does not have the expected
+   * Replaces the catalogue of the app. Returns false, without a change, if the current one does not have the expected
    * tag.
    */
   setCatalogue(appName: string, catalogue: Catalogue, expectedTag?: string): Promise<boolean>;

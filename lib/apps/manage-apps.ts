@@ -179,7 +179,7 @@ export interface AccessRules {
 }
 
 /**
- * Sets the present rules. Existing purchases change at their next update. Throws `InvalidPayload` for invalid hours.
+ * Sets the current rules. Existing purchases change at their next update. Throws `InvalidPayload` for invalid hours.
  */
 export async function setAccessRules(apps: AppRepository, name: string, rules: AccessRules): Promise<App> {
   const members = { ...rules, ...parse(v.object({ unverifiedHours: v.exactOptional(UnverifiedHours) }), rules) };

@@ -37,8 +37,8 @@ export interface ImportContext {
  * line of the row in its file: rows without `claimedAt` count as claimed at the purchase date, in the order of the
  * file.
  *
- * Throws like `Store.validate`: `InvalidPayload` also if the store does not have the purchase or a customer was erased,
- * and `ConnectionFailed` also if the store does not return an amount. Returns whether the table changed.
+ * Throws like `Store.validate`, and also `InvalidPayload` if the store does not have the purchase or a customer was
+ * erased, and `ConnectionFailed` if the store does not return an amount. Returns whether the table changed.
  */
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
   const { app, isUnannounced, onStoreCall, deps } = context;

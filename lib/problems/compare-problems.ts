@@ -13,7 +13,7 @@ export interface ProblemChanges {
   readonly announced: readonly AnnouncedProblem[];
 }
 
-/** Compares the present problems with the announced ones. */
+/** Compares the current problems with the announced ones. */
 export function compareProblems(
   previous: readonly AnnouncedProblem[],
   problems: readonly Problem[],

@@ -179,7 +179,7 @@ interface StateChange {
   readonly after: Omit<CheckedState, 'activePeriods'>;
 }
 
-/** Lists the periods of the latest transaction: the present one, and those before a pause within the paid time. */
+/** Lists the periods of the latest transaction: the current one, and those before a pause within the paid time. */
 function listLatestPeriods(
   { before, after: { state, checkedAt } }: StateChange,
   { from, observed }: { readonly from: EpochMillis; readonly observed: readonly ActivePeriod[] },

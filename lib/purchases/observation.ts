@@ -14,7 +14,7 @@ export interface Observation {
   readonly isInferred?: true;
   /**
    * As-of time of the transactions, which the store reports. Defaults to that of the state. It differs for the refund
-   * of a past period, which does not describe the present state.
+   * of a past period, which does not describe the current state.
    */
   readonly transactionsAsOf?: EpochMillis;
   /** Whether the adapter infers the transactions: every transaction that the store reports is more current. */

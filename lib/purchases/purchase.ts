@@ -46,7 +46,7 @@ export const Purchase = v.object({
   renewalIntent: v.exactOptional(RenewalIntent),
   /** Whether the store continues to charge committed payments after the customer chose `Lapse`. Internal. */
   isCommitted: v.exactOptional(v.boolean()),
-  /** When the customer chose the present renewal intent. */
+  /** When the customer chose the current renewal intent. */
   renewalIntentChangeDate: v.exactOptional(v.number()),
   /** The latest known choice of each renewal intent. Internal. */
   renewalIntentDates: v.exactOptional(

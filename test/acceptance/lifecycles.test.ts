@@ -78,7 +78,7 @@ const missedHistories: readonly (readonly [
 ])[] = [
   ['renew', 'PURCHASED RENEWED', historyPlatforms],
   ['renew renew', 'PURCHASED RENEWED', historyPlatforms],
-  // Apple signs the present product only: the first sight after a plan change does not show the former plan.
+  // Apple signs the current product only: the first sight after a plan change does not show the former plan.
   ['change-plan renew', 'PURCHASED PLAN_CHANGED RENEWED', ['processor_a']],
   ['renew cancel expire', 'PURCHASED RENEWED EXPIRED', historyPlatforms],
   // Google Play keeps access after a refund. Its notifications do not report it.

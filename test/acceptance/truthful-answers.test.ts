@@ -216,7 +216,7 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
         subscribers.some(({ usernames }) => usernames.some((username) => row.entitledUsers?.includes(username))),
     );
     const countedActive = counted?.activeSubscriptions ?? 0;
-    // The emulator renews ahead of the time: after a refund of the present period, only a later one is paid.
+    // The emulator renews ahead of the time: after a refund of the current period, only a later one is paid.
     const isPaidAhead =
       own.some(({ purchaseDate }: TransactionRecord) => Date.parse(String(purchaseDate)) > router.deps.now()) &&
       histories.some((purchase) => purchase.isMoneyReturned());

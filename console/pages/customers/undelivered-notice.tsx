@@ -17,7 +17,7 @@ interface UndeliveredNoticeProps {
   readonly onReplay: () => void;
 }
 
-/** States that the app's server has not received the present state of the customer, with the retry. */
+/** States that the app's server has not received the current state of the customer, with the retry. */
 export function UndeliveredNotice({ user, revision, onReplay }: UndeliveredNoticeProps) {
   const canSupport = useCanSupport();
   const query = { applicationUsername: user, limit: maxDeliveries };
