@@ -122,19 +122,19 @@ export async function answerRefundRequest(
   { appName, author, recorder }: { appName: string; author: AnswerAuthor; recorder: EventRecorder },
 ): Promise<RefundRequestRecord> {
   const request = requireRequest(await findRefundRequest(service, appName, requestId));
-  if (request.answer) return await throwAnswered(service, appName, requestId);
+  if (request.answer) return await throwAnswered(service, appName, request);
   requireOpen(request, service.now());
   const answer = completeAnswer(request, input, await readFacts(service, appName, request));
   recorder.addTag(request.purchaseId, '_P');
-  const saved = await storeAnswer(service, appName, { request, answer, author });
-  if (!saved) return await throwAnswered(service, appName, requestId);
+  const { saved, isFirst } = await storeAnswer(service, appName, { requestId, answer, author });
+  if (!isFirst) return await throwAnswered(service, appName, saved);
   const sent = await sendAnswer(service, appName, saved, recorder);
   if (!sent.answer) throw new ServiceError('InvalidPayload', sent.rejection?.message ?? 'The store rejected it.');
   return toRefundRequestRecord(sent, await readFacts(service, appName, sent), service.now());
 }
 
-async function throwAnswered(service: RefundService, appName: string, requestId: string): Promise<never> {
-  const { answer } = await readRefundRequest(service, appName, requestId);
+async function throwAnswered(service: RefundService, appName: string, request: RefundRequest): Promise<never> {
+  const { answer } = toRefundRequestRecord(request, await readFacts(service, appName, request), service.now());
   throw new ServiceError('Conflict', 'The refund request has a statement already. The first one counts.', {
     data: { answer },
     retryable: false,
@@ -159,23 +159,35 @@ function completeAnswer(request: RefundRequest, input: AnswerInput, facts: Refun
   return answer;
 }
 
-/** Stores the first statement. Returns undefined if there is one, and the request with it otherwise. */
+/** Stores the statement, unless the request has one. */
 async function storeAnswer(
   service: Pick<Service, 'table' | 'now'>,
   appName: string,
-  { request, answer, author }: { request: RefundRequest; answer: RefundAnswer; author: AnswerAuthor },
-): Promise<RefundRequest | undefined> {
+  { requestId, answer, author }: { requestId: string; answer: RefundAnswer; author: AnswerAuthor },
+): Promise<{ saved: RefundRequest; isFirst: boolean }> {
   let isFirst = false;
-  const stored = await updateRefundRequest(service, appName, request.requestId, (current) => {
+  const stored = await updateRefundRequest(service, appName, requestId, (current) => {
     const now = service.now();
     isFirst = !current.answer;
     if (!isFirst) return current;
     requireOpen(current, now);
     const { rejection: _former, ...rest } = current;
-    return { ...rest, answer: { ...answer, author, answeredAt: now, failedAttempts: 0 }, dueAt: now + sendLeaseMs };
+    return addAnswer(rest, answer, author, now);
   });
-  return isFirst ? requireRequest(stored) : undefined;
+  return { saved: requireRequest(stored), isFirst };
 }
+
+/** Adds a statement that the caller sends now. It is due again in case that the caller crashes. */
+const addAnswer = (
+  request: RefundRequest,
+  answer: RefundAnswer,
+  author: AnswerAuthor,
+  now: EpochMillis,
+): RefundRequest => ({
+  ...request,
+  answer: { ...answer, author, answeredAt: now, failedAttempts: 0 },
+  dueAt: now + sendLeaseMs,
+});
 
 function requireRequest(request: RefundRequest | undefined): RefundRequest {
   if (!request) throw new ServiceError('ResourceNotFound', 'The refund request is not found.');
@@ -271,8 +283,7 @@ async function applyPolicy(service: AnswerService, app: App, request: RefundRequ
   if (requiresConsent(request.platform) && !answer.customerConsented) return await endSteps(service, app.name, request);
   const stored = await updateRefundRequest(service, app.name, request.requestId, (current) => {
     if (current.answer || getState(current, now) !== 'open') return current;
-    const author = { type: 'policy' } as const;
-    return { ...current, answer: { ...answer, author, answeredAt: now, failedAttempts: 0 }, dueAt: now + sendLeaseMs };
+    return addAnswer(current, answer, { type: 'policy' }, now);
   });
   if (stored?.answer?.author.type !== 'policy' || stored.answer.answeredAt !== now) return;
   await sendOnSchedule(service, app.name, stored);
