@@ -48,7 +48,7 @@ export interface StateAt {
  * It can be later than `lastRenewalDate` there: a plan change whose former period is not known yet resembles a renewal
  * until that period is observed. The renewals before it are announced with it.
  */
-export function findAnnouncedRenewalDate(
+function findAnnouncedRenewalDate(
   { state: { purchase, transactions }, announcedRenewalDate = purchase.lastRenewalDate }: Omit<StateAt, 'at'>,
   after: PurchaseState,
 ): EpochMillis | undefined {
@@ -57,6 +57,24 @@ export function findAnnouncedRenewalDate(
   return corrected && corrected.purchaseDate > announced.transaction.purchaseDate
     ? corrected.purchaseDate
     : announcedRenewalDate;
+}
+
+/**
+ * Returns the date up to which renewals are announced after a change with the reasons. `RENEWED` announces those up to
+ * the latest payment, even if the store reports that payment as another one than a renewal: an earlier renewal can be
+ * observed later.
+ */
+export function findNextAnnouncedRenewalDate(
+  before: Omit<StateAt, 'at'> | undefined,
+  after: PurchaseState,
+  reasons: readonly LifecycleReason[],
+): EpochMillis | undefined {
+  const announced = before && findAnnouncedRenewalDate(before, after);
+  const latest = reasons.includes('RENEWED') ? findTransaction(after, after.purchase.transactionId) : undefined;
+  // The state has the date of a renewal.
+  if (!latest || latest.isRenewal) return announced;
+  const { purchaseDate, periodStartDate = purchaseDate } = latest;
+  return Math.max(announced ?? 0, Math.min(purchaseDate, periodStartDate));
 }
 
 /**

@@ -20,8 +20,8 @@ import {
 } from './claims.ts';
 import type { CommissionRates } from './commission-rates.ts';
 import {
-  findAnnouncedRenewalDate,
   findLifecycleReasons,
+  findNextAnnouncedRenewalDate,
   type LifecycleReason,
   type NotificationReason,
 } from './lifecycle-reasons.ts';
@@ -174,12 +174,15 @@ export function computePurchaseChange(
     update,
   });
   const comparable = before && { ...before, state: withMergedIds(before.state, state) };
-  const after = applyUpdate(comparable, { state, claims }, update);
-  const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
-  const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
+  const applied = applyUpdate(comparable, { state, claims }, update);
   const changedTransactions = findChangedTransactions(before?.state.transactions ?? [], state.transactions);
   const isHistory = update.trigger === 'import' && isImportedHistory(before, changedTransactions);
-  const lifecycleReasons = isHistory ? [] : findReasons({ before, after }, update);
+  const lifecycleReasons = isHistory ? [] : findReasons({ before, after: applied }, update);
+  const announcedRenewalDate = findNextAnnouncedRenewalDate(comparable, state, lifecycleReasons) ?? 0;
+  const after =
+    announcedRenewalDate > (state.purchase.lastRenewalDate ?? 0) ? { ...applied, announcedRenewalDate } : applied;
+  const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
+  const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
   const isFirstEntitlement =
     before?.claims.length === 0 &&
     before.importedAt === undefined &&
@@ -274,7 +277,6 @@ function applyUpdate(
     isNotified,
     scheduledAt: before?.nextRefreshAt,
   });
-  const announcedRenewalDate = (before && findAnnouncedRenewalDate(before, state)) ?? 0;
   const createdAt = before?.createdAt ?? now;
   const activePeriods = computeStoredPeriods(before, { state, createdAt, checkedAt });
   return {
@@ -295,7 +297,6 @@ function applyUpdate(
       failedRefreshes: failedRefreshes || undefined,
       isNotified: isNotified || undefined,
     }),
-    ...(announcedRenewalDate > (state.purchase.lastRenewalDate ?? 0) && { announcedRenewalDate }),
     version: (before?.version ?? 0) + 1,
   };
 }

@@ -6,6 +6,7 @@ import {
   type PurchaseUpdate,
   type StoredPurchase,
 } from '../../../lib/purchases/purchase-change.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs, hourMs, secondMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
@@ -118,6 +119,32 @@ describe('selectAnnouncedReasons', () => {
     );
     expect(update(first.stored, { ...later, observation: withReason }).announcedReasons).toEqual(['OTHER']);
   });
+
+  // Without the API, the App Store returns single transactions, in any order.
+  it.each<[string, Partial<Transaction>, string[][]]>([
+    ['a plan change that resembles a renewal', { isRenewal: false }, [['RENEWED'], [], []]],
+    ['a renewal', { isRenewal: true }, [['RENEWED'], [], []]],
+    ['another product', { isRenewal: false, productId: 'store_a:weekly' }, [['PLAN_CHANGED'], ['RENEWED'], []]],
+  ])(
+    'announces renewals before the latest payment once if they are observed after it (%s)',
+    (_what, fields, expected) => {
+      let { stored } = update(undefined, { observation: observe() });
+      const pay = (number: number, day: number, period: Partial<Transaction>) => {
+        const purchaseDate = startDate + day * dayMs;
+        const { productId = 'store_a:monthly' } = period;
+        const purchase = { transactionId: `store_a:${number}`, productId, expirationDate: purchaseDate + 31 * dayMs };
+        const observation = observe(purchase, startDate + 80 * dayMs);
+        const transactions = [createTransaction(observation.purchase, { purchaseDate, ...period })];
+        const partial = { ...observation, transactions, isOrderedByTransaction: true as const };
+        const { announcedReasons, ...next } = update(stored, { observation: partial, now: startDate + 80 * dayMs });
+        stored = next.stored;
+        return announcedReasons.filter((reason) => reason !== 'OTHER');
+      };
+      const renewal = { isRenewal: true };
+      expect([pay(4, 75, fields), pay(2, 31, renewal), pay(3, 62, renewal)]).toEqual(expected);
+      expect(pay(5, 106, { ...fields, ...renewal })).toEqual(['RENEWED']);
+    },
+  );
 
   it('announces a replacement through the new purchase only', () => {
     const end = { endedAt: startDate + dayMs, cancelationReason: 'System.Replaced' } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  findAnnouncedRenewalDate,
   findLifecycleReasons,
+  findNextAnnouncedRenewalDate,
   type StateAt,
 } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
@@ -55,8 +55,9 @@ function recordAll(
   for (const observation of later) {
     const at = endsAt ?? observation.asOf;
     const state = merge(before.state, observation);
-    reasons.push(...findLifecycleReasons(before, { state, at }));
-    const dates = [findAnnouncedRenewalDate(before, state), state.purchase.lastRenewalDate].filter(
+    const found = findLifecycleReasons(before, { state, at });
+    reasons.push(...found);
+    const dates = [findNextAnnouncedRenewalDate(before, state, found), state.purchase.lastRenewalDate].filter(
       (date) => date !== undefined,
     );
     before = { state, at, ...(dates.length > 0 && { announcedRenewalDate: Math.max(...dates) }) };
