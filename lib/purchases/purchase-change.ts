@@ -265,7 +265,8 @@ function applyUpdate(
   const hasRefreshToken = state.refreshToken !== undefined;
   const isMissed = trigger === 'refresh' && before !== undefined && hasMissedNotification(before, state, now);
   const expiresByDate = trigger === 'refresh' && (isExpired(state.purchase, now) || isUnverified(state.purchase, now));
-  const checkedAt = observation || expiresByDate ? now : (before?.checkedAt ?? now);
+  // Not earlier than before: a concurrent update can have a later time, at which an expiration was announced.
+  const checkedAt = Math.max(observation || expiresByDate ? now : 0, before?.checkedAt ?? now);
   const isNotified = trigger === 'notification' || (before?.isNotified === true && !isMissed);
   const isNewImport = !before && trigger === 'import' && !isUnpaid(state.purchase);
   const importedAt = isNewImport ? now : before?.importedAt;

@@ -146,6 +146,16 @@ describe('selectAnnouncedReasons', () => {
     },
   );
 
+  it('announces no renewal if a concurrent update of an earlier time is written after the expiration', () => {
+    const expiresAt = startDate + 31 * dayMs;
+    const expired = update(owned, { now: expiresAt + secondMs, observation: observe({}, expiresAt + secondMs) });
+    expect(expired.announcedReasons).toEqual(['EXPIRED']);
+    const earlier = { now: expiresAt - secondMs, observation: observe({}, expiresAt - secondMs) };
+    expect(update(expired.stored, earlier).announcedReasons).toEqual([]);
+    const repeated = { now: expiresAt + 2 * secondMs, observation: observe({}, expiresAt + 2 * secondMs) };
+    expect(update(update(expired.stored, earlier).stored, repeated).announcedReasons).toEqual([]);
+  });
+
   it('announces a replacement through the new purchase only', () => {
     const end = { endedAt: startDate + dayMs, cancelationReason: 'System.Replaced' } as const;
     const replaced = update(owned, { ...later, observation: observe(end, startDate + dayMs) });

@@ -53,7 +53,8 @@ function recordAll(
   let before: StateAt = { state: merge(undefined, purchase), at: purchase.asOf };
   const reasons: string[] = [];
   for (const observation of later) {
-    const at = endsAt ?? observation.asOf;
+    // The observation of a past period has the time of that period.
+    const at: number = endsAt ?? Math.max(before.at, observation.asOf);
     const state = merge(before.state, observation);
     const found = findLifecycleReasons(before, { state, at });
     reasons.push(...found);
