@@ -1,11 +1,12 @@
 import type Stripe from 'stripe';
-import { generateId, getId, getObject, saveObject } from './account-objects.ts';
+import { hourMs, secondMs } from '../calendar.ts';
+import { type AccountObjects, generateId, getId, getObject, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
 import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { toInvoiceSubscription } from './invoice-lines.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceOutcome } from './invoice-objects.ts';
-import { buildCharge, buildPaymentIntent, type PaymentStatus } from './payment-objects.ts';
+import { buildCharge, buildPaymentIntent, type PaymentStatus, toIntentStatus } from './payment-objects.ts';
 
 interface BillingInput {
   readonly at: number;
@@ -145,5 +146,29 @@ export function failOpenInvoice(state: AccountState, subscription: Stripe.Subscr
     attempt_count: open.attempt_count + 1,
     next_payment_attempt: null,
   });
+  saveFailedAttempt(state.records, open, at);
   emitEvent(state, 'invoice.payment_failed', { purchaseId: subscription.id, at, object });
+}
+
+/**
+ * Adds a charge to the payment of an invoice: each attempt has its own. An invoice whose period has not started yet is
+ * attempted again after its start.
+ *
+ * @see https://docs.stripe.com/api/charges/object
+ */
+function saveFailedAttempt(records: AccountObjects, { id: invoiceId, created }: Stripe.Invoice, at: number): void {
+  const { objects } = records;
+  const invoicePayment = [...objects.invoice_payments.values()].find(({ invoice }) => getId(invoice) === invoiceId);
+  const intent = invoicePayment && objects.payment_intents.get(getId(invoicePayment.payment.payment_intent));
+  const attempt = intent && objects.charges.get(getId(intent.latest_charge));
+  if (!attempt) return;
+  const attemptedAt = Math.max(toSeconds(at), created + hourMs / secondMs);
+  const retry = saveObject(records, 'charges', {
+    ...attempt,
+    id: generateId('ch'),
+    created: attemptedAt,
+    failure_balance_transaction: null,
+  });
+  const failed = toIntentStatus('failed', intent.amount, retry.id);
+  saveObject(records, 'payment_intents', { ...intent, latest_charge: retry.id, ...failed });
 }

@@ -63,6 +63,18 @@ describe('the setting for failed payments of the emulated Stripe', () => {
     expect(subscription.status).toBe('canceled');
   });
 
+  it('creates a failed charge for each attempt, after the start of the invoice', async () => {
+    const { id } = await runSubscription(client, [['fail-payment'], 'PT1H', ['fail-payment']], {});
+    const { latest_invoice: invoice } = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
+    const { data } = await stripe.charges.list();
+    const failed = data.filter(({ status }) => status === 'failed');
+    expect(failed).toHaveLength(2);
+    expect(new Set(failed.map(({ payment_intent }) => payment_intent)).size).toBe(1);
+    const [retry, first] = failed.map(({ created }) => created);
+    expect(first).toBe((invoice as Stripe.Invoice).created);
+    expect(retry).toBeGreaterThan(first ?? 0);
+  });
+
   it('lets the latest of several open invoices make the subscription active', async () => {
     await client.control('PUT', '/control/accounts/processor_a', { failedPayments: 'past_due' });
     const { id } = await runSubscription(client, [['fail-payment'], 'P3M'], { autoRenew: true });
