@@ -26,6 +26,8 @@ export interface StoreHistories {
   readonly listLength: number;
   /** ISO 8601 durations by which the clock advances after each round. */
   readonly clockAdvances: readonly string[];
+  /** Calls of the App Store Server API that fail while late notifications are processed. */
+  readonly failedAppStoreCalls: number;
 }
 
 const commonActions = [
@@ -99,6 +101,7 @@ export const arbitraryStoreHistories = (count: number): fc.Arbitrary<StoreHistor
     listLength: fc.constantFrom(2, 100),
     // In total less than 60 days: Google Play deletes an expired subscription 60 days after its end.
     clockAdvances: fc.array(fc.constantFrom('PT1H', 'P3D', 'P8D', 'P14D'), { minLength: rounds, maxLength: rounds }),
+    failedAppStoreCalls: fc.constantFrom(0, 10, 1e4),
   });
 
 /** A subscription at the emulated store during its history. */

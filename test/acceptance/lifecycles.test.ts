@@ -52,7 +52,11 @@ describe('lifecycle of a subscription', () => {
         const punctual = await service.createApp(historyPlatforms);
         const late = await service.createApp(historyPlatforms);
         await runHistories(histories, punctual, late);
+        // Apple signs the content of a notification, so it is processed without the API, too.
+        const fault = { platform: 'store_a', fault: 'down', times: histories.failedAppStoreCalls };
+        if (fault.times > 0) await service.callControl('/faults', fault);
         await processLate(late, () => positions.next().value);
+        await service.clearFaults();
         // Both apps query the stores and are compared at the same time.
         service.freezeClock();
         await Promise.all([refreshAll(punctual), refreshAll(late)]);
