@@ -174,7 +174,7 @@ function findPaymentReasons(before: StateAt, after: StateAt): LifecycleReason[] 
   const [from, to] = [before.state.purchase, after.state.purchase];
   const [wasExpired, isNowExpired] = [isExpired(from, before.at), isExpired(to, after.at)];
   const hasNewPayment = isNewPayment(before.state, after.state);
-  const isRenewed = hasNewPayment || (wasExpired && !isNowExpired);
+  const isReturned = wasExpired && !isNowExpired;
   const announcedRenewalDate = findAnnouncedRenewalDate(before, after.state) ?? from.purchaseDate ?? Infinity;
   const hasLaterRenewal = (to.lastRenewalDate ?? 0) > announcedRenewalDate;
   // A payment after the end is a resubscription, also with another product of the same subscription group. A replaced
@@ -182,7 +182,11 @@ function findPaymentReasons(before: StateAt, after: StateAt): LifecycleReason[] 
   const isResubscription = wasExpired && hasNewPayment && from.cancelationReason !== 'System.Replaced';
   // Only a store-managed consumable keeps its purchase when it is bought again.
   if (hasNewPayment && !isSubscription(to)) return ['PURCHASED'];
-  if (!isPlanChange(from, to) || isResubscription) return isRenewed || hasLaterRenewal ? ['RENEWED'] : [];
+  // Access that returns to the product, with a plan that was chosen before the end.
+  const isResumed = isReturned && from.productId === to.productId;
+  if (!isPlanChange(from, to) || isResubscription || isResumed) {
+    return hasNewPayment || isReturned || hasLaterRenewal ? ['RENEWED'] : [];
+  }
   return hasLaterRenewal ? ['PLAN_CHANGED', 'RENEWED'] : ['PLAN_CHANGED'];
 }
 

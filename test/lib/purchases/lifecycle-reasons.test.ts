@@ -53,6 +53,17 @@ describe('findLifecycleReasons', () => {
       [],
     ],
     ['a plan chosen for the next renewal', {}, { renewalProductId: 'store_a:yearly' }, ['PLAN_CHANGED']],
+    // An expired purchase does not show the chosen plan. It was announced when it was chosen.
+    [
+      'access that returns in a grace period with the plan that was chosen before',
+      { expirationDate: startDate, renewalIntent: 'Lapse' },
+      {
+        renewalProductId: 'store_a:yearly',
+        isBillingRetryPeriod: true,
+        expirationDate: startDate + 6 * dayMs,
+      },
+      ['RENEWED', 'ENTERED_GRACE_PERIOD'],
+    ],
     ['a chosen plan that is withdrawn', { renewalProductId: 'store_a:yearly' }, {}, []],
     [
       'a chosen plan that is replaced by another one',
