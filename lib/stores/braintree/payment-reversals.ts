@@ -50,6 +50,12 @@ export interface PaymentReversals {
   readonly partialRefunds?: readonly PartialRefund[];
 }
 
+/** A return of money. `date` is when it became final, or when an open dispute debited it. */
+interface Reversal extends PartialRefund {
+  /** When Braintree debited the amount of a dispute. */
+  readonly debitedAt?: EpochMillis;
+}
+
 /**
  * Finds the reversals of a payment: a void, refunds and lost disputes. A declined settlement or a void counts as a
  * reversal if the payment counted as paid until then, but not if it was pending. The refund that completes a full
@@ -62,11 +68,20 @@ export function findReversals(
   if (endedStatuses.has(payment.status)) return wasPaid(payment) ? { refundedAt: getStatusDate(payment) } : {};
   const reversals = listReversals(payment, refunds);
   const completing = findCompletingReversal(payment, reversals);
-  const partialRefunds = reversals.filter((reversal) => reversal !== completing);
+  const partialRefunds = reversals.flatMap((reversal) => toPartialRefund(reversal, completing));
   return {
     ...(completing && { refundedAt: completing.date }),
     ...(partialRefunds.length > 0 && { partialRefunds }),
   };
+}
+
+/**
+ * The debit of a dispute keeps its date and its amount when the dispute is lost, so that its money does not depend on
+ * when it was seen. `refundedAt` is the date of the loss.
+ */
+function toPartialRefund({ debitedAt, ...reversal }: Reversal, completing: Reversal | undefined): PartialRefund[] {
+  if (reversal.id !== completing?.id) return [{ ...reversal, date: debitedAt ?? reversal.date }];
+  return debitedAt === undefined ? [] : [{ ...reversal, date: debitedAt, status: 'disputed' }];
 }
 
 /** Whether a lost dispute reversed the payment, or its rest after refunds. */
@@ -75,7 +90,7 @@ export function isReversedByDispute(payment: BraintreeTransaction, refunds: read
   return completing !== undefined && payment.disputes.some((dispute) => toDisputeId(dispute) === completing.id);
 }
 
-const listReversals = (payment: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): PartialRefund[] =>
+const listReversals = (payment: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): Reversal[] =>
   [
     ...listRefunds(payment, refunds),
     ...payment.disputes.flatMap((dispute) => toDisputeReversal(dispute, payment)),
@@ -84,8 +99,8 @@ const listReversals = (payment: BraintreeTransaction, refunds: readonly Braintre
 /** Finds the reversal with which the whole payment is reversed. A dispute that is not resolved is not final. */
 function findCompletingReversal(
   { amount }: BraintreeTransaction,
-  reversals: readonly PartialRefund[],
-): PartialRefund | undefined {
+  reversals: readonly Reversal[],
+): Reversal | undefined {
   const final = reversals.filter(({ status }) => status === undefined);
   const total = final.reduce((sum, { amountMicros = 0 }) => sum + amountMicros, 0);
   return total >= toMicros(amount) ? final.at(-1) : undefined;
@@ -115,15 +130,15 @@ const toDisputeId = ({ id = 'dispute' }: Dispute): string => id;
  *
  * @see https://developer.paypal.com/braintree/graphql/reference/types/dispute
  */
-function toDisputeReversal(dispute: Dispute, { amount, ...payment }: BraintreeTransaction): PartialRefund[] {
+function toDisputeReversal(dispute: Dispute, { amount, ...payment }: BraintreeTransaction): Reversal[] {
   const { updatedAt = payment.createdAt } = payment;
   const { kind, status, amountDisputed = amount, statusHistory, createdAt, receivedDate } = dispute;
   const common = { id: toDisputeId(dispute), amountMicros: toMicros(amountDisputed) };
+  const debitedAt = Date.parse(createdAt ?? receivedDate ?? updatedAt);
   if (lostStatuses.has(status)) {
-    const lostAt = statusHistory.find((entry) => entry.status === status)?.timestamp;
-    return [{ ...common, date: Date.parse(lostAt ?? dispute.updatedAt ?? createdAt ?? receivedDate ?? updatedAt) }];
+    const lostAt = statusHistory.find((entry) => entry.status === status)?.timestamp ?? dispute.updatedAt;
+    return [{ ...common, date: lostAt === undefined ? debitedAt : Date.parse(lostAt), debitedAt }];
   }
   if (kind === 'retrieval' || (status !== 'won' && !openStatuses.has(status))) return [];
-  const date = Date.parse(createdAt ?? receivedDate ?? updatedAt);
-  return [{ ...common, date, status: status === 'won' ? 'returned' : 'disputed' }];
+  return [{ ...common, date: debitedAt, status: status === 'won' ? 'returned' : 'disputed' }];
 }

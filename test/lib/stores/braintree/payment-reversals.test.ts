@@ -104,6 +104,18 @@ describe('findReversals', () => {
     else expect(partialRefunds).toBeUndefined();
   });
 
+  it.each([
+    ['open', 'lost', '10.00', 'disputed'],
+    ['under_review', 'accepted', '10.00', 'disputed'],
+    ['open', 'lost', '4.00', undefined],
+  ])('keeps the date of the debit of a dispute that was %s and is %s (%s)', (open, lost, amountDisputed, status) => {
+    const find = (state: string) =>
+      findReversals(givenPayment({ disputes: [givenDispute(state, { amountDisputed })] }), []).partialRefunds;
+    const debit = { id: 'dispute', amountMicros: Number(amountDisputed) * 1e6, date: Date.parse('2027-01-02') };
+    expect(find(open)).toEqual([{ ...debit, status: 'disputed' }]);
+    expect(find(lost)).toEqual([{ ...debit, ...(status && { status }) }]);
+  });
+
   it('adds refunds and lost disputes to the reversed amount', () => {
     const payment = givenPayment({ refundIds: ['rf1'], disputes: [givenDispute('lost', { amountDisputed: '4.00' })] });
     expect(findReversals(payment, [givenRefund('5.99')]).refundedAt).toBeUndefined();
