@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { RawRow } from '../lib/import/parse-import-row.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import { createUniqueName } from './given.ts';
 import { toActionRequest } from './ownership-actions.ts';
@@ -54,6 +55,11 @@ const platformActions = {
     ...['fail-payment', 'fail-payment', 'mark-uncollectible', 'renew by a pending debit', 'deferred change-plan'],
     ...['extend the trial', 'end the trial'],
   ],
+  // Braintree does not report that a scheduled cancelation is withdrawn: a canceled subscription stays canceled.
+  processor_b: [
+    ...['renew', 'cancel', 'fail-payment', 'recover', 'expire', 'refund', 'revoke', 'change-plan'],
+    ...['refund of a part', 'dispute', 'win-dispute'],
+  ],
 } as const satisfies Partial<Record<Platform, readonly string[]>>;
 
 /** Members of orders in addition to the terms. */
@@ -65,6 +71,7 @@ const platformOrders: Readonly<Record<HistoryPlatform, readonly object[]>> = {
     ...[{}, { trial: 'P1W' }, { pending: true }, { backdate: 'P2M' }],
     { collection: 'send_invoice', daysUntilDue: 3 },
   ],
+  processor_b: [{}, { trial: 'P1W' }, { pending: true }],
 };
 
 export type HistoryPlatform = keyof typeof platformActions;
@@ -83,7 +90,8 @@ const arbitraryHistory = (platform: HistoryPlatform): fc.Arbitrary<StoreHistory>
       autoRenew: fc.boolean(),
       period: fc.constantFrom('P1W', 'P1M'),
       order: fc.constant(order),
-      validates: fc.constantFrom('first', 'last', 'never'),
+      // The validation of a nonce makes the purchase.
+      validates: platform === 'processor_b' ? fc.constant('first') : fc.constantFrom('first', 'last', 'never'),
       actions: fc.array(fc.option(fc.constantFrom(...actions), { nil: undefined, freq: 5 }), {
         minLength: rounds,
         maxLength: rounds,
@@ -112,6 +120,8 @@ export interface RunningHistory {
   /** Returns the body for `POST /v1/validate` with the current evidence. */
   // biome-ignore lint/suspicious/noExplicitAny: the evidence of each store has another shape.
   getEvidence(): Promise<any>;
+  /** Returns the row of an import file with the purchase. */
+  getImportRow(): Promise<RawRow>;
   /** Returns the ids that the store's objects have, with platform. A plan change of Google Play adds one. */
   getPurchaseIds(): readonly string[];
   /** Cancels or ends the subscription, so that later clock advances change nothing. */
@@ -124,8 +134,11 @@ const prices = [7_990_000, 2_490_000] as const;
 /** Buys the subscription of a history. */
 export async function startHistory(history: StoreHistory, service: TestService): Promise<RunningHistory> {
   const { platform, autoRenew, period, order } = history;
-  const productIds = [`first ${period}`, `other ${period}`] as const;
-  const terms = { type: 'paid subscription', autoRenew, period, acknowledged: true };
+  const isBraintree = platform === 'processor_b';
+  // The merchant's plans have their own period.
+  const productIds = isBraintree ? (['monthly', 'basic'] as const) : ([`first ${period}`, `other ${period}`] as const);
+  const planPeriod = isBraintree ? {} : { period };
+  const terms = { type: 'paid subscription', autoRenew, ...planPeriod, acknowledged: true };
   const purchase = await service.callControl('/purchases', {
     ...{ platform, productId: productIds[0], ...terms, ...order },
     applicationUsername: createUniqueName('user'),
@@ -147,10 +160,14 @@ export async function startHistory(history: StoreHistory, service: TestService):
       if (name === undefined) return;
       const { action, details } = toActionRequest(name);
       if (action !== 'change-plan') return void (await perform(action, details));
-      const plan = { productId: productIds[(planChanges + 1) % 2], period, priceMicros: prices[round % 2] };
+      const plan = { productId: productIds[(planChanges + 1) % 2], ...planPeriod, priceMicros: prices[round % 2] };
       if (await perform(action, { ...details, ...plan })) planChanges++;
     },
     getEvidence: async () => (await service.callControl(`/purchases/${id}`)).validate,
+    getImportRow: async () => {
+      const { purchaseId: token, productId, applicationUsername: user } = await service.callControl(`/purchases/${id}`);
+      return { platform, token, productId: `${platform}:${productId}`, user };
+    },
     getPurchaseIds: () => [...ids].map((storeId) => `${platform}:${storeId}`),
     end: async () => void ((await perform('cancel')) || (await perform('expire'))),
   };
