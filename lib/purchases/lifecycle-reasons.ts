@@ -71,7 +71,7 @@ export function findNextAnnouncedRenewalDate(
 ): EpochMillis | undefined {
   const announced = before && findAnnouncedRenewalDate(before, after);
   const latest = reasons.includes('RENEWED') ? findTransaction(after, after.purchase.transactionId) : undefined;
-  // The state has the date of a renewal.
+  // `lastRenewalDate` has the date of a renewal.
   if (!latest || latest.isRenewal) return announced;
   const { purchaseDate, periodStartDate = purchaseDate } = latest;
   return Math.max(announced ?? 0, Math.min(purchaseDate, periodStartDate));

@@ -192,18 +192,10 @@ const intermediateReasons: readonly string[] = [
   'EXTENDED',
 ];
 
-const validateAll = async (running: readonly RunningHistory[], apps: readonly IssuedApiKeys[]): Promise<void> =>
-  void (await pMap(
-    running,
-    async (history) =>
-      await validateIn(
-        history,
-        apps.map(({ appName }) => appName),
-      ),
-    {
-      concurrency: validationConcurrency,
-    },
-  ));
+async function validateAll(running: readonly RunningHistory[], apps: readonly IssuedApiKeys[]): Promise<void> {
+  const appNames = apps.map(({ appName }) => appName);
+  await pMap(running, async (history) => await validateIn(history, appNames), { concurrency: validationConcurrency });
+}
 
 /** Runs the histories round by round. The punctual app processes notifications at once, the late app not yet. */
 async function runHistories(
@@ -219,9 +211,7 @@ async function runHistories(
   const running = await Promise.all(histories.map((history) => startHistory(history, service)));
   const validate = async (when: StoreHistory['validates']) => {
     const validating = running.filter(({ history }) => history.validates === when);
-    await pMap(validating, async (history) => await validateIn(history, [punctual.appName, late.appName]), {
-      concurrency: validationConcurrency,
-    });
+    await validateAll(validating, [punctual, late]);
   };
   await processAtOnce(punctual);
   await validate('first');
