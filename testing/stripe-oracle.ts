@@ -55,7 +55,11 @@ function isPaidPeriodRunning(
   return changes.length > 0 || isOtherwisePaid ? undefined : false;
 }
 
-/** Access to time that is not paid lasts for the grace of the first unpaid invoice, not of each. */
+/**
+ * Access to time that is not paid lasts for the grace of the first unpaid invoice, not of each. The status shows the
+ * latest invoice: it is active again after a later one is paid, such as that of a fee or of a proration, although the
+ * invoice of the current period stays unpaid.
+ */
 function isUnpaidTimeRunning(
   periods: readonly BilledPeriod[],
   { state, now, present }: { readonly state: string; readonly now: number; readonly present: BilledPeriod | undefined },
@@ -64,7 +68,7 @@ function isUnpaidTimeRunning(
   const paidUntil = paidEnds.length > 0 ? Math.max(...paidEnds) : (periods[0]?.start ?? now);
   const unpaid = periods.filter((period) => !isPaid(period) && period.end > paidUntil);
   const owed = unpaid.filter(({ invoice }) => ['open', 'uncollectible'].includes(invoice.status));
-  if (state === 'active' && present?.invoice.status !== 'uncollectible') {
+  if (state === 'active' && !(present && isOverdue(present, now))) {
     const isAsked = present?.invoice.status === 'draft' || owed.some((period) => period !== present);
     return isAsked ? undefined : true;
   }
@@ -73,14 +77,24 @@ function isUnpaidTimeRunning(
   if (!first || first !== unpaid[0] || first.start > paidUntil + toleranceMs) return undefined;
   const graceEnd = Math.max(paidUntil, getAskedAt(first)) + graceMs;
   if (now > graceEnd + toleranceMs) return false;
-  return state === 'past_due' && now < graceEnd - toleranceMs ? true : undefined;
+  return state !== 'unpaid' && now < graceEnd - toleranceMs ? true : undefined;
+}
+
+/** Whether Stripe has asked for the payment of the period without result. A pending debit has not failed. */
+function isOverdue(period: BilledPeriod, now: number): boolean {
+  const { status, dueDate } = period.invoice;
+  if (status === 'uncollectible') return true;
+  return status === 'open' && (dueDate !== undefined || listFailures(period).length > 0) && getAskedAt(period) <= now;
 }
 
 /** Returns the due date of an emailed invoice, the failure of a debit, or the creation of the invoice. */
-function getAskedAt({ invoice: { dueDate, payments, createdAt } }: BilledPeriod): number {
-  const failures = payments.flatMap(({ failedAt }: PurchaseSummary) => failedAt ?? []);
-  return toMs(dueDate ?? failures[0] ?? createdAt);
+function getAskedAt(period: BilledPeriod): number {
+  const { dueDate, createdAt } = period.invoice;
+  return toMs(dueDate ?? listFailures(period)[0] ?? createdAt);
 }
+
+const listFailures = ({ invoice }: BilledPeriod): readonly string[] =>
+  invoice.payments.flatMap(({ failedAt }: PurchaseSummary) => failedAt ?? []);
 
 /** Returns the end of the last paid period of the first item, which renews when it changes. */
 export function readPaidPeriod(purchase: PurchaseSummary): string | undefined {

@@ -34,13 +34,13 @@ function toInvoiceSummary(records: AccountObjects, invoice: Stripe.Invoice) {
     lines: invoice.lines.data.map((line) => toInvoiceLineSummary(records, line)),
     payments: listInvoicePayments(records, id).map((payment) => {
       const charge = findCharge(records, payment);
-      const failure = records.objects.balance_transactions.get(getId(charge?.failure_balance_transaction));
+      const failedAt = charge?.status === 'failed' ? getFailureTime(records, charge) : undefined;
       return {
         id: payment.id,
         status: payment.status,
         chargeId: charge?.id ?? null,
         amountMicros: toMicros(payment.amount_paid ?? payment.amount_requested),
-        ...(failure && { failedAt: formatSeconds(failure.created) }),
+        ...(failedAt !== undefined && { failedAt: formatSeconds(failedAt) }),
       };
     }),
   };
@@ -139,5 +139,9 @@ const listInvoicePayments = ({ objects }: AccountObjects, invoice: string): Stri
 
 const findCharge = ({ objects }: AccountObjects, { payment }: Stripe.InvoicePayment): Stripe.Charge | undefined =>
   objects.charges.get(getId(objects.payment_intents.get(getId(payment.payment_intent))?.latest_charge));
+
+/** A debit that fails days later has the date of its failure in the balance. */
+const getFailureTime = ({ objects }: AccountObjects, { created, failure_balance_transaction }: Stripe.Charge): number =>
+  objects.balance_transactions.get(getId(failure_balance_transaction))?.created ?? created;
 
 const formatSeconds = (seconds: number): string => formatTime(seconds * secondMs);

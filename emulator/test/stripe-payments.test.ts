@@ -76,6 +76,21 @@ describe('the payments that the control API shows', () => {
   });
 });
 
+describe('the invoices that the control API shows', () => {
+  it.each([
+    ['at once', ['P1M', ['fail-payment']], '2027-02-28T10:00:00.000Z'],
+    ['days later', ['P1M', ['renew', { pending: true }], 'P5D', ['fail-payment']], '2027-03-05T10:00:00.000Z'],
+  ] as const)('have the date of a debit that failed %s', async (_when, steps, failedAt) => {
+    const { id } = await runSubscription(client, steps);
+    const { invoices } = (await client.control('GET', `/control/purchases/${id}`)).body;
+    expect(invoices.map(({ payments }: { payments: object[] }) => payments)).toMatchObject([
+      [{ status: 'paid' }],
+      [{ status: 'open', failedAt }],
+    ]);
+    expect(invoices[0].payments[0]).not.toHaveProperty('failedAt');
+  });
+});
+
 describe('an extra invoice of the emulated Stripe', () => {
   it('has a line of an invoice item that is no proration', async () => {
     const { invoice, subscription } = await runSubscription(client, [['extra-invoice', { priceMicros: 20_000_000 }]]);

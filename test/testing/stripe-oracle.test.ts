@@ -38,6 +38,8 @@ const subscription = {
   invoices: [january, february],
   payments: [payment],
 };
+/** A later paid invoice makes a subscription active again. */
+const activeAgain = { state: 'active', payments: [] };
 const pastDue = { state: 'past_due', invoices: [january, unpaid], payments: [] };
 
 describe('isStripeItemRunning', () => {
@@ -61,6 +63,19 @@ describe('isStripeItemRunning', () => {
     ['a debit that failed later', { ...pastDue, invoices: [january, failedAt('2027-02-15')] }, true],
     ['an unpaid period after one without an invoice', { ...pastDue, invoices: [december, unpaid] }, undefined],
     ['a first period that is unpaid', { ...pastDue, invoices: [unpaid] }, false],
+    [
+      'a failed period before a paid change',
+      { ...activeAgain, invoices: [january, failedAt('2027-02-01'), change] },
+      false,
+    ],
+    [
+      'an overdue period before a paid change',
+      { ...activeAgain, invoices: [january, dueAt('2027-02-05'), change] },
+      false,
+    ],
+    ['a failed period in its grace', { ...activeAgain, invoices: [january, failedAt('2027-02-15'), change] }, true],
+    ['a period whose emailed invoice is not due', { ...activeAgain, invoices: [january, dueAt('2027-02-25')] }, true],
+    ['a period whose debit is pending', { ...activeAgain, invoices: [january, pendingDebit()] }, true],
     ['an uncollectible invoice', { ...pastDue, state: 'active', invoices: [january, uncollectible()] }, false],
     ['an unpaid extra invoice in a paid period', { state: 'past_due' }, true],
     ['a running trial', { state: 'trialing' }, true],
@@ -86,6 +101,10 @@ function dueAt(day: string) {
 
 function failedAt(day: string) {
   return { ...unpaid, payments: [{ failedAt: `${day}T00:00:00Z` }] };
+}
+
+function pendingDebit() {
+  return { ...unpaid, payments: [{ status: 'open' }] };
 }
 
 function uncollectible() {
