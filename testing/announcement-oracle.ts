@@ -6,6 +6,8 @@ import { readPaidPeriod } from './stripe-oracle.ts';
 export interface LedgerState {
   /** Identifies the current paid period. Undefined if the store has no payment. */
   readonly period: string | undefined;
+  /** Whether a payment started the period. Braintree skips one that a discount or a credit covers. Default: yes. */
+  readonly isCharged?: boolean;
   /** Refunds and withdrawn funds of each payment, in micros. */
   readonly returned: readonly number[];
   /** Whether the purchase gives access. Undefined if the store leaves the decision to the developer. */
@@ -42,6 +44,7 @@ export function readLedgerState(
   const returned = lines.map(({ refundedMicros }) => refundedMicros ?? 0);
   return {
     period: periods[platform](summary),
+    ...(platform === 'processor_b' && { isCharged: isCharged(summary) }),
     returned: platform === 'store_a' || platform === 'store_b' ? returned : [sumReturned(summary)],
     isRunning: isRunning.get(summary.productId),
     productId: summary.productId,
@@ -51,6 +54,14 @@ export function readLedgerState(
 
 const sumReturned = ({ refundedMicros = 0, disputedMicros = 0 }: PurchaseSummary): number =>
   refundedMicros + disputedMicros;
+
+/**
+ * Braintree sends `subscription_billing_skipped`, and no charge, for a period that the balance covers.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
+ */
+const isCharged = ({ paidThroughDate, payments = [] }: PurchaseSummary): boolean =>
+  payments.some(({ periodEnd }: PurchaseSummary) => periodEnd === paidThroughDate);
 
 type ReadPeriod = (summary: PurchaseSummary) => string | undefined;
 
@@ -77,7 +88,7 @@ const periods: Readonly<Record<Platform, ReadPeriod>> = {
  *
  * - `starts`: A purchase is announced as `PURCHASED` once, and never if it continues another one.
  * - `payments`: Later payments are `RENEWED` or `PLAN_CHANGED`, several between two observations once. So is access
- *   that returns, for example after a pause.
+ *   that returns, for example after a pause. A period without a payment is not.
  * - `refunds`: Each refund is `REFUNDED` or `REVOKED` once. The Microsoft Store reports the end of a refunded product
  *   before the refund, if its events are late: the end is `REVOKED` then, and the refund `REFUNDED`.
  * - `ends`: An end of access is `EXPIRED` or `PAUSED` unless a refund has caused it, or another purchase replaces this
@@ -97,13 +108,17 @@ export function findAnnouncementProblems(
   const countSteps = (isCounted: (a: LedgerState, b: LedgerState) => boolean): number =>
     pairs.filter(([a, b]) => isCounted(a, b)).length;
   const newPeriods = countSteps(
-    (a, b) => a.period !== b.period || a.productId !== b.productId || a.nextProductId !== b.nextProductId,
+    (a, b) => isPayment(a, b) || a.productId !== b.productId || a.nextProductId !== b.nextProductId,
   );
   const returns = countSteps((a, b) => a.isRunning !== true && b.isRunning !== false);
   const losses = countSteps((a, b) => a.isRunning !== false && b.isRunning !== true);
   const refunds = countRefunds(steps);
   const isRenewed =
-    before?.period !== undefined && last.isRunning === true && before.period !== last.period && !isReplaced;
+    before?.period !== undefined &&
+    last.isRunning === true &&
+    before.period !== last.period &&
+    countSteps(isPayment) > 0 &&
+    !isReplaced;
   const isRestored = before?.isRunning === false && before.period !== undefined && last.isRunning === true;
   const isEnded = before?.isRunning === true && last.isRunning === false && !isReplaced;
   const isRefundLate = platform === 'store_c';
@@ -128,6 +143,8 @@ export function findAnnouncementProblems(
     .filter(([, value, min, max]) => value < min || value > max)
     .map(([rule, value, min, max]) => `${rule}: ${value} instead of ${min === max ? min : `${min} to ${max}`}`);
 }
+
+const isPayment = (a: LedgerState, b: LedgerState): boolean => a.period !== b.period && b.isCharged !== false;
 
 /** Counts the refunds between consecutive states. */
 export const countRefunds = (states: readonly LedgerState[]): number =>

@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { findAnnouncementProblems, type LedgerInterval, type LedgerState } from '../../testing/announcement-oracle.ts';
+import {
+  findAnnouncementProblems,
+  type LedgerInterval,
+  type LedgerState,
+  readLedgerState,
+} from '../../testing/announcement-oracle.ts';
 
 const paid: LedgerState = { period: 'first', returned: [0], isRunning: true, productId: 'premium' };
 const renewed = { ...paid, period: 'second' };
+const skipped = { ...renewed, isCharged: false };
 const refunded = { ...paid, returned: [5] };
 const expired = { ...paid, isRunning: false };
 const interval: LedgerInterval = {
@@ -25,6 +31,14 @@ const cases: readonly (readonly [title: string, Partial<LedgerInterval>, reasons
   ['a missing renewal', { states: [renewed] }, '', ['payments: 0 instead of 1']],
   ['a repeated renewal', { states: [renewed] }, 'RENEWED RENEWED', ['payments: 2 instead of 1']],
   ['two renewals at once', { states: [renewed, { ...paid, period: 'third' }] }, 'RENEWED', []],
+  ['a renewal that a credit covers', { states: [skipped] }, '', []],
+  ['a renewal without a payment', { states: [skipped] }, 'RENEWED', ['payments: 1 instead of 0']],
+  [
+    'a payment after a skipped one',
+    { before: skipped, states: [{ ...paid, period: 'third' }] },
+    '',
+    ['payments: 0 instead of 1'],
+  ],
   ['a plan change at the next renewal', { states: [{ ...paid, nextProductId: 'basic' }] }, 'PLAN_CHANGED', []],
   ['a plan change that is not in the records', {}, 'PLAN_CHANGED', ['payments: 1 instead of 0']],
   ['a refund', { states: [refunded] }, 'REFUNDED', []],
@@ -53,5 +67,15 @@ describe('findAnnouncementProblems', () => {
     const later = { ...interval, before: end.states[0], states: end.states, owedRefunds: 1 };
     expect(findAnnouncementProblems('store_c', later, ['REFUNDED'])).toEqual([]);
     expect(findAnnouncementProblems('store_a', later, ['REFUNDED'])).toEqual(['refunds: 1 instead of 0']);
+  });
+});
+
+describe('readLedgerState', () => {
+  it.each([
+    ['2027-02-28', true],
+    ['2027-03-31', false],
+  ])('returns for the period until %s of Braintree whether a payment started it', (paidThroughDate, isCharged) => {
+    const summary = { productId: 'premium', paidThroughDate, payments: [{ periodEnd: '2027-02-28' }] };
+    expect(readLedgerState('processor_b', summary, new Map())).toMatchObject({ period: paidThroughDate, isCharged });
   });
 });
