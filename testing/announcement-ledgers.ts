@@ -21,6 +21,7 @@ interface AnnouncementProblem {
 interface Ledger {
   readonly purchase: OwnedPurchase;
   readonly username: string;
+  readonly productId: string;
   /** Id of the purchase that this one replaces. */
   readonly replacedId: string | undefined;
   before: LedgerState | undefined;
@@ -59,8 +60,9 @@ export function startAnnouncementLedgers(
         deliveryIds.add(webhook.deliveryId);
       }
       for (const [id, ledger] of ledgers) {
+        const ownIds = listOwnIds(id, ledger);
         const reasons = webhooks
-          .filter(({ username, notification }) => username === ledger.username && notification.purchaseId === id)
+          .filter(({ username, notification }) => username === ledger.username && ownIds.has(notification.purchaseId))
           .map(({ notification }) => notification.reason);
         const isFirst = ledger.received.length === 0;
         ledger.received.push(...reasons, '|');
@@ -78,7 +80,9 @@ export function startAnnouncementLedgers(
           isSuccessor: replacedId !== undefined && ledgers.get(replacedId)?.received.includes('PURCHASED') === true,
           itemRefunds: webhooks.filter(
             ({ notification: { purchaseId = '', reason } }) =>
-              purchaseId.startsWith(`${id}:`) && (reason === 'REFUNDED' || reason === 'REVOKED'),
+              purchaseId.startsWith(`${id}:`) &&
+              !ownIds.has(purchaseId) &&
+              (reason === 'REFUNDED' || reason === 'REVOKED'),
           ).length,
           owedRefunds,
         };
@@ -101,9 +105,22 @@ export function startAnnouncementLedgers(
   };
 }
 
+/**
+ * Lists the ids under which the service announces a purchase. A deferred plan change of Google Play keeps the token:
+ * from its start on, the new product is an item of the purchase, which has an id of its own.
+ *
+ * @see https://developer.android.com/google/play/billing/subscriptions#replacement-modes
+ */
+const listOwnIds = (id: string, { productId: first, before, states }: Ledger): ReadonlySet<string | undefined> =>
+  new Set([
+    id,
+    ...[before, ...states].flatMap((state) => (state && state.productId !== first ? `${id}:${state.productId}` : [])),
+  ]);
+
 const createLedger = (purchase: OwnedPurchase, username: string, summary: PurchaseSummary): Ledger => ({
   purchase,
   username,
+  productId: summary.productId,
   replacedId: summary.linkedPurchaseToken && `${purchase.platform}:${summary.linkedPurchaseToken}`,
   before: undefined,
   states: [],
