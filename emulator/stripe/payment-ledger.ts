@@ -34,7 +34,7 @@ function toInvoiceSummary(records: AccountObjects, invoice: Stripe.Invoice) {
     lines: invoice.lines.data.map((line) => toInvoiceLineSummary(records, line)),
     payments: listInvoicePayments(records, id).map((payment) => {
       const charge = findCharge(records, payment);
-      const failedAt = charge?.status === 'failed' ? getFailureTime(records, charge) : undefined;
+      const failedAt = charge?.status === 'failed' ? findFirstFailure(records, charge) : undefined;
       return {
         id: payment.id,
         status: payment.status,
@@ -140,8 +140,13 @@ const listInvoicePayments = ({ objects }: AccountObjects, invoice: string): Stri
 const findCharge = ({ objects }: AccountObjects, { payment }: Stripe.InvoicePayment): Stripe.Charge | undefined =>
   objects.charges.get(getId(objects.payment_intents.get(getId(payment.payment_intent))?.latest_charge));
 
-/** A debit that fails days later has the date of its failure in the balance. */
-const getFailureTime = ({ objects }: AccountObjects, { created, failure_balance_transaction }: Stripe.Charge): number =>
-  objects.balance_transactions.get(getId(failure_balance_transaction))?.created ?? created;
+/** Returns the time of the first failed attempt. A debit that fails days later has that date in the balance. */
+const findFirstFailure = ({ objects }: AccountObjects, { payment_intent }: Stripe.Charge): number =>
+  Math.min(
+    ...[...objects.charges.values()]
+      .filter((charge) => charge.status === 'failed' && getId(charge.payment_intent) === getId(payment_intent))
+      .map((charge) => objects.balance_transactions.get(getId(charge.failure_balance_transaction)) ?? charge)
+      .map(({ created }) => created),
+  );
 
 const formatSeconds = (seconds: number): string => formatTime(seconds * secondMs);

@@ -79,8 +79,9 @@ describe('the payments that the control API shows', () => {
 describe('the invoices that the control API shows', () => {
   it.each([
     ['at once', ['P1M', ['fail-payment']], '2027-02-28T10:00:00.000Z'],
+    ['twice', ['P1M', ['fail-payment'], 'P3D', ['fail-payment']], '2027-02-28T10:00:00.000Z'],
     ['days later', ['P1M', ['renew', { pending: true }], 'P5D', ['fail-payment']], '2027-03-05T10:00:00.000Z'],
-  ] as const)('have the date of a debit that failed %s', async (_when, steps, failedAt) => {
+  ] as const)('have the date of the first failure of a debit that failed %s', async (_when, steps, failedAt) => {
     const { id } = await runSubscription(client, steps);
     const { invoices } = (await client.control('GET', `/control/purchases/${id}`)).body;
     expect(invoices.map(({ payments }: { payments: object[] }) => payments)).toMatchObject([
