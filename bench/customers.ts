@@ -1,5 +1,6 @@
 import type { Item } from '../lib/foundation/table.ts';
-import { minuteMs } from '../lib/shared/time.ts';
+import { minuteMs } from '../lib/foundation/time.ts';
+import { listRepresentativePurchases } from '../lib/purchases/owned-purchase-table.ts';
 import type { BenchResult } from './bench-result.ts';
 import { measureCalls, withTestService } from './with-test-service.ts';
 
@@ -24,9 +25,9 @@ export const benchCustomers = async (): Promise<BenchResult> =>
 
 /** Writes the items of consumed consumables and one subscription, as recorded purchases have them. */
 export async function loadPurchases(appName: string, count: number): Promise<void> {
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const keys = await import('../lib/foundation/keys.ts');
-  const { listLinks } = await import('../lib/db/owned-purchase-links.ts');
+  const { listLinks } = await import('../lib/purchases/owned-purchase-links.ts');
   const { createObservation, startDate } = await import('../testing/given.ts');
   const pk = keys.customerPartition(appName, username);
   const customer = { pk, sk: 'C', ...keys.customerIndexKeys(appName, username, startDate), username };
@@ -66,11 +67,11 @@ export async function loadPurchases(appName: string, count: number): Promise<voi
       items.set(`${sk} ${purchaseId}`, { pk, sk, version: 1, ...attributes });
     }
   }
-  await putInOrder([...items.values()], deps().table);
+  await putInOrder([...items.values()], getService().table);
 }
 
 async function putInOrder(items: readonly Item[], table: import('../lib/foundation/table.ts').Table): Promise<void> {
-  const { splitIntoChunks } = await import('../lib/shared/batches.ts');
+  const { splitIntoChunks } = await import('../lib/foundation/batches.ts');
   for (const chunk of splitIntoChunks(items, 500)) await table.batchPut(chunk);
 }
 
@@ -80,14 +81,14 @@ async function measureReads(
 ) {
   const api = await import('../lib/api/customers.ts');
   const { getCustomerEntitlements } = await import('../lib/entitlements/contract.ts');
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const { purchaseKey } = await import('../lib/foundation/keys.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const { createUniqueName } = await import('../testing/given.ts');
   const { buildStreamRecord } = await import('../testing/stream-records.ts');
   const options = { headers: buildBasicAuth(appName, secretKey), params: { applicationUsername: username } };
-  const after = await deps().table.get(purchaseKey(appName, 'store_a:1000001'));
+  const after = await getService().table.get(purchaseKey(appName, 'store_a:1000001'));
   const record = buildStreamRecord({ ...(after && { after }) }, 0);
   const reads: Readonly<Record<string, () => Promise<unknown>>> = {
     'GET customer': () => callEndpoint(api.getCustomer, options),
@@ -98,8 +99,8 @@ async function measureReads(
     'GET transactions': () => callEndpoint(api.getCustomerTransactions, options),
     'GET transactions, skip 19,000': () =>
       callEndpoint(api.getCustomerTransactions, { ...options, query: { skip: '19000', limit: '100' } }),
-    'purchases of a webhook': () => deps().ownedPurchases.listRepresentativePurchases(appName, username),
-    'aggregator, one record': () => aggregateStreamRecords([record], createUniqueName('shard'), deps()),
+    'purchases of a webhook': () => listRepresentativePurchases(getService(), appName, username),
+    'aggregator, one record': () => aggregateStreamRecords([record], createUniqueName('shard'), getService()),
   };
   const rows = [];
   for (const [operation, run] of Object.entries(reads)) {

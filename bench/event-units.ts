@@ -1,4 +1,5 @@
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { saveEvent } from '../lib/events/event-table.ts';
 
 type Measure = (operation: string, run: () => Promise<unknown>) => Promise<void>;
 
@@ -22,7 +23,7 @@ export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): 
 }
 
 async function recordEvents(appName: string): Promise<string> {
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
   const startDate = Date.now() - 10_000;
   let lastEventId = '';
@@ -43,7 +44,7 @@ async function recordEvents(appName: string): Promise<string> {
     const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: `${number}` } };
     const request = { method: 'POST', route: '/v1/validate', body };
     const { event, raw } = recorder.finish({ request, response: body, outcome: { status: 200, ok: true } });
-    await deps().events.save(appName, event, raw);
+    await saveEvent(getService(), appName, event, raw);
     lastEventId = event.eventId;
   }
   return lastEventId;

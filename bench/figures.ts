@@ -1,4 +1,4 @@
-import { dayMs } from '../lib/shared/time.ts';
+import { dayMs } from '../lib/foundation/time.ts';
 import type { BenchResult } from './bench-result.ts';
 import { loadLists } from './load-lists.ts';
 import { measureCalls, withTestService } from './with-test-service.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { minRequestsPerSecond } from '../lib/apps/request-limits.ts';
-import { secondMs } from '../lib/shared/time.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import type { BenchResult } from './bench-result.ts';
 import {
   countBucketWrites,
@@ -42,13 +42,13 @@ async function measureCredentialFloods(metered: MeteredService): Promise<BenchRe
 
 /** Each flood has its own app with the lowest limit, so that the flood exceeds it early. */
 async function measureKeyFloods({ service, ...metered }: MeteredService): Promise<BenchResult> {
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const { setRequestLimit } = await import('../lib/apps/manage-apps.ts');
   const otherKeys = await service.createApp(['store_a']);
   const rows = [];
   for (let index = 0; index < keyFloods; index++) {
     const keys = await service.createApp(['store_a']);
-    await setRequestLimit(deps().apps, keys.appName, minRequestsPerSecond);
+    await setRequestLimit(getService(), keys.appName, minRequestsPerSecond);
     const receipt = await buyPremium(`flooder-${index}`, service);
     const flood = listKeyFloods(keys, receipt)[index] as Flood;
     rows.push(await measureFlood(flood, flood.usesUpKey ? otherKeys : keys, { service, ...metered }));

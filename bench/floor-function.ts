@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { registerWarmUp } from '../composition/warm-up.ts';
+import { registerWarmUp } from '../lib/foundation/warm-up.ts';
 
 const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const { TABLE_NAME: TableName } = process.env;

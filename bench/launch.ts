@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
+import { minuteMs, secondMs } from '../lib/foundation/time.ts';
 import { toUtcDay } from '../lib/money/daily-rates.ts';
-import { minuteMs, secondMs } from '../lib/shared/time.ts';
+import { listCounterMonths } from '../lib/statistics/counter-table.ts';
 import { findFreePort } from '../local/free-port.ts';
 import { buildBasicAuth } from '../testing/call.ts';
 import { buildProxyEvent } from '../testing/proxy-event.ts';
@@ -115,8 +116,8 @@ async function buyAll(service: ServiceProcess, count: number): Promise<object[]>
 
 /** Returns the counted purchases, transactions and customers of the app. */
 async function countRows({ app }: ServiceProcess) {
-  const { deps } = await import('../composition/deps.ts');
-  const months = await deps().counters.listMonths(app);
+  const { getService } = await import('../lib/foundation/container.ts');
+  const months = await listCounterMonths(getService(), app);
   const sum = (name: string) => months.reduce((total, { counts }) => total + (counts[name] ?? 0), 0);
   return { purchases: sum('P'), transactions: sum('T'), customers: sum('C') };
 }
@@ -126,16 +127,16 @@ type CountedRows = Awaited<ReturnType<typeof countRows>>;
 /** Waits for the webhooks and for the aggregation of the stream, and recounts all items. */
 async function checkCounters({ service, recorder }: Bench, before: CountedRows, validated: number) {
   const startedAt = performance.now();
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const { waitForStream } = await import('../lib/statistics/wait-for-stream.ts');
   const { recount } = await import('../lib/statistics/recount.ts');
   const listIds = async () => new Set(recorder.webhooks.map(({ purchaseId }) => purchaseId));
   await waitFor('webhooks', listIds, (ids) => ids.size >= validated);
   const webhooksSeconds = Math.round((performance.now() - startedAt) / secondMs);
-  await waitForStream(service.app, { ...deps(), wait: async (ms) => await delay(ms) });
+  await waitForStream(getService(), service.app, async (ms) => await delay(ms));
   const after = await countRows(service);
   const day = toUtcDay(Date.now());
-  const differences = await recount(service.app, [toUtcDay(Date.now() - minuteMs * 60), day], deps());
+  const differences = await recount(getService(), service.app, [toUtcDay(Date.now() - minuteMs * 60), day]);
   return {
     validated,
     purchases: after.purchases - before.purchases,

@@ -1,7 +1,7 @@
+import { splitIntoChunks } from '../lib/foundation/batches.ts';
 import type { Item, Table } from '../lib/foundation/table.ts';
+import { dayMs, type EpochMillis } from '../lib/foundation/time.ts';
 import type { PaymentFigures } from '../lib/purchases/payment-figures.ts';
-import { splitIntoChunks } from '../lib/shared/batches.ts';
-import { dayMs, type EpochMillis } from '../lib/shared/time.ts';
 
 const customers = 20_000;
 const purchases = 50_000;
@@ -22,13 +22,13 @@ interface LoadOptions {
 
 /** Writes 20,000 customers, 50,000 purchases and 200,000 transactions, and counts them with the aggregator. */
 export async function loadLists(appName: string, options?: LoadOptions): Promise<void> {
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildStreamRecord } = await import('../testing/stream-records.ts');
   for (const [batchIndex, batch] of splitIntoChunks(await buildItems(appName, options), batchSize).entries()) {
-    await deps().table.batchPut(batch);
+    await getService().table.batchPut(batch);
     const records = batch.map((after, index) => buildStreamRecord({ after }, batchIndex * batchSize + index));
-    await aggregateStreamRecords(records, 'shard', deps());
+    await aggregateStreamRecords(records, 'shard', getService());
   }
 }
 

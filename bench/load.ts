@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { hourMs, minuteMs, secondMs } from '../lib/shared/time.ts';
+import { hourMs, minuteMs, secondMs } from '../lib/foundation/time.ts';
 import { findFreePort } from '../local/free-port.ts';
 import { buildBasicAuth } from '../testing/call.ts';
 import { waitFor } from '../testing/wait-for.ts';

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
 import * as v from 'valibot';
 import { projectFolder } from '../infra/project-folder.ts';
-import { secondMs } from '../lib/shared/time.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import { buildCacheFolder } from '../local/build-cache.ts';
 import { findFreePort } from '../local/free-port.ts';
 import { buildBasicAuth } from '../testing/call.ts';

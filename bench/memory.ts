@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createDeliveryIfAbsent } from '../lib/webhooks/delivery-table.ts';
 import type { BenchResult } from './bench-result.ts';
 import { assumptions } from './cost/assumptions.ts';
 import { type CostService, requireNoFailures, withCostService } from './cost/cost-service.ts';
@@ -121,7 +122,7 @@ function pad(text: string): string {
 
 /** Loads the customer, and returns a function that creates webhooks and returns their messages. */
 async function createWebhooks({ webhookUrl: url }: CostService, appName: string) {
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const { buildDelivery } = await import('../lib/webhooks/delivery.ts');
   await loadPurchases(appName, ownedPurchases);
   return async (): Promise<string[]> => {
@@ -134,7 +135,7 @@ async function createWebhooks({ webhookUrl: url }: CostService, appName: string)
     const deliveries = notifications.map((notification) =>
       buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt }),
     );
-    for (const delivery of deliveries) await deps().deliveries.createIfAbsent(delivery);
+    for (const delivery of deliveries) await createDeliveryIfAbsent(getService(), delivery);
     return deliveries.map(({ deliveryId }) => JSON.stringify({ appName, deliveryId, failedAttempts: 0 }));
   };
 }

@@ -1,4 +1,4 @@
-import '../lib/shared/disable-node-version-warning.ts';
+import '../lib/foundation/disable-node-version-warning.ts';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { defaultMaxConcurrency } from '../infra/worker-definitions.ts';
-import { dayMs, secondMs } from '../lib/shared/time.ts';
+import { dayMs, secondMs } from '../lib/foundation/time.ts';
 import { maxCheckpoints } from '../lib/statistics/counter.ts';
 import type { BenchResult } from './bench-result.ts';
 import { assumptions } from './cost/assumptions.ts';
@@ -363,11 +363,11 @@ const leasedItems = 2_000;
 /** Measures the CPU time in which `enqueue-due-items` leases and enqueues an item, in milliseconds. */
 async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise<number> {
   const { dueIndexKeys, purchaseKey } = await import('../lib/foundation/keys.ts');
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   let cpuMs = Number.NaN;
   for (let run = 0; run < 2; run++) {
     const keys = Array.from({ length: leasedItems }, (_, number) => purchaseKey('a', `store_a:lease-${run}-${number}`));
-    await deps().table.batchPut(keys.map((key) => ({ ...key, ...dueIndexKeys(key, Date.now() - secondMs) })));
+    await getService().table.batchPut(keys.map((key) => ({ ...key, ...dueIndexKeys(key, Date.now() - secondMs) })));
     takeInvocations();
     await invoke(leasingFunction, {});
     cpuMs = takeInvocations().reduce((sum, invocation) => sum + invocation.cpuMs, 0);

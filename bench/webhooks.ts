@@ -1,4 +1,4 @@
-import { secondMs } from '../lib/shared/time.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import { type LocalService, startLocal } from '../local/start-local.ts';
 import type { BenchResult } from './bench-result.ts';
 import { type RecordedWebhook, startWebhookRecorder } from './webhook-recorder.ts';
@@ -64,10 +64,10 @@ export async function benchWebhooks(): Promise<BenchResult> {
 /** Sets the app's webhook URL like the CLI. */
 async function setWebhookUrl({ environment, appName }: LocalService, { url, setSecret }: Recorder): Promise<void> {
   Object.assign(process.env, environment);
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
-  setSecret((await setWebhook(appName, settings, { newSecret: true, deps: deps() })) ?? '');
+  setSecret((await setWebhook(appName, settings, { newSecret: true, service: getService() })) ?? '');
   await sleep(settingsCacheMs);
 }
 

@@ -46,16 +46,16 @@ export const withTestService = async <T>(use: (service: TestService) => Promise<
 
 /** Calls `run` once to fill caches, then `runs` times. Returns the units of one call and the median time. */
 export async function measureCalls<T>(run: () => Promise<T>, runs: number) {
-  const { deps } = await import('../composition/deps.ts');
+  const { getService } = await import('../lib/foundation/container.ts');
   let result = await run();
-  const before = { ...deps().table.consumed };
+  const before = { ...getService().table.consumed };
   const timesMs: number[] = [];
   for (let time = 0; time < runs; time++) {
     const startedAt = performance.now();
     result = await run();
     timesMs.push(performance.now() - startedAt);
   }
-  const after = deps().table.consumed;
+  const after = getService().table.consumed;
   return {
     result,
     'read units': (after.read - before.read) / runs,

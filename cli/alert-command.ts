@@ -3,8 +3,8 @@ import { getApp } from '../lib/apps/manage-apps.ts';
 import { setAlertUrl } from '../lib/problems/set-alert-url.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
+import { getService } from './get-service.ts';
 
 /** Adds `set-alerts` to the commands of `app`. */
 export function addAlertCommand(app: Command): void {
@@ -26,8 +26,8 @@ export function addAlertCommand(app: Command): void {
 }
 
 async function setAlertsAction(appName: string, url = ''): Promise<CommandResult> {
-  const { name } = await getApp(deps().apps, appName);
-  await setAlertUrl(name, url, deps());
+  const { name } = await getApp(getService(), appName);
+  await setAlertUrl(name, url, getService());
   const text = url ? `Alerts are sent to ${toDisplayUrl(url)}, every 5 minutes at most.` : 'Alerts are switched off.';
   return { data: { app: name, alertUrl: url ? toDisplayUrl(url) : null }, text };
 }

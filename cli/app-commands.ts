@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { type App, refundPolicies, type SandboxRule } from '../lib/apps/app.ts';
+import { listApps } from '../lib/apps/app-table.ts';
 import {
   createApp,
   deleteApp,
@@ -16,22 +17,23 @@ import {
   setVocabulary,
 } from '../lib/apps/manage-apps.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/apps/request-limits.ts';
+import { type Strategy, strategies } from '../lib/apps/strategy.ts';
+import { maxUnverifiedHours } from '../lib/apps/unverified-hours.ts';
 import { rotateTokenKeys } from '../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../lib/entitlements/token-key-table.ts';
-import { type Strategy, strategies } from '../lib/purchases/claims.ts';
-import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
-import { actionNames } from '../lib/shared/action-names.ts';
-import { hourMs } from '../lib/shared/time.ts';
-import { vocabularies } from '../lib/shared/vocabulary.ts';
+
+import { actionNames } from '../lib/foundation/action-names.ts';
+import { hourMs } from '../lib/foundation/time.ts';
+import { vocabularies } from '../lib/foundation/vocabulary.ts';
 import { addAlertCommand } from './alert-command.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { addCommissionRateCommands } from './commission-rate-commands.ts';
 import { confirmName } from './confirm-name.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { addExchangeRateCommands } from './exchange-rate-commands.ts';
 import { formatCount, formatDay, formatTime } from './format.ts';
 import { addForwardCommand } from './forward-command.ts';
+import { getService } from './get-service.ts';
 import { createNumberParser, parseHours, parseTokenMinutes } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addSettingsCommands } from './settings-commands.ts';
@@ -63,7 +65,9 @@ export function createAppCommands(): Command {
     .argument('<name>')
     .addHelpText('after', formatExamples('app show my-app', '--json app show my-app'))
     .action(
-      printResult(async (name: string, _options: object, { width }: Output) => await showApp(name, deps(), width)),
+      printResult(
+        async (name: string, _options: object, { width }: Output) => await showApp(name, getService(), width),
+      ),
     );
   app
     .command('delete')
@@ -171,7 +175,7 @@ function parseActions(text: string): readonly string[] {
 }
 
 async function createAction(name: string): Promise<CommandResult> {
-  const { appName, publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
+  const { appName, publicKey, secretKey } = await createApp(getService(), name, getService().now());
   return {
     data: { app: appName, publicKey, secretKey },
     text: `public key  ${publicKey}\nsecret key  ${secretKey}\nStore the secret key now. It is not shown again.`,
@@ -187,7 +191,7 @@ const appColumns: readonly Column<App>[] = [
 ];
 
 async function listAction(_options: object, { width }: Output): Promise<CommandResult> {
-  const apps = await deps().apps.list();
+  const apps = await listApps(getService());
   const data = apps.map(({ name, strategy, vocabulary, createdAt, deletedAt }) => ({
     app: name,
     strategy,
@@ -199,12 +203,12 @@ async function listAction(_options: object, { width }: Output): Promise<CommandR
 }
 
 async function deleteAction(name: string, { confirm }: { confirm?: string }): Promise<CommandResult> {
-  await getApp(deps().apps, name);
+  await getApp(getService(), name);
   await confirmName(name, confirm, {
     question: `Delete ${name}? It will reject all requests, and its refreshes and webhooks will end. Type the name of the app:`,
     option: `--confirm ${name}`,
   });
-  const { deletedAt = 0 } = await deleteApp(deps().apps, name, deps().now());
+  const { deletedAt = 0 } = await deleteApp(getService(), name, getService().now());
   return {
     data: { app: name, deletedAt: formatTime(deletedAt) },
     text: `${name} deleted. It takes effect within 15 seconds. Its purchases and settings stay in the table, and its name stays reserved.`,
@@ -216,7 +220,11 @@ async function rotateKeyAction(
   level: 'public' | 'secret',
   { overlapHours }: { overlapHours: number },
 ): Promise<CommandResult> {
-  const key = await rotateApiKey(deps().apps, name, { level, overlapMs: overlapHours * hourMs, now: deps().now() });
+  const key = await rotateApiKey(getService(), name, {
+    level,
+    overlapMs: overlapHours * hourMs,
+    now: getService().now(),
+  });
   return {
     data: { app: name, level, key, overlapHours },
     text: `new ${level} key  ${key}\nThe current key stays valid for ${overlapHours} hours.`,
@@ -224,7 +232,7 @@ async function rotateKeyAction(
 }
 
 async function setStrategyAction(name: string, strategy: Strategy): Promise<CommandResult> {
-  await setStrategy(deps().apps, name, strategy);
+  await setStrategy(getService(), name, strategy);
   return {
     data: { app: name, strategy },
     text: `${name}: strategy ${strategy}. Existing purchases change at their next update.`,
@@ -232,7 +240,7 @@ async function setStrategyAction(name: string, strategy: Strategy): Promise<Comm
 }
 
 async function setVocabularyAction(name: string, vocabulary: App['vocabulary']): Promise<CommandResult> {
-  await setVocabulary(deps().apps, name, vocabulary);
+  await setVocabulary(getService(), name, vocabulary);
   return {
     data: { app: name, vocabulary },
     text: `${name}: vocabulary ${vocabulary}. It takes effect within 15 seconds.`,
@@ -244,7 +252,7 @@ async function setSandboxAction(
   rule: SandboxRule['rule'],
   usernames: readonly string[],
 ): Promise<CommandResult> {
-  await setSandboxRule(deps().apps, name, rule === 'listed' ? { rule, usernames } : { rule });
+  await setSandboxRule(getService(), name, rule === 'listed' ? { rule, usernames } : { rule });
   return {
     data: { app: name, sandboxEntitlements: rule, ...(rule === 'listed' && { sandboxUsers: usernames }) },
     text: `${name}: sandbox purchases give entitlements to ${rule === 'listed' ? usernames.join(', ') || 'nobody' : rule}. It takes effect within 15 seconds.`,
@@ -252,7 +260,7 @@ async function setSandboxAction(
 }
 
 async function setTokenMinutesAction(name: string, minutes: number): Promise<CommandResult> {
-  await setTokenMinutes(deps().apps, name, minutes);
+  await setTokenMinutes(getService(), name, minutes);
   return {
     data: { app: name, tokenMinutes: minutes },
     text: `${name}: entitlement tokens are valid for ${minutes} minutes. It takes effect within 15 seconds.`,
@@ -260,10 +268,10 @@ async function setTokenMinutesAction(name: string, minutes: number): Promise<Com
 }
 
 async function rotateTokenKeyAction(name: string, { overlapHours }: { overlapHours: number }): Promise<CommandResult> {
-  await getApp(deps().apps, name);
-  const now = deps().now();
+  await getApp(getService(), name);
+  const now = getService().now();
   const overlapMs = overlapHours * hourMs;
-  const { keys } = await updateTokenKeys(deps(), name, (set) => rotateTokenKeys(set, { overlapMs, now }));
+  const { keys } = await updateTokenKeys(getService(), name, (set) => rotateTokenKeys(set, { overlapMs, now }));
   const kid = keys[0]?.kid;
   return {
     data: { app: name, kid, overlapHours },
@@ -272,7 +280,7 @@ async function rotateTokenKeyAction(name: string, { overlapHours }: { overlapHou
 }
 
 async function setReadEventsAction(name: string, state: 'on' | 'off'): Promise<CommandResult> {
-  await setReadEvents(deps().apps, name, state === 'on');
+  await setReadEvents(getService(), name, state === 'on');
   return {
     data: { app: name, readEvents: state },
     text: `${name}: events of successful reads ${state}. It takes effect within 15 seconds.`,
@@ -280,7 +288,7 @@ async function setReadEventsAction(name: string, state: 'on' | 'off'): Promise<C
 }
 
 async function setRefundPolicyAction(name: string, policy: (typeof refundPolicies)[number]): Promise<CommandResult> {
-  await setRefundPolicy(deps().apps, name, policy);
+  await setRefundPolicy(getService(), name, policy);
   return {
     data: { app: name, refundPolicy: policy },
     text: `${name}: refund policy ${policy}. It takes effect within 15 seconds, also for open requests.`,
@@ -288,7 +296,7 @@ async function setRefundPolicyAction(name: string, policy: (typeof refundPolicie
 }
 
 async function setUnverifiedHoursAction(name: string, hours: number): Promise<CommandResult> {
-  await setAccessRules(deps().apps, name, { unverifiedHours: hours });
+  await setAccessRules(getService(), name, { unverifiedHours: hours });
   return {
     data: { app: name, unverifiedHours: hours },
     text: `${name}: ${formatCount(hours, 'hour')} of access while a renewal cannot be verified. Existing purchases change at their next update.`,
@@ -296,7 +304,7 @@ async function setUnverifiedHoursAction(name: string, hours: number): Promise<Co
 }
 
 async function setRequestLimitAction(name: string, requestsPerSecond: number): Promise<CommandResult> {
-  await setRequestLimit(deps().apps, name, requestsPerSecond);
+  await setRequestLimit(getService(), name, requestsPerSecond);
   return {
     data: { app: name, requestsPerSecond },
     text: `${name}: ${formatCount(requestsPerSecond, 'request')} per second of each key. It takes effect within 15 seconds.`,
@@ -304,7 +312,7 @@ async function setRequestLimitAction(name: string, requestsPerSecond: number): P
 }
 
 async function setSupportActionsAction(name: string, actions: readonly string[]): Promise<CommandResult> {
-  const supportActions = await setSupportActions(deps().apps, name, actions);
+  const supportActions = await setSupportActions(getService(), name, actions);
   return {
     data: { app: name, supportActions },
     text: `Support keys of ${name} may perform: ${supportActions.join(', ') || 'no action'}.`,

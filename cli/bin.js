@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const bundles = join(project, 'dist', 'command-line');
-const sources = ['cli', 'composition', 'infra', 'lib', 'package.json', 'package-lock.json'];
+const sources = ['cli', 'infra', 'lib', 'package.json', 'package-lock.json'];
 
 /** Digest of the names, sizes and times of the sources: their content takes longer to read than the bundle to start. */
 function computeDigest() {

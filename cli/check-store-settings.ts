@@ -1,8 +1,10 @@
-import { type Platform, storeNames } from '../lib/shared/platform.ts';
-import { createStopwatch } from '../lib/shared/stopwatch.ts';
-import { selectEmulator } from '../lib/shared/store-emulator.ts';
+import { type Platform, storeNames } from '../lib/foundation/platform.ts';
+import { createStopwatch } from '../lib/foundation/stopwatch.ts';
+import { selectEmulator } from '../lib/foundation/store-emulator.ts';
+import { loadStore } from '../lib/stores/index.ts';
+import { selectOperations } from '../lib/stores/operation-table.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
-import { deps } from './deps.ts';
+import { getService } from './get-service.ts';
 
 /**
  * Checks the settings of a store and returns the result as a sentence. Throws `InvalidPayload` for invalid settings and
@@ -13,8 +15,9 @@ export async function checkStoreSettings(
   platform: Platform,
   { settings, callStore }: { settings: unknown; callStore: boolean },
 ): Promise<string> {
-  const { now, loadStore, operations } = deps();
-  const emulator = selectEmulator(deps().emulator, appName);
+  const service = getService();
+  const { now } = service;
+  const emulator = selectEmulator(service.emulator, appName);
   const { checkSettings } = await loadStore(platform);
   const stopwatch = createStopwatch(emulator.timeFactor);
   const fetch = createRecordedFetch({
@@ -24,7 +27,7 @@ export async function checkStoreSettings(
     stopwatch,
     ...(emulator.url && { storesUrl: emulator.url }),
   });
-  const { runOnce } = operations.select(appName, platform);
+  const { runOnce } = selectOperations(service, appName, platform);
   return await checkSettings(
     { appName, settings, fetch, now, stopwatch, runOnce, extraRoots: emulator.roots },
     { callStore },

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import type { SourcedCommissionRate } from '../lib/api/commission-rates.ts';
+import { listCommissionRates } from '../lib/apps/commission-rates.ts';
 import { getApp, setCommissionRates } from '../lib/apps/manage-apps.ts';
-import { listCommissionRates } from '../lib/purchases/commission-rates.ts';
-import { parse } from '../lib/shared/parse.ts';
+import { parse } from '../lib/foundation/parse.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { readJsonFile } from './read-json-file.ts';
 import { formatTable } from './table.ts';
 
@@ -31,8 +31,8 @@ export function addCommissionRateCommands(app: Command): void {
 const RatesFile = v.object({ rates: v.unknown() });
 
 async function setAction(name: string, file: string): Promise<CommandResult> {
-  await getApp(deps().apps, name);
-  const rates = await setCommissionRates(deps().apps, name, parse(RatesFile, readJsonFile(file)).rates);
+  await getApp(getService(), name);
+  const rates = await setCommissionRates(getService(), name, parse(RatesFile, readJsonFile(file)).rates);
   return {
     data: { app: name, rates },
     text: `${formatCount(rates.length, 'rate')} saved. They apply to payments that are recorded from now on.`,
@@ -40,7 +40,7 @@ async function setAction(name: string, file: string): Promise<CommandResult> {
 }
 
 async function showAction(name: string): Promise<CommandResult> {
-  const { commissionRates } = await getApp(deps().apps, name);
+  const { commissionRates } = await getApp(getService(), name);
   const rates = listCommissionRates(commissionRates);
   return { data: { rates }, text: formatRates(rates) };
 }

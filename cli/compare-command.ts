@@ -1,13 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { secondMs } from '../lib/shared/time.ts';
-import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
+import { secondMs } from '../lib/foundation/time.ts';
+import { type Vocabulary, vocabularies } from '../lib/foundation/vocabulary.ts';
+import { selectErasedNames } from '../lib/purchases/erased-name-table.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { isProof } from './compare/is-proof.ts';
 import type { CompareProgress, CompareReport, RowDifference } from './compare/run-compare.ts';
 import { createValidator, type Validator } from './compare/validator.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { formatPosition } from './import/format-position.ts';
 import { createNumberParser } from './option-parsers.ts';
 import type { Output } from './output.ts';
@@ -123,7 +124,7 @@ async function compareAction(appName: string, path: string, options: Options, ou
       comparesUsers: options.users === true,
       vocabulary: options.vocabulary,
       includesUser: options.claims,
-      isErased: async (username) => (await deps().erasedNames.select(appName, [username])).length > 0,
+      isErased: async (username) => (await selectErasedNames(getService(), appName, [username])).length > 0,
       toleranceMs: options.tolerance * secondMs,
       rate: options.rate,
       signal,

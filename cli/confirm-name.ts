@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError } from 'commander';
-import { ServiceError } from '../lib/shared/errors.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
 import { toPrintable } from './output.ts';
 
 /**

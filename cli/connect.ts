@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import { ServiceError } from '../lib/shared/errors.ts';
-import { omitUndefined } from '../lib/shared/omit-undefined.ts';
-import { overrideDate } from '../lib/shared/override-date.ts';
-import { parseJson } from '../lib/shared/parse.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
+import { overrideDate } from '../lib/foundation/override-date.ts';
+import { parseJson } from '../lib/foundation/parse.ts';
 
 /** Options of the program that select a service. */
 export interface ConnectionOptions {

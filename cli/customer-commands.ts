@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
+import { rebuildPurchaseLinks } from '../lib/purchases/rebuild-purchase-links.ts';
 import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { addCustomerDataCommands } from './customer-data-commands.ts';
 import { addCustomerReadCommands } from './customer-read-commands.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { addMergeCommands } from './merge-commands.ts';
 import type { Output } from './output.ts';
 
@@ -38,8 +39,8 @@ export function createCustomerCommands(): Command {
 }
 
 async function rebuildLinksAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
-  const { name: appName } = await getApp(deps().apps, name);
-  const rebuilt = await deps().rebuildPurchaseLinks(appName, (count) =>
+  const { name: appName } = await getApp(getService(), name);
+  const rebuilt = await rebuildPurchaseLinks(getService(), appName, (count) =>
     progress(`${formatCount(count, 'purchase')} checked`),
   );
   const { checkedPurchases, addedLinks, deletedLinks } = rebuilt;
@@ -55,8 +56,8 @@ async function rebuildSummariesAction(
   _options: object,
   { progress }: Output,
 ): Promise<CommandResult> {
-  const { name: appName } = await getApp(deps().apps, name);
-  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(appName, deps(), {
+  const { name: appName } = await getApp(getService(), name);
+  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(appName, getService(), {
     usernames,
     reportProgress: (count) => progress(`${formatCount(count, 'customer')} checked`),
   });

@@ -6,15 +6,16 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { type ErasureCounts, eraseCustomer, eventSettleMs } from '../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../lib/customer-data/export-customer.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
-import { secondMs } from '../lib/shared/time.ts';
+import { listMerges } from '../lib/customers/merge-table.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { confirmName } from './confirm-name.ts';
-import { deps } from './deps.ts';
 import { describeFileError } from './describe-file-error.ts';
 import { formatExamples } from './examples.ts';
 import { eraseExports } from './export/erase-exports.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
@@ -69,11 +70,11 @@ async function exportAction(
   output: Output,
 ): Promise<CommandResult | undefined> {
   const file = path === '-' ? undefined : path;
-  const app = await getStoredApp(deps().apps, appName);
+  const app = await getStoredApp(getService(), appName);
   const counts: Record<string, number> = {};
   // On a terminal, the progress would be in the middle of the document.
   const isDocumentOnTerminal = file === undefined && output.width !== undefined;
-  const chunks = exportCustomer(app, username, deps(), {
+  const chunks = exportCustomer(app, username, getService(), {
     onProgress: (section, count) => {
       counts[section] = count;
       if (!isDocumentOnTerminal) output.progress(`${count} ${section}`);
@@ -114,12 +115,12 @@ async function eraseAction(
   { confirm, wait: waitSeconds, exports: locations = [] }: { confirm?: string; wait: number; exports?: string[] },
   output: Output,
 ): Promise<CommandResult> {
-  const app = await getStoredApp(deps().apps, appName);
+  const app = await getStoredApp(getService(), appName);
   await confirmName(username, confirm, {
     question: `Erase ${username} from ${appName}? This cannot be undone. Type the name of the customer:`,
     option: '--confirm <user>',
   });
-  const merged = (await deps().merges.list(app.name, username)).map(({ from }) => from);
+  const merged = (await listMerges(getService(), app.name, username)).map(({ from }) => from);
   if (merged.length > 0)
     output.note(
       `Customers who were merged into ${username} keep their own events. Erase them as well: ${merged.join(', ')}.`,
@@ -127,7 +128,7 @@ async function eraseAction(
   // Without a terminal, the command would be silent until its end.
   output.note(`The command searches again ${waitSeconds} s after it has removed data.`);
   let removedSoFar: ErasureCounts | undefined;
-  const removed = await eraseCustomer(app, username, deps(), {
+  const removed = await eraseCustomer(app, username, getService(), {
     wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
     waitMs: waitSeconds * secondMs,
     onProgress: output.progress,

@@ -4,11 +4,12 @@ import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { buildCustomerInfo, toCustomerInfo } from '../lib/customers/customer-info.ts';
 import type { CustomerRow } from '../lib/customers/customer-summary.ts';
 import { findCustomers } from '../lib/entitlements/find-customers.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import type { EpochMillis } from '../lib/foundation/time.ts';
+import { getCustomerPage } from '../lib/lists/list-tables.ts';
+import { listRepresentativePurchases } from '../lib/purchases/owned-purchase-table.ts';
 import { toPurchaseRecord } from '../lib/purchases/to-records.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
-import type { EpochMillis } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import {
   addFilterOptions,
@@ -19,6 +20,7 @@ import {
   toFilter,
 } from './filter-options.ts';
 import { purchaseColumns, toSeconds } from './format-records.ts';
+import { getService } from './get-service.ts';
 import { parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addPageOptions, formatPage } from './paging-options.ts';
@@ -48,8 +50,8 @@ export function addCustomerReadCommands(customer: Command): void {
 }
 
 async function showAction(name: string, user: string, _options: object, { width }: Output): Promise<CommandResult> {
-  const { name: appName } = await getStoredApp(deps().apps, name);
-  const [purchases, now] = [await deps().ownedPurchases.listRepresentativePurchases(appName, user), deps().now()];
+  const { name: appName } = await getStoredApp(getService(), name);
+  const [purchases, now] = [await listRepresentativePurchases(getService(), appName, user), getService().now()];
   if (purchases.length === 0) throw new ServiceError('ResourceNotFound', `${user} is not a customer of ${appName}.`);
   const customerInfo = buildCustomerInfo(purchases, now);
   const rows = purchases.map((purchase) => ({ ...toPurchaseRecord(purchase, now), entitledUsers: [user] }));
@@ -94,13 +96,13 @@ interface ListOptions extends FilterOptions {
 async function listAction(name: string, options: ListOptions, { width }: Output): Promise<CommandResult> {
   const { limit, skip, state, entitlement } = options;
   const hasFilter = isFiltered(options, state, entitlement);
-  const app = await getStoredApp(deps().apps, name);
+  const app = await getStoredApp(getService(), name);
   const { name: appName } = app;
-  const now = deps().now();
+  const now = getService().now();
   if (hasFilter) {
     const filter = { ...toFilter(options), state, entitlement };
     const found = await readMatches(options, (page) =>
-      findCustomers(app, { filter, order: 'oldest', ...page }, deps()),
+      findCustomers(app, { filter, order: 'oldest', ...page }, getService()),
     );
     const matches = { ...found, rows: found.rows.map((row) => toCustomerRecord(row, now)) };
     return {
@@ -108,7 +110,7 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
       text: formatMatches(formatTable(customerColumns, matches.rows, width), matches, 'customer'),
     };
   }
-  const { rows: listed, total } = await deps().customerLists.getPage(appName, { limit, skip, now });
+  const { rows: listed, total } = await getCustomerPage(getService(), appName, { limit, skip, now });
   const rows = listed.map((row) => toCustomerRecord(row, now));
   const table = formatTable(customerColumns, rows, width);
   return {

@@ -1,17 +1,18 @@
 import { Command } from 'commander';
+import { findCachedCatalogue } from '../lib/apps/app-cache.ts';
+import { givesEntitlement } from '../lib/apps/catalogue.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { type Explanation, explainAccess } from '../lib/entitlements/explain-access.ts';
 import { toGrantRecord } from '../lib/entitlements/grant.ts';
 import { listGrants } from '../lib/entitlements/grant-table.ts';
 import { changeGrant, createGrant, revokeGrant } from '../lib/entitlements/manage-grants.ts';
 import { readEntitlements } from '../lib/entitlements/read-entitlements.ts';
-import { givesEntitlement } from '../lib/purchases/catalogue.ts';
-import type { EpochMillis } from '../lib/shared/time.ts';
-import { toNeutralId } from '../lib/shared/vocabulary.ts';
+import type { EpochMillis } from '../lib/foundation/time.ts';
+import { toNeutralId } from '../lib/foundation/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatTime } from './format.ts';
+import { getService } from './get-service.ts';
 import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
@@ -20,7 +21,7 @@ import { type Column, formatTable } from './table.ts';
 export const commandLineKey = { id: 'command-line', name: 'command line' } as const;
 
 /** Claims that an explanation reads. */
-const maxClaims = 100;
+const _maxClaims = 100;
 
 /** `why <app> <user> [entitlement]`. */
 export const createWhyCommand = (): Command =>
@@ -83,20 +84,14 @@ async function whyAction(
   entitlement: string | undefined,
   { product }: { product?: string },
 ): Promise<CommandResult> {
-  const app = await getApp(deps().apps, appName);
-  const entitlements = await readEntitlements(app, user, deps());
+  const app = await getApp(getService(), appName);
+  const entitlements = await readEntitlements(app, user, getService());
   const questions =
     product !== undefined
       ? [{ productId: toNeutralId(product) }]
       : (entitlement === undefined ? [...entitlements.keys()] : [entitlement]).map((name) => ({ entitlement: name }));
-  const explainDeps = {
-    ...pickDeps(),
-    listAnnouncements: deps().purchases.listNotifications,
-    listClaims: async (name: string, username: string) =>
-      (await deps().customerClaims.list(name, username, { limit: maxClaims })).rows,
-  };
   const explanations = await Promise.all(
-    questions.map(async (question) => ({ question, ...(await explainAccess(app, user, question, explainDeps)) })),
+    questions.map(async (question) => ({ question, ...(await explainAccess(app, user, question, getService())) })),
   );
   const data = explanations.map(({ question, isActive, because, next }) => ({
     ...question,
@@ -109,11 +104,6 @@ async function whyAction(
   );
   return { data, text: texts.join('\n\n') || `${user} has never had an entitlement.` };
 }
-
-const pickDeps = () => {
-  const { appCache, erasedNames, merges, now, ownedPurchases, table } = deps();
-  return { appCache, erasedNames, merges, now, ownedPurchases, table };
-};
 
 const effectSigns = { gives: '+', prevents: '-', none: ' ' } as const;
 
@@ -141,7 +131,7 @@ const grantColumns: readonly Column<GrantRow>[] = [
 ];
 
 const openContext = async (appName: string, username: string) => {
-  const { name } = await getApp(deps().apps, appName);
+  const { name } = await getApp(getService(), appName);
   return { appName: name, username, key: commandLineKey };
 };
 
@@ -157,19 +147,23 @@ async function createAction(
   entitlement: string,
   options: CreateOptions,
 ): Promise<CommandResult> {
-  const { grant, isNew } = await createGrant(deps(), { entitlement, ...options }, await openContext(appName, user));
-  const record = toGrantRecord(grant, deps().now());
+  const { grant, isNew } = await createGrant(
+    getService(),
+    { entitlement, ...options },
+    await openContext(appName, user),
+  );
+  const record = toGrantRecord(grant, getService().now());
   const end = record.until === null ? 'until it is revoked' : `until ${record.until}`;
   const text = isNew ? `${user} has ${entitlement} ${end}.` : 'The grant exists already.';
-  const isGiven = givesEntitlement(await deps().appCache.findCatalogue(appName), entitlement);
+  const isGiven = givesEntitlement(await findCachedCatalogue(getService(), appName), entitlement);
   const warning = isGiven ? '' : `\nNo product of the catalogue gives ${entitlement}.`;
   return { data: { applicationUsername: user, ...record }, text: `${text}\n${record.grantId}${warning}` };
 }
 
 async function listAction(appName: string, user: string, _options: object, { width }: Output): Promise<CommandResult> {
-  const { name } = await getApp(deps().apps, appName);
-  const grants = await listGrants(deps(), name, user);
-  const rows = grants.map((grant) => toGrantRecord(grant, deps().now()));
+  const { name } = await getApp(getService(), appName);
+  const grants = await listGrants(getService(), name, user);
+  const rows = grants.map((grant) => toGrantRecord(grant, getService().now()));
   return { data: rows, text: formatTable(grantColumns, rows, width) || `${user} has no grants.` };
 }
 
@@ -180,13 +174,16 @@ async function extendAction(
   { until }: { until: EpochMillis },
 ): Promise<CommandResult> {
   const record = toGrantRecord(
-    await changeGrant(deps(), grantId, until, await openContext(appName, user)),
-    deps().now(),
+    await changeGrant(getService(), grantId, until, await openContext(appName, user)),
+    getService().now(),
   );
   return { data: { applicationUsername: user, ...record }, text: `The grant ends at ${record.until}.` };
 }
 
 async function revokeAction(appName: string, user: string, grantId: string): Promise<CommandResult> {
-  const record = toGrantRecord(await revokeGrant(deps(), grantId, await openContext(appName, user)), deps().now());
+  const record = toGrantRecord(
+    await revokeGrant(getService(), grantId, await openContext(appName, user)),
+    getService().now(),
+  );
   return { data: { applicationUsername: user, ...record }, text: `${grantId} has ended.` };
 }

@@ -4,13 +4,13 @@ import type { EventRecord } from '../lib/events/event.ts';
 import { toListedEvent } from '../lib/events/event-excerpt.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { toEventInfo } from '../lib/events/to-event-info.ts';
-import { omitUndefined } from '../lib/shared/omit-undefined.ts';
-import type { EpochMillis } from '../lib/shared/time.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
+import type { EpochMillis } from '../lib/foundation/time.ts';
 import { printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatCount, formatTime } from './format.ts';
+import { getService } from './get-service.ts';
 import { parseRowLimit, parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
@@ -46,7 +46,7 @@ interface TailOptions {
 
 async function tailAction(name: string, options: TailOptions, output: Output): Promise<undefined> {
   const { follow = false, type, since, limit } = options;
-  const { name: appName } = await getStoredApp(deps().apps, name);
+  const { name: appName } = await getStoredApp(getService(), name);
   const tail = createEventTail(
     appName,
     {
@@ -56,7 +56,7 @@ async function tailAction(name: string, options: TailOptions, output: Output): P
       ...(since !== undefined && { startdate: since }),
       ...(type !== undefined && { matches: (event: EventRecord) => matchesType(event, type) }),
     },
-    deps(),
+    getService(),
   );
   const print = async () => {
     for (const event of await tail.poll()) output.line(toEventData(event), formatEvent(event));

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
 import { getApp, setExchangeRates } from '../lib/apps/manage-apps.ts';
+import { parse } from '../lib/foundation/parse.ts';
 import type { AppExchangeRates } from '../lib/money/app-exchange-rates.ts';
-import { parse } from '../lib/shared/parse.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { readJsonFile } from './read-json-file.ts';
 import { formatTable } from './table.ts';
 
@@ -33,8 +33,8 @@ export function addExchangeRateCommands(app: Command): void {
 const RatesFile = v.object({ rates: v.unknown() });
 
 async function setAction(name: string, file: string): Promise<CommandResult> {
-  await getApp(deps().apps, name);
-  const rates = await setExchangeRates(deps().apps, name, parse(RatesFile, readJsonFile(file)).rates);
+  await getApp(getService(), name);
+  const rates = await setExchangeRates(getService(), name, parse(RatesFile, readJsonFile(file)).rates);
   return {
     data: { app: name, rates },
     text: `${formatCount(rates.length, 'rate')} saved. stats recount --correct converts earlier payments.`,
@@ -42,7 +42,7 @@ async function setAction(name: string, file: string): Promise<CommandResult> {
 }
 
 async function showAction(name: string): Promise<CommandResult> {
-  const { exchangeRates = [] } = await getApp(deps().apps, name);
+  const { exchangeRates = [] } = await getApp(getService(), name);
   return { data: { app: name, rates: exchangeRates }, text: formatRates(exchangeRates) };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { secondMs } from '../lib/shared/time.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import type { Output } from './output.ts';
 
 const pollIntervalMs = 2 * secondMs;

@@ -1,5 +1,5 @@
 import type { ListedKey } from '../lib/apps/manage-apps.ts';
-import { omitUndefined } from '../lib/shared/omit-undefined.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import { formatDay, formatTime } from './format.ts';
 import { formatTable } from './table.ts';
 

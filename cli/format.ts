@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../lib/shared/time.ts';
+import type { EpochMillis } from '../lib/foundation/time.ts';
 
 /** Formats a count with its noun, such as `1 purchase` or `20,000 purchases`. */
 export const formatCount = (count: number, singular: string, plural = `${singular}s`): string =>

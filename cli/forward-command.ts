@@ -2,12 +2,12 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Forward } from '../lib/apps/forward.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { setForwards } from '../lib/forwards/manage-forwards.ts';
-import { parsePlatform } from '../lib/shared/vocabulary.ts';
+import { parsePlatform } from '../lib/foundation/vocabulary.ts';
 import { ensureSigningSecret } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 
 /** Adds `set-forwards` to the commands of `app`. */
 export function addForwardCommand(app: Command): void {
@@ -33,13 +33,13 @@ async function setForwardsAction(
   urls: readonly string[],
   { authorization }: { readonly authorization?: true },
 ): Promise<CommandResult> {
-  await getApp(deps().apps, name);
+  await getApp(getService(), name);
   const requested = urls.map((text) => ({
     ...parseForward(text),
     ...(authorization && { includesAuthorization: true }),
   }));
-  const forwards = await setForwards(name, requested, deps());
-  const secret = forwards.length > 0 ? await ensureSigningSecret(deps().apps, name) : undefined;
+  const forwards = await setForwards(name, requested, getService());
+  const secret = forwards.length > 0 ? await ensureSigningSecret(getService(), name) : undefined;
   const saved = `${formatCount(forwards.length, 'forward')} saved. They take effect within 15 seconds.`;
   return {
     data: { app: name, forwards, ...(secret && { signingSecret: secret }) },

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { platforms } from '../lib/shared/platform.ts';
-import { secondMs } from '../lib/shared/time.ts';
+import { platforms } from '../lib/foundation/platform.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { formatPosition } from './import/format-position.ts';
 import type { ConversionReport } from './import/from/convert-export.ts';
 import type { ProjectReport } from './import/from/convert-revenuecat-project.ts';
@@ -106,7 +106,7 @@ async function importAction(appName: string, path: string, options: Options, out
   const isEmpty = statSync(rowsFile).size === 0;
   const result = isEmpty ? noRows : await importRows(appName, rowsFile, rowOptions as Options, output);
   const { importGrants } = await import('./import/from/import-grants.ts');
-  const grants = await importGrants(`${base}.grants.jsonl`, { appName, service: from, deps: deps() });
+  const grants = await importGrants(`${base}.grants.jsonl`, { appName, from, service: getService() });
   return grants === 0 ? result : { ...result, text: `${result.text}\n${formatCount(grants, 'grant')} created.` };
 }
 
@@ -138,7 +138,7 @@ async function convert(
 ): Promise<ConversionReport | ProjectReport> {
   if (apiKey === undefined) {
     const { convertExportOf } = await import('./import/from/convert-export-of.ts');
-    return await convertExportOf(from, base, { appName, deps: deps() });
+    return await convertExportOf(from, base, { appName, service: getService() });
   }
   const { convertRevenueCatProject } = await import('./import/from/convert-revenuecat-project.ts');
   return await convertRevenueCatProject({
@@ -152,7 +152,7 @@ async function convert(
     maxWaitMs: maxWait * secondMs,
     signal: output.listenForInterrupt(),
     onProgress: (customers) => output.progress(`${formatCount(customers, 'customer')} read`),
-    deps: deps(),
+    service: getService(),
   });
 }
 
@@ -185,7 +185,7 @@ async function importRows(
     maxWaitMs: maxWait * secondMs,
     signal: output.listenForInterrupt(),
     onProgress: (state) => output.progress(formatProgress(state, { path, elapsedMs: performance.now() - startedAt })),
-    deps: deps(),
+    service: getService(),
   });
   return {
     data: report,

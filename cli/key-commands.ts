@@ -1,11 +1,11 @@
 import { Argument, Command, Option } from 'commander';
 import { type ApiKeyLevel, apiKeyLevels } from '../lib/apps/app.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../lib/apps/manage-apps.ts';
-import { dayMs } from '../lib/shared/time.ts';
+import { dayMs } from '../lib/foundation/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatKeys, toKeyData } from './format-keys.ts';
+import { getService } from './get-service.ts';
 import { parseDays, parseKeyName } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
@@ -54,8 +54,8 @@ interface CreateOptions {
 }
 
 async function createAction(appName: string, { level, name, expires: days }: CreateOptions): Promise<CommandResult> {
-  const { apps, now } = deps();
-  const { key, ...listed } = await createApiKey(apps, appName, {
+  const { now } = getService();
+  const { key, ...listed } = await createApiKey(getService(), appName, {
     level,
     name,
     now: now(),
@@ -68,12 +68,12 @@ async function createAction(appName: string, { level, name, expires: days }: Cre
 }
 
 async function listAction(appName: string, _options: object, { width }: Output): Promise<CommandResult> {
-  const keys = await listApiKeys(deps().apps, appName);
+  const keys = await listApiKeys(getService(), appName);
   return { data: keys.map(toKeyData), text: formatKeys(keys, width) };
 }
 
 async function revokeAction(appName: string, id: string): Promise<CommandResult> {
-  const revoked = await revokeApiKey(deps().apps, appName, id);
+  const revoked = await revokeApiKey(getService(), appName, id);
   return {
     data: { app: appName, revoked: toKeyData(revoked) },
     text: `Revoked: ${revoked.level} key ${revoked.id} (${revoked.name}).`,

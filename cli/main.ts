@@ -1,4 +1,4 @@
-import '../lib/shared/disable-node-version-warning.ts';
+import '../lib/foundation/disable-node-version-warning.ts';
 import { runProgram } from './run-program.ts';
 
 // The reader of a pipe may end early, for example `head`.

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { type MergeResult, mergeCustomers, reverseMerge } from '../lib/customer-data/merge-customers.ts';
 import { toMergeRecord } from '../lib/customer-data/to-merge-record.ts';
-import type { Merge } from '../lib/customers/merge-repository.ts';
+import type { Merge } from '../lib/customers/merge.ts';
+import { listMerges } from '../lib/customers/merge-table.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { commandLineKey } from './entitlement-commands.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatTime } from './format.ts';
+import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
@@ -60,9 +61,9 @@ async function mergeAction(
   _options: object,
   { progress }: Output,
 ): Promise<CommandResult> {
-  const app = await getApp(deps().apps, appName);
+  const app = await getApp(getService(), appName);
   const input = { from, to, key: commandLineKey };
-  const result = await moveAll(async () => await mergeCustomers(app, input, deps()), progress);
+  const result = await moveAll(async () => await mergeCustomers(app, input, getService()), progress);
   return { data: { app: app.name, from, to, ...result }, text: `${formatMoved(result)} to ${to}.\n${result.mergeId}` };
 }
 
@@ -73,9 +74,9 @@ async function unmergeAction(
   _options: object,
   { progress }: Output,
 ): Promise<CommandResult> {
-  const app = await getApp(deps().apps, appName);
+  const app = await getApp(getService(), appName);
   const input = { to, mergeId, key: commandLineKey };
-  const result = await moveAll(async () => await reverseMerge(app, input, deps()), progress);
+  const result = await moveAll(async () => await reverseMerge(app, input, getService()), progress);
   return { data: { app: app.name, to, ...result }, text: `${formatMoved(result)} back.` };
 }
 
@@ -97,8 +98,8 @@ async function listMergesAction(
   _options: object,
   { width }: Output,
 ): Promise<CommandResult> {
-  const { name } = await getApp(deps().apps, appName);
-  const merges = await deps().merges.list(name, user);
+  const { name } = await getApp(getService(), appName);
+  const merges = await listMerges(getService(), name, user);
   return {
     data: merges.map(toMergeRecord),
     text: formatTable(mergeColumns, merges, width) || `No customer was merged into ${user}.`,

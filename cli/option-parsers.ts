@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { Username } from '../lib/api/identifiers.ts';
 import { DateOrDateTime, QueryDay } from '../lib/api/paging.ts';
 import { ApiKeyName, AppName } from '../lib/apps/app.ts';
-import { type Platform, platforms, platformTokens } from '../lib/shared/platform.ts';
-import { parsePlatform } from '../lib/shared/vocabulary.ts';
+import { type Platform, platforms, platformTokens } from '../lib/foundation/platform.ts';
+import { parsePlatform } from '../lib/foundation/vocabulary.ts';
 
 /**
  * Makes a parser of an option or argument from a schema. It throws `InvalidArgumentError`, to which commander adds the

@@ -4,9 +4,9 @@ import { InvalidArgumentError } from 'commander';
 import type { ApiKeyLevel } from '../lib/apps/app.ts';
 import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
 import { createApiKey, revokeApiKey } from '../lib/apps/manage-apps.ts';
-import { dayMs } from '../lib/shared/time.ts';
-import { deps } from './deps.ts';
+import { dayMs } from '../lib/foundation/time.ts';
 import { readDeployment } from './doctor/deployment.ts';
+import { getService } from './get-service.ts';
 
 /** Returns the base URL of the connected service. Throws if neither an option nor the connection has it. */
 export function requireOwnUrl(option: string | undefined): string {
@@ -29,13 +29,13 @@ export async function withTemporaryKey<T>(
   { appName, level, prefix, signal, validMs = dayMs }: TemporaryKeyOptions,
   run: (key: string) => Promise<T>,
 ): Promise<T> {
-  const { apps, now } = deps();
+  const { now } = getService();
   const name = `${prefix}-${randomBytes(4).toString('hex')}`;
-  const { key, id } = await createApiKey(apps, appName, { level, name, validMs, now: now() });
+  const { key, id } = await createApiKey(getService(), appName, { level, name, validMs, now: now() });
   try {
     await sleep(newKeyDelayMs, undefined, { signal }).catch(() => {});
     return await run(key);
   } finally {
-    await revokeApiKey(apps, appName, id);
+    await revokeApiKey(getService(), appName, id);
   }
 }

@@ -5,11 +5,11 @@ import { createCompareCommand } from './compare-command.ts';
 import { createCompletionCommand } from './completion/completion-command.ts';
 import { connectToService } from './connect.ts';
 import { createCustomerCommands } from './customer-commands.ts';
-import { loadDeps } from './deps.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createGrantCommands, createWhyCommand } from './entitlement-commands.ts';
 import { createEventCommands } from './event-commands.ts';
 import { createExportCommand } from './export/export-command.ts';
+import { loadService } from './get-service.ts';
 import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
@@ -82,7 +82,7 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
     )
     .hook('preAction', async (_program, command) => {
       if (offlineCommands.includes(getCommandPath(command))) return;
-      await loadDeps();
+      await loadService();
       await connect(program.opts());
     })
     .configureHelp({ showGlobalOptions: true })

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ServiceError } from '../lib/shared/errors.ts';
-import type { Platform } from '../lib/shared/platform.ts';
-import { dayMs, secondMs } from '../lib/shared/time.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
+import { dayMs, secondMs } from '../lib/foundation/time.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
+import { getService } from './get-service.ts';
 import { createNumberParser, parseStore } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { requireOwnUrl, withTemporaryKey } from './own-service.ts';
@@ -59,7 +59,7 @@ async function proveAction(
   const url = requireOwnUrl(options.url);
   await requireWritable(options.report);
   const signal = output.listenForInterrupt();
-  const { emulator } = deps();
+  const { emulator } = getService();
   const emulatorUrl = options.byHand ? undefined : emulator.url;
   const keyOptions = { appName, prefix: 'prove', validMs, signal };
   const proof = await withTemporaryKey({ ...keyOptions, level: 'viewer' }, async (key) => {
@@ -129,7 +129,7 @@ async function runWithKeys(keys: Keys, { sandbox, steps, wait }: Options, output
     version: readVersion(),
     signal,
     onProgress: output.progress,
-    deps: deps(),
+    service: getService(),
   });
 }
 

@@ -8,15 +8,16 @@ import type { App } from '../lib/apps/app.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { recordWorkerEvent } from '../lib/events/record-worker-event.ts';
-import { type ActionName, actionNames } from '../lib/shared/action-names.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
-import { omitUndefined } from '../lib/shared/omit-undefined.ts';
-import { toNeutralId } from '../lib/shared/vocabulary.ts';
+import { type ActionName, actionNames } from '../lib/foundation/action-names.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
+import { toNeutralId } from '../lib/foundation/vocabulary.ts';
+import { findPurchaseFacts, listTransactionsOfPurchases } from '../lib/purchases/purchase-table.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { confirmName } from './confirm-name.ts';
-import { deps } from './deps.ts';
 import { commandLineKey } from './entitlement-commands.ts';
 import { formatExamples } from './examples.ts';
+import { getService } from './get-service.ts';
 import { createNumberParser } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
@@ -62,7 +63,7 @@ const columns: readonly Column<PurchaseAction>[] = [
 ];
 
 async function listAction(name: string, id: string, _options: object, { width }: Output): Promise<CommandResult> {
-  const app = await getApp(deps().apps, name);
+  const app = await getApp(getService(), name);
   const { purchaseId, rows } = await listRows(app, id);
   return { data: { purchaseId, rows }, text: formatTable(columns, rows, width) };
 }
@@ -70,11 +71,11 @@ async function listAction(name: string, id: string, _options: object, { width }:
 async function listRows(app: App, id: string) {
   const purchaseId = toNeutralId(id);
   const [facts, payments] = await Promise.all([
-    deps().purchases.findFacts(app.name, purchaseId),
-    deps().purchases.listTransactions(app.name, [purchaseId]),
+    findPurchaseFacts(getService(), app.name, purchaseId),
+    listTransactionsOfPurchases(getService(), app.name, [purchaseId]),
   ]);
   if (!facts) throw new ServiceError('ResourceNotFound', `The purchase ${purchaseId} is not found.`);
-  const options = { caller: { app, level: 'secret' as const }, now: deps().now() };
+  const options = { caller: { app, level: 'secret' as const }, now: getService().now() };
   return { purchaseId, facts, rows: listActions({ ...facts, payments }, options).map(toActionRecord) };
 }
 
@@ -96,7 +97,7 @@ async function actAction(
   action: ActionName,
   { transaction, confirm, dryRun = false, idempotencyKey = randomUUID(), ...details }: ActOptions,
 ): Promise<CommandResult> {
-  const app = await getApp(deps().apps, name);
+  const app = await getApp(getService(), name);
   const { purchaseId, facts } = await listRows(app, id);
   if (!dryRun) {
     const customers = facts.entitledUsers.join(', ') || 'no customer';
@@ -125,18 +126,18 @@ async function actAction(
 
 /** Acts with the key of the command line, and records one event like the endpoint. */
 async function actWithEvent(app: App, purchaseId: string, body: Parameters<typeof actOnPurchase>[1]) {
-  const recorder = createEventRecorder({ type: 'purchase.acted', date: deps().now() });
+  const recorder = createEventRecorder({ type: 'purchase.acted', date: getService().now() });
   const key = { ...commandLineKey, level: 'secret' } as const;
   recorder.setKey(key);
   recorder.addTag(purchaseId, '_P');
   const request = { route: 'command line', params: { purchaseId }, body };
   try {
-    const response = await actOnPurchase(purchaseId, body, { app, key, recorder, deps: deps() });
-    await recordWorkerEvent(app.name, { recorder, request, response }, deps());
+    const response = await actOnPurchase(purchaseId, body, { app, key, recorder, service: getService() });
+    await recordWorkerEvent(app.name, { recorder, request, response }, getService());
     return response;
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
-    await recordWorkerEvent(app.name, { recorder, request, failure }, deps());
+    await recordWorkerEvent(app.name, { recorder, request, failure }, getService());
     throw error;
   }
 }

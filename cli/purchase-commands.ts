@@ -1,11 +1,11 @@
 import { Command } from 'commander';
+import type { EpochMillis } from '../lib/foundation/time.ts';
 import { refreshAllPurchases } from '../lib/refresh/refresh-all-purchases.ts';
-import type { EpochMillis } from '../lib/shared/time.ts';
 import { type RecoveryProgress, recoverSince } from '../lib/store-notifications/recover-notifications.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addActionCommands } from './purchase-action-commands.ts';
@@ -39,7 +39,7 @@ export function createNotificationCommands(): Command {
 }
 
 async function refreshAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
-  const { refreshed, failed } = await refreshAllPurchases(name, deps(), (count) =>
+  const { refreshed, failed } = await refreshAllPurchases(name, getService(), (count) =>
     progress(`${formatCount(count, 'purchase')} processed`),
   );
   const failures =
@@ -60,7 +60,7 @@ async function recoverAction(
   { progress }: Output,
 ): Promise<CommandResult> {
   const onProgress = (state: RecoveryProgress): void => progress(formatRecoveryProgress(state));
-  const recoveries = await recoverSince(name, { since: from, onProgress }, deps());
+  const recoveries = await recoverSince(name, { since: from, onProgress }, getService());
   const hasFailed = recoveries.some(({ failed }) => failed > 0);
   const lines = recoveries.map(
     ({ platform, processed, failed }) =>

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
-import { listPurchases } from '../lib/purchases/list-purchases.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import type { EpochMillis } from '../lib/foundation/time.ts';
+import { toNeutralId } from '../lib/foundation/vocabulary.ts';
+import { listPurchases } from '../lib/lists/list-purchases.ts';
+import { findPurchase, listAnnouncements } from '../lib/purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../lib/purchases/to-records.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
-import type { EpochMillis } from '../lib/shared/time.ts';
-import { toNeutralId } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { describeState, purchaseColumns, toSeconds } from './format-records.ts';
+import { getService } from './get-service.ts';
 import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addPageOptions, formatPage, type PageOptions } from './paging-options.ts';
@@ -38,12 +39,15 @@ export function addPurchaseReadCommands(purchases: Command): void {
 }
 
 async function showAction(name: string, id: string): Promise<CommandResult> {
-  const { name: appName } = await getStoredApp(deps().apps, name);
+  const { name: appName } = await getStoredApp(getService(), name);
   const purchaseId = toNeutralId(id);
-  const entitled = await deps().purchases.find(appName, purchaseId);
+  const entitled = await findPurchase(getService(), appName, purchaseId);
   if (!entitled) throw new ServiceError('ResourceNotFound', `The purchase ${purchaseId} is not found.`);
-  const notifications = await deps().purchases.listNotifications(appName, purchaseId);
-  const details = toPurchaseDetails(entitled.purchase, entitled.entitledUsers, { now: deps().now(), notifications });
+  const notifications = await listAnnouncements(getService(), appName, purchaseId);
+  const details = toPurchaseDetails(entitled.purchase, entitled.entitledUsers, {
+    now: getService().now(),
+    notifications,
+  });
   const fields = [
     ['purchase', purchaseId],
     ['product', details.productId],
@@ -70,10 +74,10 @@ async function listAction(
   { user, active = false, from, to, limit, skip }: ListOptions,
   { width }: Output,
 ): Promise<CommandResult> {
-  const { name: appName } = await getStoredApp(deps().apps, name);
+  const { name: appName } = await getStoredApp(getService(), name);
   const { rows, ...paging } = await listPurchases(
     { limit, skip, startdate: from, enddate: to, customerId: user, isActiveOnly: active },
-    { appName, includesNotifications: false, deps: deps() },
+    { appName, includesNotifications: false, service: getService() },
   );
   const position = { skip: paging.skip, count: rows.length, total: paging.total };
   return {

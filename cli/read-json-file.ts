@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { ServiceError } from '../lib/shared/errors.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
 import { describeFileError } from './describe-file-error.ts';
 import { locateJsonError } from './locate-json-error.ts';
 import { createDecoder, detectEncoding, findUndecodableLine } from './text-encoding.ts';

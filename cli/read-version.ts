@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { parseJson } from '../lib/shared/parse.ts';
+import { parseJson } from '../lib/foundation/parse.ts';
 
 const Package = v.object({ version: v.string() });
 

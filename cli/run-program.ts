@@ -1,6 +1,6 @@
 import { type Command, CommanderError, InvalidArgumentError } from 'commander';
-import { ServiceError } from '../lib/shared/errors.ts';
-import { toLoggable } from '../lib/shared/log.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import { toLoggable } from '../lib/foundation/log.ts';
 import { exitCodes, exitErrorCode } from './command-result.ts';
 import { findCommand, getCommandPath } from './command-tree.ts';
 import { findInterruptCode, type Terminal, toPrintable } from './output.ts';

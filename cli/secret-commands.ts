@@ -1,9 +1,11 @@
 import { Command } from 'commander';
+import { listApps, reencryptSecrets } from '../lib/apps/app-table.ts';
 import { reencryptTokenKeys } from '../lib/entitlements/token-key-table.ts';
+import { reencryptRefreshTokens } from '../lib/purchases/purchase-table.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
@@ -30,14 +32,13 @@ const columns: readonly Column<ReencryptedApp>[] = [
 ];
 
 async function reencryptAction(_options: object, { width, progress }: Output): Promise<CommandResult> {
-  const { apps, purchases } = deps();
   const results: ReencryptedApp[] = [];
-  for (const { name } of await apps.list()) {
+  for (const { name } of await listApps(getService())) {
     const reportProgress = (count: number) => progress(`${name}: ${formatCount(count, 'purchase')} checked`);
     const reencrypted =
-      (await apps.reencryptSecrets(name)) +
-      Number(await reencryptTokenKeys(deps(), name)) +
-      (await purchases.reencryptRefreshTokens(name, reportProgress));
+      (await reencryptSecrets(getService(), name)) +
+      Number(await reencryptTokenKeys(getService(), name)) +
+      (await reencryptRefreshTokens(getService(), name, reportProgress));
     if (reencrypted > 0) results.push({ app: name, reencrypted });
   }
   const total = results.reduce((sum, { reencrypted }) => sum + reencrypted, 0);

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, Option } from 'commander';
+import { findCatalogue, setStoreSettings } from '../lib/apps/app-table.ts';
+import { Catalogue } from '../lib/apps/catalogue.ts';
 import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
 import { previewCatalogue } from '../lib/entitlements/preview-catalogue.ts';
-import { Catalogue } from '../lib/purchases/catalogue.ts';
-import { parse } from '../lib/shared/parse.ts';
-import { type Platform, platforms } from '../lib/shared/platform.ts';
+import { parse } from '../lib/foundation/parse.ts';
+import { type Platform, platforms } from '../lib/foundation/platform.ts';
 import { setAnnouncedCatalogue } from '../lib/webhooks/announce-catalogue.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { createNumberParser, parseStore } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { readJsonFile } from './read-json-file.ts';
@@ -72,9 +73,9 @@ async function setStoreAction(
   { skipCheck }: { skipCheck?: true },
 ): Promise<CommandResult> {
   const settings = readJsonFile(file);
-  await getApp(deps().apps, name);
+  await getApp(getService(), name);
   const check = await checkStoreSettings(name, platform, { settings, callStore: !skipCheck });
-  await deps().apps.setStoreSettings(name, platform, settings);
+  await setStoreSettings(getService(), name, platform, settings);
   return {
     data: { app: name, platform, check },
     text: `${check}\nSettings saved, encrypted. They take effect within 15 seconds.`,
@@ -89,7 +90,7 @@ async function setCatalogueAction(
 ): Promise<CommandResult> {
   if (preview) return await previewAction(name, file, progress);
   if (announce) return await announceAction(name, file, rate, progress);
-  const catalogue = await setCatalogue(deps().apps, name, readJsonFile(file));
+  const catalogue = await setCatalogue(getService(), name, readJsonFile(file));
   const products = Object.keys(catalogue).length;
   return {
     data: { app: name, products },
@@ -105,8 +106,8 @@ async function announceAction(
 ): Promise<CommandResult> {
   const reportProgress = (count: number) => progress(`${formatCount(count, 'webhook')} enqueued`);
   const wait = async (ms: number) => await sleep(ms);
-  const options = { rate: Math.ceil(rate), reportProgress };
-  const result = await setAnnouncedCatalogue(name, readJsonFile(file), options, { ...deps(), wait });
+  const options = { wait, rate: Math.ceil(rate), reportProgress };
+  const result = await setAnnouncedCatalogue(name, readJsonFile(file), options, getService());
   const { products, customers, webhooks } = result;
   return {
     data: { app: name, ...result },
@@ -118,11 +119,11 @@ async function announceAction(
 }
 
 async function previewAction(name: string, file: string, progress: Output['progress']): Promise<CommandResult> {
-  const app = await getApp(deps().apps, name);
+  const app = await getApp(getService(), name);
   const after = parse(Catalogue, readJsonFile(file));
-  const before = await deps().apps.findCatalogue(name);
+  const before = await findCatalogue(getService(), name);
   progress('Reading purchases');
-  const preview = await previewCatalogue(app, { before, after }, deps());
+  const preview = await previewCatalogue(app, { before, after }, getService());
   const counts = Object.entries(preview.entitlements).map(([entitlement, { gains, loses }]) => ({
     entitlement,
     gains,
@@ -145,7 +146,7 @@ async function previewAction(name: string, file: string, progress: Output['progr
 }
 
 async function showCatalogueAction(name: string): Promise<CommandResult> {
-  await getApp(deps().apps, name);
-  const catalogue = (await deps().apps.findCatalogue(name)) ?? {};
+  await getApp(getService(), name);
+  const catalogue = (await findCatalogue(getService(), name)) ?? {};
   return { data: catalogue, text: JSON.stringify(catalogue, null, 2) };
 }

@@ -1,10 +1,11 @@
-import type { Deps } from '../composition/deps.ts';
 import type { App } from '../lib/apps/app.ts';
+import { findCatalogue } from '../lib/apps/app-table.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
 import { defaultRequestsPerSecond } from '../lib/apps/request-limits.ts';
-import { defaultUnverifiedHours } from '../lib/purchases/unverified-time.ts';
-import { omitUndefined } from '../lib/shared/omit-undefined.ts';
-import { selectEmulator } from '../lib/shared/store-emulator.ts';
+import { defaultUnverifiedHours } from '../lib/apps/unverified-hours.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
+import type { Service } from '../lib/foundation/service.ts';
+import { selectEmulator } from '../lib/foundation/store-emulator.ts';
 import { listStoreConnections } from '../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
 import type { CommandResult } from './command-result.ts';
@@ -14,18 +15,14 @@ import { formatKeys, toKeyData } from './format-keys.ts';
 import { formatTable } from './table.ts';
 
 /** Shows the settings of an app, which can be deleted, without secrets. */
-export async function showApp(
-  name: string,
-  deps: Pick<Deps, 'apps' | 'emulator'>,
-  width: number | undefined,
-): Promise<CommandResult> {
-  const app = await getStoredApp(deps.apps, name);
+export async function showApp(name: string, service: Service, width: number | undefined): Promise<CommandResult> {
+  const app = await getStoredApp(service, name);
   const [stores, catalogue] = await Promise.all([
-    listStoreConnections(name, readDeployment(process.env)?.apiUrl ?? '<ApiUrl>', deps),
-    deps.apps.findCatalogue(name),
+    listStoreConnections(name, readDeployment(process.env)?.apiUrl ?? '<ApiUrl>', service),
+    findCatalogue(service, name),
   ]);
   const keys = listKeys(app);
-  const usesEmulator = deps.emulator.url ? selectEmulator(deps.emulator, name).url !== undefined : undefined;
+  const usesEmulator = service.emulator.url ? selectEmulator(service.emulator, name).url !== undefined : undefined;
   const products = Object.keys(catalogue ?? {}).length;
   const data = {
     app: name,

@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
-import { awsClientOptions } from '../lib/shared/connections.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
+import { awsClientOptions } from '../lib/foundation/connections.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
 
 export type StackOutputs = Readonly<Record<string, string>>;
 

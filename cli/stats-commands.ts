@@ -6,9 +6,9 @@ import { type CounterDifference, correctCounters, recount } from '../lib/statist
 import { restateFigures } from '../lib/statistics/restate-figures.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import { parseDay } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addStatsShowCommand } from './stats-show-command.ts';
@@ -54,22 +54,22 @@ async function recountAction(
 ): Promise<CommandResult> {
   const days = [from, to] as const;
   if (from > to) throw new InvalidArgumentError('--from must not be after --to.');
-  if (shouldCorrect && to >= toUtcDay(deps().now()))
+  if (shouldCorrect && to >= toUtcDay(getService().now()))
     throw new InvalidArgumentError('--correct requires past days: --to must be before today (UTC).');
-  const app = await getApp(deps().apps, appName);
-  const withoutFigures = await restateFigures(app, deps(), {
+  const app = await getApp(getService(), appName);
+  const withoutFigures = await restateFigures(app, getService(), {
     correct: shouldCorrect === true,
     reportProgress: (count) => progress(`${formatCount(count, 'purchase')} checked`),
   });
   const waitForAggregation = async () => {
     progress('Waiting until the stream is aggregated up to now');
-    await waitForStream(appName, { ...deps(), wait: async (ms) => await sleep(ms) });
+    await waitForStream(getService(), appName, async (ms) => await sleep(ms));
   };
   if (shouldCorrect && withoutFigures > 0) await waitForAggregation();
   const figuresText = formatMissingFigures(withoutFigures, shouldCorrect);
   const waitForIndex = async () => await sleep(indexLagMs);
   const reportProgress = (count: number) => progress(`${formatCount(count, 'item')} counted`);
-  const differences = await recount(appName, days, { ...deps(), waitForIndex, reportProgress });
+  const differences = await recount(getService(), appName, days, { waitForIndex, reportProgress });
   const data = {
     app: appName,
     from,
@@ -91,7 +91,7 @@ async function recountAction(
   const table = formatTable(differenceColumns, differences, width);
   if (!shouldCorrect) return { data: { ...data, corrected: 0 }, text: table + figuresText, exitCode: exitCodes.found };
   await waitForAggregation();
-  await correctCounters(appName, { days, differences }, deps());
+  await correctCounters(getService(), appName, { days, differences });
   return {
     data: { ...data, corrected: differences.length },
     text: `${table}${figuresText}\n${formatCount(differences.length, 'counter')} corrected.`,

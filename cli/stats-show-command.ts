@@ -1,12 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { DailyStat, MonthlyStat } from '../lib/api/stats.ts';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
+import { listCounterDays, listCounterMonths } from '../lib/statistics/counter-table.ts';
 import { indexByPeriod } from '../lib/statistics/counts.ts';
 import { parseStatsRange } from '../lib/statistics/stats-range.ts';
 import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay } from '../lib/statistics/to-stats.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
+import { getService } from './get-service.ts';
 import { parseDay } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
@@ -37,15 +38,21 @@ async function showAction(
   { from, to, months, sandbox }: ShowOptions,
   { width }: Output,
 ): Promise<CommandResult> {
-  const range = parseStatsRange({ startdate: from, enddate: to }, deps().now());
+  const range = parseStatsRange({ startdate: from, enddate: to }, getService().now());
   if (!range) throw new InvalidArgumentError('--from must not be after --to.');
-  const { name: appName } = await getStoredApp(deps().apps, name);
-  const { counters } = deps();
+  const { name: appName } = await getStoredApp(getService(), name);
+
   const group = { isSandbox: sandbox === true };
   const rows = months
-    ? buildMonthlyStats(indexByPeriod(await counters.listMonths(appName, ...range.months, group)), range.months, {})
+    ? buildMonthlyStats(
+        indexByPeriod(await listCounterMonths(getService(), appName, ...range.months, group)),
+        range.months,
+        {},
+      )
     : buildDailyStats(
-        indexByPeriod(await counters.listDays(appName, getFirstRequiredDay(range.days[0]), range.days[1], group)),
+        indexByPeriod(
+          await listCounterDays(getService(), appName, getFirstRequiredDay(range.days[0]), range.days[1], group),
+        ),
         range.days,
         {},
       );

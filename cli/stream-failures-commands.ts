@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { ReceivedMessage } from '../lib/shared/message-queue.ts';
-import type { StreamFailure } from '../lib/shared/stream-failure.ts';
+import { clientOptions, requireVariable } from '../lib/foundation/container.ts';
+import { createMessageInbox } from '../lib/foundation/message-inbox.ts';
+import type { ReceivedMessage } from '../lib/foundation/message-queue.ts';
+import { once } from '../lib/foundation/once.ts';
+import type { StreamFailure } from '../lib/foundation/stream-failure.ts';
 import { type DiscardedRecords, parseStreamFailure } from '../lib/stream-failures/parse-stream-failure.ts';
 import { replayStreamFailures } from '../lib/stream-failures/replay-stream-failures.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatTime } from './format.ts';
+import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
@@ -34,15 +37,17 @@ interface QueuedFailure {
   readonly content: StreamFailure | DiscardedRecords | undefined;
 }
 
+const inbox = once(() => createMessageInbox(() => requireVariable('STREAM_FAILURES_QUEUE_URL'), clientOptions()));
+
 const receiveFailures = async (): Promise<QueuedFailure[]> =>
-  (await deps().streamFailureInbox.receiveAll()).map((message) => ({
+  (await inbox().receiveAll()).map((message) => ({
     message,
     content: parseStreamFailure(message.body),
   }));
 
 async function listAction(_options: object, { width }: Output): Promise<CommandResult> {
   const received = await receiveFailures();
-  await deps().streamFailureInbox.release(received.map(({ message }) => message));
+  await inbox().release(received.map(({ message }) => message));
   const rows = received.map(({ content }) => toRow(content));
   return { data: rows, text: formatTable(columns, rows, width) || 'No stream failures.' };
 }
@@ -53,12 +58,11 @@ async function replayAction(_options: object, { width }: Output): Promise<Comman
     content && 'worker' in content ? [{ ...content, message }] : [],
   );
   const wait = async (ms: number) => await sleep(ms);
-  const outcomes = await replayStreamFailures(replayable, { ...deps(), wait });
+  const outcomes = await replayStreamFailures(getService(), replayable, wait);
   const replayed = outcomes.filter(({ problem }) => problem === undefined).map(({ failure }) => failure.message);
   const remaining = received.filter(({ message }) => !replayed.includes(message));
-  const { streamFailureInbox } = deps();
-  await streamFailureInbox.delete(replayed);
-  await streamFailureInbox.release(remaining.map(({ message }) => message));
+  await inbox().delete(replayed);
+  await inbox().release(remaining.map(({ message }) => message));
   const problems = new Map(outcomes.map(({ failure, problem }) => [failure.message, problem]));
   const rows = remaining.map(({ message, content }) => {
     const row = toRow(content);

@@ -2,10 +2,10 @@ import { getApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { parseAttemptEventId } from '../lib/foundation/event-id.ts';
-import { deps } from './deps.ts';
 import { createSearchNote } from './event-commands.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatTime } from './format.ts';
+import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 
 const maxPrintedAtStart = 20;
@@ -18,10 +18,10 @@ export async function tailAttempts(
   { follow = false }: { readonly follow?: boolean },
   output: Output,
 ): Promise<undefined> {
-  const { name: appName } = await getApp(deps().apps, name);
+  const { name: appName } = await getApp(getService(), name);
   const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
   const onSearchLimit = createSearchNote(output);
-  const tail = createEventTail(appName, { limit: maxPrintedAtStart, follow, matches, onSearchLimit }, deps());
+  const tail = createEventTail(appName, { limit: maxPrintedAtStart, follow, matches, onSearchLimit }, getService());
   const print = async () => {
     for (const attempt of await tail.poll()) output.line(toAttemptData(attempt), formatAttempt(attempt));
   };

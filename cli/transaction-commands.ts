@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
-import { findTransactions } from '../lib/purchases/find-transactions.ts';
-import { addPurchases, listTransactions } from '../lib/purchases/list-transactions.ts';
-import type { EpochMillis } from '../lib/shared/time.ts';
-import { toNeutralId } from '../lib/shared/vocabulary.ts';
+import type { EpochMillis } from '../lib/foundation/time.ts';
+import { toNeutralId } from '../lib/foundation/vocabulary.ts';
+import { findTransactions } from '../lib/lists/find-transactions.ts';
+import { addPurchases, listTransactions } from '../lib/lists/list-transactions.ts';
+import { listOwnedTransactions } from '../lib/purchases/owned-purchase-table.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import {
   addFilterOptions,
@@ -16,6 +16,7 @@ import {
   toFilter,
 } from './filter-options.ts';
 import { transactionColumns } from './format-records.ts';
+import { getService } from './get-service.ts';
 import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addPageOptions, formatPage } from './paging-options.ts';
@@ -58,12 +59,12 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   if (hasFilter && purchase !== undefined) throw new InvalidArgumentError('Pass --purchase without a filter.');
   if (!hasFilter && user !== undefined && [purchase, from, to].some((option) => option !== undefined))
     throw new InvalidArgumentError('Pass --user without --purchase, --from and --to.');
-  const { name: appName } = await getStoredApp(deps().apps, name);
-  const context = { appName, includesNotifications: false, includesCustomers: true, deps: deps() };
+  const { name: appName } = await getStoredApp(getService(), name);
+  const context = { appName, includesNotifications: false, includesCustomers: true, service: getService() };
   if (hasFilter) {
     const filter = { ...toFilter(options), startdate: from, enddate: to, username: user, isRefunded: refunded };
     const found = await readMatches(options, (page) =>
-      findTransactions(appName, { filter, order: 'oldest', ...page }, deps()),
+      findTransactions(appName, { filter, order: 'oldest', ...page }, getService()),
     );
     const matches = { ...found, rows: await addPurchases(found.rows, context) };
     return {
@@ -73,7 +74,7 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   }
   if (user !== undefined) {
     // One more row shows whether there is a next page.
-    const found = await deps().ownedPurchases.listTransactions(appName, user, { limit: limit + 1, skip });
+    const found = await listOwnedTransactions(getService(), appName, user, { limit: limit + 1, skip });
     const rows = await addPurchases(found.slice(0, limit), context);
     return toResult(rows, { skip, limit, total: skip + found.length }, width);
   }

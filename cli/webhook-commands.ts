@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { type WebhookEvent, webhookEvents } from '../lib/shared/webhook-events.ts';
+import { type WebhookEvent, webhookEvents } from '../lib/foundation/webhook-events.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { formatTable } from './table.ts';
 
@@ -56,16 +56,16 @@ async function setWebhookAction(
   name: string,
   { url = '', off, sandboxUrl = '', password, newSecret, events }: SetWebhookOptions,
 ): Promise<CommandResult> {
-  const app = await getApp(deps().apps, name);
+  const app = await getApp(getService(), name);
   const isOnlyEvents = events !== undefined && url === '' && !off;
   const entered = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
   const current = isOnlyEvents ? app.webhookSettings : undefined;
   const settings = { ...(current ?? entered), ...(events && { events: [...events] }) };
   if (settings.urls.length === 0 && !off)
     throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
-  const secret = await setWebhook(name, settings, { newSecret: newSecret === true, deps: deps() });
+  const secret = await setWebhook(name, settings, { newSecret: newSecret === true, service: getService() });
   const saved = 'Webhook settings saved. They take effect within 15 seconds.';
-  const { webhookSettings } = await getApp(deps().apps, name);
+  const { webhookSettings } = await getApp(getService(), name);
   return {
     data: { app: name, ...webhookSettings, ...(secret && { signingSecret: secret }) },
     text: secret ? `signing secret  ${secret}\nStore the signing secret now. It is not shown again.\n${saved}` : saved,
@@ -83,7 +83,10 @@ function parseEvents(text: string): readonly WebhookEvent[] {
 }
 
 async function testWebhookAction(name: string, _options: object, { width }: Output): Promise<CommandResult> {
-  const deliveries = (await sendTestWebhook(name, deps())).map(({ deliveryId, url }) => ({ id: deliveryId, url }));
+  const deliveries = (await sendTestWebhook(name, getService())).map(({ deliveryId, url }) => ({
+    id: deliveryId,
+    url,
+  }));
   const table = formatTable(
     [
       { title: 'ID', value: ({ id }) => id, isWhole: true },

@@ -1,15 +1,16 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { omitUndefined } from '../lib/shared/omit-undefined.ts';
-import type { EpochMillis } from '../lib/shared/time.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
+import type { EpochMillis } from '../lib/foundation/time.ts';
 import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { listDeliveryPage } from '../lib/webhooks/list-deliveries.ts';
 import { replayDeliveries, replayDelivery } from '../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../lib/webhooks/to-delivery-record.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatTime } from './format.ts';
+import { getService } from './get-service.ts';
 import { parseRowLimit, parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { createStreamFailuresCommands } from './stream-failures-commands.ts';
@@ -88,12 +89,12 @@ async function listAction(
   { state, user, url, from, to, limit }: ListOptions,
   output: Output,
 ): Promise<CommandResult> {
-  const { name } = await getApp(deps().apps, appName);
+  const { name } = await getApp(getService(), appName);
   const filters = { state, username: user, url, startdate: from, enddate: to };
   const deliveries: WebhookDelivery[] = [];
   let cursor: string | undefined;
   do {
-    const page = await deps().deliveries.listPage(name, { ...filters, limit: limit - deliveries.length, cursor });
+    const page = await listDeliveryPage(getService(), name, { ...filters, limit: limit - deliveries.length, cursor });
     deliveries.push(...page.rows);
     cursor = page.next;
     output.progress(`${formatCount(deliveries.length, 'delivery', 'deliveries')} read`);
@@ -145,16 +146,16 @@ async function replayAction(
   if (from === undefined && (to !== undefined || state !== undefined))
     throw new InvalidArgumentError('Pass --to and --state with --from only.');
   if (id !== undefined && url !== undefined) throw new InvalidArgumentError('Pass --url without a delivery id.');
-  const { name } = await getApp(deps().apps, appName);
+  const { name } = await getApp(getService(), appName);
   if (id !== undefined) {
-    await replayDelivery(name, id, deps());
+    await replayDelivery(name, id, getService());
     return { data: { app: name, replayed: 1 }, text: '1 delivery enqueued.' };
   }
-  const range = { startdate: from ?? 0, enddate: to ?? deps().now(), url };
+  const range = { startdate: from ?? 0, enddate: to ?? getService().now(), url };
   let replayed = 0;
   for (const selected of failed ? (['pending', 'dead'] as const) : [state ?? 'dead'])
     for (let isComplete = false; !isComplete; ) {
-      const batch = await replayDeliveries(name, { ...range, state: selected }, deps());
+      const batch = await replayDeliveries(name, { ...range, state: selected }, getService());
       replayed += batch.replayed;
       isComplete = batch.isComplete;
       output.progress(`${formatCount(replayed, 'delivery', 'deliveries')} enqueued`);
@@ -169,11 +170,15 @@ interface BackfillOptions {
 
 async function backfillAction(
   appName: string,
-  { from, to = deps().now() }: BackfillOptions,
+  { from, to = getService().now() }: BackfillOptions,
   { progress }: Output,
 ): Promise<CommandResult> {
   const reportProgress = (count: number) => progress(`${formatCount(count, 'purchase')} checked`);
-  const { expected, created } = await backfillDeliveries(appName, { from, to }, { ...deps(), reportProgress });
+  const { expected, created } = await backfillDeliveries(
+    appName,
+    { from, to },
+    { service: getService(), reportProgress },
+  );
   return {
     data: { app: appName, expected, created },
     text: `${formatCount(expected, 'delivery', 'deliveries')} expected, ${formatCount(created, 'missing delivery', 'missing deliveries')} created.`,

@@ -103,7 +103,7 @@ const createWarmUpEntry = (entry: string): Plugin => ({
     id === warmUpEntry
       ? [
           `export * from ${JSON.stringify(entry)};`,
-          `import { runWarmUp } from ${JSON.stringify(join(projectFolder, 'composition', 'warm-up.ts'))};`,
+          `import { runWarmUp } from ${JSON.stringify(join(projectFolder, 'lib', 'foundation', 'warm-up.ts'))};`,
           'await runWarmUp();',
         ].join('\n')
       : undefined,

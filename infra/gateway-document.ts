@@ -1,6 +1,6 @@
 import type { Contract } from '../lib/api/contract.ts';
 import { apiVersion } from '../lib/api/service.ts';
-import type { ErrorCode } from '../lib/shared/errors.ts';
+import type { ErrorCode } from '../lib/foundation/errors.ts';
 
 /** Paths of a function without a contract. */
 export interface Route {

@@ -1,7 +1,7 @@
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { splitIntoChunks } from '../lib/shared/batches.ts';
+import { splitIntoChunks } from '../lib/foundation/batches.ts';
 import { getServiceName } from './code-stack.ts';
 
 export interface LogQueriesProps {
@@ -18,7 +18,7 @@ const error = 'level = "ERROR"';
 const newestFirst = { sort: '@timestamp desc', limit: 200 };
 
 /**
- * Queries of the logs of functions. Lambda writes the object of lib/shared/log.ts to the field `message`.
+ * Queries of the logs of functions. Lambda writes the object of lib/foundation/log.ts to the field `message`.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
  */
 const functionQueries: Readonly<Record<string, QueryStringProps>> = {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Files and folders that determine a deployment, apart from its options. */
-const sources = ['composition', 'console', 'functions', 'infra', 'lib', 'package-lock.json'];
+const sources = ['console', 'functions', 'infra', 'lib', 'package-lock.json'];
 
 /**
  * Computes a digest of the code that a deployment of this folder consists of: 12 hexadecimal characters of its SHA-256.

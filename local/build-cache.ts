@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectFolder } from '../infra/project-folder.ts';
 import { computeDigest } from '../infra/source-digest.ts';
-import { dayMs } from '../lib/shared/time.ts';
+import { dayMs } from '../lib/foundation/time.ts';
 import { findLockOwner, lockFolder } from './lock-folder.ts';
 import type { Closable } from './shutdown.ts';
 
@@ -12,7 +12,6 @@ import type { Closable } from './shutdown.ts';
 export const buildSources = [
   'cdk.json',
   'cli',
-  'composition',
   'console',
   'docs/openapi.json',
   'emulator',

@@ -2,14 +2,14 @@ import type { RunningEmulator } from '../emulator/start-emulator.ts';
 import { storeDefinitions } from '../emulator/stores.ts';
 import { generateApiKey, hashApiKey } from '../lib/apps/api-keys.ts';
 import type { App } from '../lib/apps/app.ts';
-import type { AppRepository } from '../lib/apps/app-repository.ts';
+import { findApp, findWebhookSender, setStoreSettings, updateApp } from '../lib/apps/app-table.ts';
 import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { createAppRepository } from '../lib/db/app-repository.ts';
-import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
+import { createCipher } from '../lib/foundation/cipher.ts';
+import { createService } from '../lib/foundation/container.ts';
+import { parse } from '../lib/foundation/parse.ts';
+import { Platform, platformTokens } from '../lib/foundation/platform.ts';
+import type { Service } from '../lib/foundation/service.ts';
 import { createTableClient } from '../lib/foundation/table.ts';
-import { createCipher } from '../lib/shared/cipher.ts';
-import { parse } from '../lib/shared/parse.ts';
-import { Platform, platformTokens } from '../lib/shared/platform.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { receiverPath } from './webhook-receiver.ts';
 
@@ -53,27 +53,33 @@ const demoSettings: Partial<Readonly<Record<Platform, object>>> = {
 /** Creates the demo app unless it exists, and connects it to every emulated store, if there are any. */
 export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKeys): Promise<DemoApp> {
   const { masterKey, emulator, now } = options;
-  const table = createTableClient(options.table);
-  const apps = createAppRepository(
-    table,
-    createCipher(async () => masterKey, now),
-  );
-  const existing = present && (await apps.find(present.appName));
-  const apiKeys = existing ? await getActiveKeys(apps, existing, present) : await createApp(apps, demoName, now());
+  const service = createService({
+    now,
+    table: createTableClient(options.table),
+    cipher: createCipher(async () => masterKey, now),
+    emulator: { isLocal: true, roots: [] },
+  });
+  const existing = present && (await findApp(service, present.appName));
+  const apiKeys = existing
+    ? await getActiveKeys(service, existing, present)
+    : await createApp(service, demoName, now());
   for (const { platform } of emulator ? storeDefinitions : []) {
     const token = parse(Platform, platform);
-    await apps.setStoreSettings(apiKeys.appName, token, { ...emulator?.settings(platform), ...demoSettings[token] });
+    await setStoreSettings(service, apiKeys.appName, token, {
+      ...emulator?.settings(platform),
+      ...demoSettings[token],
+    });
   }
-  const { webhookSettings } = await getApp(apps, apiKeys.appName);
+  const { webhookSettings } = await getApp(service, apiKeys.appName);
   // Keeps a webhook URL that the user set or removed.
   if (!webhookSettings || usesLocalReceiver(webhookSettings)) {
     const settings = { sandboxUrls: [], includesPassword: true, ...webhookSettings, urls: [options.receiverUrl] };
     await setWebhook(apiKeys.appName, settings, {
       newSecret: false,
-      deps: { apps, deliveries: createDeliveryRepository(table), emulator: { isLocal: true, roots: [] } },
+      service,
     });
   }
-  return { apiKeys, webhooks: await readWebhookSettings(apps, apiKeys.appName) };
+  return { apiKeys, webhooks: await readWebhookSettings(service, apiKeys.appName) };
 }
 
 /** Whether all webhooks of the app go to the local receiver. */
@@ -84,22 +90,22 @@ export const usesLocalReceiver = ({ urls }: Pick<DemoWebhooks, 'urls'>): boolean
  * Returns keys that are valid now. Takes over a rotated secret key and adds a new public key if the saved one was
  * rotated.
  */
-async function getActiveKeys(apps: AppRepository, app: App, present: IssuedApiKeys): Promise<IssuedApiKeys> {
-  const { secretKey = present.secretKey } = (await apps.findWebhookSender(app.name)) ?? {};
+async function getActiveKeys(service: Service, app: App, present: IssuedApiKeys): Promise<IssuedApiKeys> {
+  const { secretKey = present.secretKey } = (await findWebhookSender(service, app.name)) ?? {};
   const digest = hashApiKey(present.publicKey);
   const isActive = app.publicKeys.some((key) => key.digest === digest && key.expiresAt === undefined);
   if (isActive) return { ...present, secretKey };
   const publicKey = generateApiKey('public');
-  await apps.update(app.name, ({ publicKeys }) => ({
+  await updateApp(service, app.name, ({ publicKeys }) => ({
     members: { publicKeys: [{ digest: hashApiKey(publicKey), createdAt: Date.now() }, ...publicKeys] },
   }));
   return { ...present, publicKey, secretKey };
 }
 
-async function readWebhookSettings(apps: AppRepository, appName: string): Promise<DemoWebhooks> {
+async function readWebhookSettings(service: Service, appName: string): Promise<DemoWebhooks> {
   const { webhookSettings, signingSecret = '' } = {
-    ...(await getApp(apps, appName)),
-    ...(await apps.findWebhookSender(appName)),
+    ...(await getApp(service, appName)),
+    ...(await findWebhookSender(service, appName)),
   };
   return { urls: webhookSettings?.urls ?? [], sandboxUrls: webhookSettings?.sandboxUrls ?? [], signingSecret };
 }

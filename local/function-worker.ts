@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { overrideDate } from '../lib/shared/override-date.ts';
+import { overrideDate } from '../lib/foundation/override-date.ts';
 
 /** Start parameters of a worker thread. */
 export interface WorkerData {

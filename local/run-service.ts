@@ -1,4 +1,4 @@
-import '../lib/shared/disable-node-version-warning.ts';
+import '../lib/foundation/disable-node-version-warning.ts';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';

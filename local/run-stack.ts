@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { secondMs } from '../lib/shared/time.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import { createTables } from './create-tables.ts';
 import { connectEventSources } from './event-sources.ts';
 import { type GatewayDocument, readGatewayDocument } from './gateway/document.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { dayMs, hourMs, minuteMs } from '../lib/shared/time.ts';
+import { dayMs, hourMs, minuteMs } from '../lib/foundation/time.ts';
 import type { TemplateNames } from './intrinsics.ts';
 import type { LocalFunction } from './local-function.ts';
 import type { LocalFunctions } from './local-functions.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
 import type { StoreKeys } from '../emulator/store-keys.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { minuteMs } from '../lib/shared/time.ts';
+import { minuteMs } from '../lib/foundation/time.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { type DemoApp, type DemoWebhooks, demoName, ensureDemoApp } from './demo-app.ts';
 import { startGateway } from './gateway/start-gateway.ts';

@@ -1,4 +1,4 @@
-import { splitIntoChunks } from '../lib/shared/batches.ts';
+import { splitIntoChunks } from '../lib/foundation/batches.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { sleep } from './sleep.ts';
 import { deliverRecords, type StreamConsumer } from './stream-batch.ts';

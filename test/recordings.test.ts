@@ -2,13 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Recording } from '../cli/prove/recording.ts';
-import { deps } from '../composition/deps.ts';
+import { updateApp } from '../lib/apps/app-table.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
+import { getService } from '../lib/foundation/container.ts';
+import { parse } from '../lib/foundation/parse.ts';
+import { Platform } from '../lib/foundation/platform.ts';
 import { importRow } from '../lib/import/import-row.ts';
+import { findPurchase } from '../lib/purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../lib/purchases/to-records.ts';
 import { refreshPurchase } from '../lib/refresh/refresh-purchase.ts';
-import { parse } from '../lib/shared/parse.ts';
-import { Platform } from '../lib/shared/platform.ts';
 import { processNotification } from '../lib/store-notifications/process-notification.ts';
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import { receiveNotification } from '../lib/store-notifications/receive-notification.ts';
@@ -59,8 +61,8 @@ async function replay(recording: Recording) {
   const platform = parse(Platform, recording.platform);
   const secrets = await service.callControl(`/settings/${platform}`);
   const { appName } = await service.createApp([platform], recording.settings);
-  await deps().apps.update(appName, () => ({ members: { strategy: recording.strategy as 'all' } }));
-  const app = await getApp(deps().apps, appName);
+  await updateApp(getService(), appName, () => ({ members: { strategy: recording.strategy as 'all' } }));
+  const app = await getApp(getService(), appName);
   const { purchaseId } = recording;
   const refreshToken = signContent(recording.refreshToken) as Readonly<Record<string, string>>;
   const states: { readonly name: string; readonly state: object }[] = [];
@@ -69,14 +71,14 @@ async function replay(recording: Recording) {
     stores.setExchanges(step.exchanges);
     for (const [index, customer] of step.claimants.entries()) {
       const row = { platform, usernames: [customer], query: { refreshTokens: [refreshToken] }, evidence: purchaseId };
-      await importRow(row as never, index, { app, isUnannounced: false, onStoreCall: () => {}, deps: deps() });
+      await importRow(row as never, index, { app, isUnannounced: false, onStoreCall: () => {}, service: getService() });
     }
     for (const notification of step.notifications) {
       const request = toNotificationRequest(notification, recording, { ...secrets, ...recording.settings });
       if (request) await processRequest(appName, platform, request);
     }
-    await refreshPurchase({ appName, purchaseId }, deps());
-    const stored = await deps().purchases.find(appName, purchaseId);
+    await refreshPurchase({ appName, purchaseId }, getService());
+    const stored = await findPurchase(getService(), appName, purchaseId);
     if (!stored) throw new Error(`${step.name}: the purchase is missing.`);
     states.push({
       name: step.name,
@@ -92,16 +94,19 @@ async function processRequest(
   { body, buildHeaders }: NonNullable<ReturnType<typeof toNotificationRequest>>,
 ): Promise<void> {
   const queued: QueuedNotification[] = [];
-  const queue = { send: async (messages: readonly QueuedNotification[]) => void queued.push(...messages) };
+  const queue = {
+    send: async (messages: readonly object[]) => void queued.push(...(messages as readonly QueuedNotification[])),
+  };
   const event = buildProxyEvent({
     httpMethod: 'POST',
     path: `/v3/webhook/${platform}/${appName}`,
-    headers: buildHeaders(deps().now()),
+    headers: buildHeaders(getService().now()),
     body,
   });
-  const { statusCode } = await receiveNotification(event, { ...deps(), notificationQueue: queue });
+  const { statusCode } = await receiveNotification(event, { ...getService(), notificationQueue: queue });
   expect(statusCode).toBe(200);
-  for (const notification of queued) await processNotification(notification, { ...deps(), notificationQueue: queue });
+  for (const notification of queued)
+    await processNotification(notification, { ...getService(), notificationQueue: queue });
 }
 
 describe('Recordings of proofs', () => {

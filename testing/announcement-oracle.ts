@@ -1,4 +1,4 @@
-import type { Platform } from '../lib/shared/platform.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
 import type { PurchaseSummary } from './purchase-summary.ts';
 import { readPaidPeriod } from './stripe-oracle.ts';
 

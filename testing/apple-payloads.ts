@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { dayMs, minuteMs } from '../lib/shared/time.ts';
+import { dayMs, minuteMs } from '../lib/foundation/time.ts';
 
 /** Purchase date of all payloads below, in epoch milliseconds. */
 export const purchaseDate = Date.parse('2026-03-01T10:00:00Z');

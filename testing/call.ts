@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 import * as v from 'valibot';
 import type { Contract } from '../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { minuteMs } from '../lib/shared/time.ts';
+import { minuteMs } from '../lib/foundation/time.ts';
 import { runWithWriteLimits } from './limit-writes.ts';
 import { buildProxyEvent } from './proxy-event.ts';
 

@@ -1,5 +1,5 @@
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { platforms } from '../lib/shared/platform.ts';
+import { platforms } from '../lib/foundation/platform.ts';
 import type { LocalService } from '../local/start-local.ts';
 import { callLocalControl } from './call-local.ts';
 import { runSuccessfully } from './command-line.ts';

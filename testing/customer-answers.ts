@@ -1,7 +1,8 @@
-import { deps } from '../composition/deps.ts';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../lib/api/customers.ts';
 import { getPurchase, listPurchases } from '../lib/api/purchases.ts';
+import { findWebhookSender } from '../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { getService } from '../lib/foundation/container.ts';
 import { attemptDelivery } from '../lib/webhooks/attempt-delivery.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
 import { callWithSecretKey } from './call.ts';
@@ -107,15 +108,15 @@ interface WebhookBody {
 
 /** Attempts a delivery to the customer and returns the request body. */
 export async function readWebhookBody(appName: string, username: string): Promise<WebhookBody> {
-  const sender = await deps().apps.findWebhookSender(appName);
+  const sender = await findWebhookSender(getService(), appName);
   if (!sender) throw new Error(`${appName} has no webhook URL.`);
-  const now = deps().now();
+  const now = getService().now();
   const notification = { id: `test-${username}-${now}`, reason: 'OTHER' as const, date: now };
   const url = 'https://app.example.com/webhook';
   const delivery = buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: now });
   let body = '{}';
   await attemptDelivery(delivery, sender, {
-    ...deps(),
+    ...getService(),
     async postWebhook(request) {
       body = request.body;
       return { status: 200, bodyExcerpt: '' };

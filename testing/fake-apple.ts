@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ServiceError } from '../lib/shared/errors.ts';
-import { minuteMs } from '../lib/shared/time.ts';
+import { ServiceError } from '../lib/foundation/errors.ts';
+import { minuteMs } from '../lib/foundation/time.ts';
 import { appStore } from '../lib/stores/app-store/app-store.ts';
 import type { StoreValidation, ValidationRequest } from '../lib/stores/store.ts';
 import type { StoreContext, StoreFetch, StoreResponse } from '../lib/stores/store-context.ts';

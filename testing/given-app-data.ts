@@ -1,15 +1,19 @@
-import { deps } from '../composition/deps.ts';
 import type { Contract } from '../lib/api/contract.ts';
+import { storeCatalogue, storeForwards } from '../lib/apps/app-table.ts';
 import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
 import { contracts } from '../lib/contracts/index.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
+import { saveEvent } from '../lib/events/event-table.ts';
+import { getService } from '../lib/foundation/container.ts';
 import { eventKey, toRefundRequestId } from '../lib/foundation/keys.ts';
+import { dayMs } from '../lib/foundation/time.ts';
+import { savePriceList } from '../lib/purchases/price-list-table.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import { createRefundRequest } from '../lib/refunds/refund-request-table.ts';
-import { dayMs } from '../lib/shared/time.ts';
 import type { StoreRefundRequest } from '../lib/stores/refund-request.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { createDeliveryIfAbsent, replaceDelivery } from '../lib/webhooks/delivery-table.ts';
 import { buildBasicAuth, type CallOptions, type CallResult, callEndpoint } from './call.ts';
 import { createObservation, createTransaction } from './given.ts';
 import { aggregatePartitions, givenPurchase } from './given-purchase.ts';
@@ -41,23 +45,23 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await givenDelivery(side, sharedIds.id);
   await givenDelivery(side, `event-${canary}`);
   await givenRefundRequest(side);
-  await deps().apps.setCatalogue(keys.appName, {
+  await storeCatalogue(getService(), keys.appName, {
     'store_a:monthly': { type: 'paid subscription', entitlements: [`premium-${canary}`] },
   });
   // Too many days for any purchase, so that the rate applies to none.
-  await setCommissionRates(deps().apps, keys.appName, [
+  await setCommissionRates(getService(), keys.appName, [
     { platform: 'store_a', from: '2026-01-01', minPaidDays: side.dollars, commissionPercent: 15 },
   ]);
-  await createApiKey(deps().apps, keys.appName, { level: 'viewer', name: canary, now: Date.now() });
-  await deps().apps.setForwards(keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
+  await createApiKey(getService(), keys.appName, { level: 'viewer', name: canary, now: Date.now() });
+  await storeForwards(getService(), keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
-  await createGrant(deps(), grant, {
+  await createGrant(getService(), grant, {
     appName: keys.appName,
     username: 'ann',
     key: { id: canary, name: canary },
   });
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
-  await deps().priceLists.save({ appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
+  await savePriceList(getService(), { appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }
 
 function createSubscription({ canary, dollars, payments }: AppWithData, state: Partial<Purchase> = {}) {
@@ -91,7 +95,7 @@ async function givenRefundRequest({ keys, canary }: AppWithData): Promise<void> 
     deadline: now + dayMs,
     reference: { transactionId: '1-0' },
   };
-  await createRefundRequest(deps(), keys.appName, request, undefined);
+  await createRefundRequest(getService(), keys.appName, request, undefined);
 }
 
 async function givenDelivery({ keys, canary }: AppWithData, deliveryId: string): Promise<void> {
@@ -107,9 +111,9 @@ async function givenDelivery({ keys, canary }: AppWithData, deliveryId: string):
     failedAttempts: 0,
     createdAt: now,
   };
-  await deps().deliveries.createIfAbsent(delivery);
+  await createDeliveryIfAbsent(getService(), delivery);
   const dead = { ...delivery, state: 'dead', failedAttempts: 1, failureReason: canary } as const;
-  await deps().deliveries.replaceIfUnchanged(delivery, dead, now);
+  await replaceDelivery(getService(), delivery, dead, now);
 }
 
 async function givenEvent({ keys, canary }: AppWithData, eventId: string): Promise<void> {
@@ -125,7 +129,7 @@ async function givenEvent({ keys, canary }: AppWithData, eventId: string): Promi
     outcome: { status: 200, ok: false, message: canary },
     response: { ok: false, message: canary },
   });
-  await deps().events.save(keys.appName, event, raw);
+  await saveEvent(getService(), keys.appName, event, raw);
   await aggregatePartitions([eventKey(keys.appName, eventId).pk]);
 }
 

@@ -1,55 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import type { App } from '../lib/apps/app.ts';
 import { mergeCustomers } from '../lib/customer-data/merge-customers.ts';
-import { createAccessTokenRepository } from '../lib/db/access-token-repository.ts';
-import { createAppRepository } from '../lib/db/app-repository.ts';
-import { createCustomerDataRepository } from '../lib/db/customer-data-repository.ts';
-import { createCustomerRepository } from '../lib/db/customer-repository.ts';
-import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
-import { createErasedNameRepository } from '../lib/db/erased-name-repository.ts';
-import { createEventRepository } from '../lib/db/event-repository.ts';
-import { createMergeRepository } from '../lib/db/merge-repository.ts';
-import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
-import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
-import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
+import { issueAccessToken } from '../lib/customers/access-token-table.ts';
+import { saveMerge } from '../lib/customers/merge-table.ts';
+import { getOrCreateVaultReference } from '../lib/customers/vault-reference-table.ts';
 import { createGrantIfAbsent } from '../lib/entitlements/grant-table.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
-import type { Table } from '../lib/foundation/table.ts';
-import { omitErasedNames } from '../lib/purchases/erased-names.ts';
+import { saveEvent } from '../lib/events/event-table.ts';
+import type { Service } from '../lib/foundation/service.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
+import { shareClaim } from '../lib/purchases/purchase-table.ts';
+import { recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { withServiceConsumption } from '../lib/purchases/service-consumption.ts';
+import { saveUserAliases } from '../lib/purchases/user-alias-table.ts';
 import { toMd5Alias } from '../lib/purchases/user-aliases.ts';
 import { setRefundConsent } from '../lib/refunds/refund-request-table.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
-import { createObservation, startDate, testCipher } from './given.ts';
-import { buildLinkInput, buildValidationInput, createTestPurchases } from './purchase-repository.ts';
-
-/** Dependencies of exporting and erasing a customer, over one table. The clock stands at `startDate`. */
-export function createCustomerDataDeps(table: Table) {
-  const apps = createAppRepository(table, testCipher);
-  const erasedNames = createErasedNameRepository(table, testCipher, {
-    findApp: apps.find,
-    getOrCreateErasureKey: apps.getOrCreateErasureKey,
-  });
-  return {
-    now: () => startDate,
-    table,
-    cipher: testCipher,
-    apps,
-    erasedNames,
-    customers: createCustomerRepository(table),
-    customerData: createCustomerDataRepository(table),
-    merges: createMergeRepository(table),
-    purchases: createPurchaseRepository(table, testCipher),
-    vaultReferences: createVaultReferenceRepository(table),
-    userAliases: createUserAliasRepository(table),
-    events: createEventRepository(table, 36_500, () => startDate),
-    deliveries: createDeliveryRepository(table),
-    accessTokens: createAccessTokenRepository(table),
-    recordPurchase: omitErasedNames(createTestPurchases(table).recordPurchase, erasedNames),
-  };
-}
-type CustomerDataDeps = ReturnType<typeof createCustomerDataDeps>;
+import { createDeliveryIfAbsent } from '../lib/webhooks/delivery-table.ts';
+import { createObservation, startDate } from './given.ts';
+import { buildLinkInput, buildValidationInput } from './purchase-inputs.ts';
 
 /** A StoreID key whose claims name a user. */
 const createStoreIdKey = (userId: string): string =>
@@ -74,9 +43,8 @@ const observe = (
 export async function givenCustomer(
   { name: appName }: Pick<App, 'name'>,
   { username, alias, companion }: { username: string; alias: string; companion: string },
-  deps: CustomerDataDeps,
+  service: Service,
 ): Promise<void> {
-  const { recordPurchase, purchases, userAliases, vaultReferences } = deps;
   const md5 = toMd5Alias(username);
   const consumable = withServiceConsumption(
     observe({ purchaseId: 'store_b:consumable', productType: 'consumable', isConsumed: true }, []).purchase,
@@ -93,34 +61,41 @@ export async function givenCustomer(
     { ...createObservation(consumable), purchase: consumable },
   ];
   for (const observation of owned)
-    await recordPurchase(appName, observation.purchase.purchaseId, buildValidationInput(username, observation));
-  await userAliases.saveAliases(appName, { username, obfuscatedUsername: alias, storeAliases: [alias] });
-  await vaultReferences.getOrCreate(appName, 'vault-1');
+    await recordPurchase(
+      service,
+      appName,
+      observation.purchase.purchaseId,
+      buildValidationInput(username, observation),
+    );
+  await saveUserAliases(service, appName, { username, obfuscatedUsername: alias, storeAliases: [alias] });
+  await getOrCreateVaultReference(service, appName, 'vault-1');
   // Shared with a companion, and lost to the companion.
   for (const purchaseId of ['store_a:shared', 'store_a:lost']) {
     const observation = observe({ purchaseId }, [md5]);
-    await recordPurchase(appName, purchaseId, buildValidationInput(username, observation));
-    await recordPurchase(appName, purchaseId, buildValidationInput(companion, observation));
+    await recordPurchase(service, appName, purchaseId, buildValidationInput(username, observation));
+    await recordPurchase(service, appName, purchaseId, buildValidationInput(companion, observation));
   }
-  await recordPurchase(appName, 'store_a:lost', buildLinkInput(companion));
+  await recordPurchase(service, appName, 'store_a:lost', buildLinkInput(companion));
   const linked = observe({ purchaseId: 'store_a:linked' }, []);
-  await recordPurchase(appName, 'store_a:linked', buildValidationInput(companion, linked));
-  await recordPurchase(appName, 'store_a:linked', buildLinkInput(username));
+  await recordPurchase(service, appName, 'store_a:linked', buildValidationInput(companion, linked));
+  await recordPurchase(service, appName, 'store_a:linked', buildLinkInput(username));
   // Filed under the alias, because a notification came before every validation.
   await recordPurchase(
+    service,
     appName,
     'store_a:unclaimed',
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:unclaimed' }, [alias])),
   );
-  await purchases.shareClaim(appName, 'store_a:other', { username, source: 'validation' }, startDate);
+  await shareClaim(service, appName, 'store_a:other', { username, source: 'validation' }, startDate);
   await recordPurchase(
+    service,
     appName,
     'store_a:other',
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:other' }, [])),
   );
-  await setRefundConsent(deps, appName, username, startDate);
-  await givenMerges(appName, { username, companion }, deps);
-  await givenRecords(appName, username, deps);
+  await setRefundConsent(service, appName, username, startDate);
+  await givenMerges(appName, { username, companion }, service);
+  await givenRecords(appName, username, service);
 }
 
 /** A customer who was merged into the one with all kinds of items. */
@@ -129,15 +104,15 @@ const mergedGuest = 'guest-of-the-first-day';
 async function givenMerges(
   appName: string,
   { username, companion }: { username: string; companion: string },
-  deps: CustomerDataDeps,
+  service: Service,
 ): Promise<void> {
   const key = { id: 'key', name: 'alice' } as const;
   const guestPurchase = observe({ purchaseId: 'store_a:guest' }, []);
-  await deps.recordPurchase(appName, 'store_a:guest', buildValidationInput(mergedGuest, guestPurchase));
-  await mergeCustomers({ name: appName, strategy: 'all' }, { from: mergedGuest, to: username, key }, deps);
+  await recordPurchase(service, appName, 'store_a:guest', buildValidationInput(mergedGuest, guestPurchase));
+  await mergeCustomers({ name: appName, strategy: 'all' }, { from: mergedGuest, to: username, key }, service);
   // The log of a merge into the companion who owns nothing of it.
   const times = { startedAt: startDate, completedAt: startDate } as const;
-  await deps.merges.save(appName, {
+  await saveMerge(service, appName, {
     mergeId: 'merge_1',
     from: username,
     to: companion,
@@ -147,14 +122,11 @@ async function givenMerges(
   });
 }
 
-async function givenRecords(
-  appName: string,
-  username: string,
-  { deliveries, accessTokens, events, ...service }: CustomerDataDeps,
-): Promise<void> {
+async function givenRecords(appName: string, username: string, service: Service): Promise<void> {
   const notification = { id: 'n1', reason: 'PURCHASED', date: startDate, purchaseId: 'store_a:owned' } as const;
   const url = 'https://server.example.com/hook';
-  await deliveries.createIfAbsent(
+  await createDeliveryIfAbsent(
+    service,
     buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: startDate }),
   );
   await createGrantIfAbsent(service, appName, {
@@ -166,7 +138,7 @@ async function givenRecords(
     createdBy: { id: 'key', name: 'alice' },
     version: 1,
   });
-  await accessTokens.issue(appName, { platform: 'processor_a', session: 'cs_1', username }, startDate);
+  await issueAccessToken(service, appName, { platform: 'processor_a', session: 'cs_1', username }, startDate);
   // One event is too large for one item.
   for (const text of ['', 'large']) {
     const recorder = createEventRecorder({ type: 'receipt.validated', date: startDate });
@@ -187,6 +159,7 @@ async function givenRecords(
       outcome: { status: 200, ok: true },
       response: { applicationUsername: username },
     });
-    await events.save(appName, event, raw);
+    // The table engine deletes expired items by the clock of the machine.
+    await saveEvent({ ...service, eventRetentionDays: 36_500 }, appName, event, raw);
   }
 }

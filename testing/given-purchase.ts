@@ -1,7 +1,8 @@
-import { deps } from '../composition/deps.ts';
+import { getService } from '../lib/foundation/container.ts';
 import { customerPartition, purchasePartition } from '../lib/foundation/keys.ts';
 import type { Item } from '../lib/foundation/table.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
+import { recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 import { createUniqueName } from './given.ts';
 import { buildStreamRecord } from './stream-records.ts';
@@ -11,7 +12,7 @@ export async function givenPurchase(appName: string, username: string, observati
   const { purchaseId } = observation.purchase;
   const partitions = [purchasePartition(appName, purchaseId), customerPartition(appName, username)];
   const itemsBefore = await queryPartitions(partitions);
-  await deps().recordPurchase(appName, purchaseId, {
+  await recordPurchase(getService(), appName, purchaseId, {
     trigger: 'validation',
     observation,
     claim: { username, source: 'validation' },
@@ -26,7 +27,7 @@ export const aggregatePartitions = async (partitions: readonly string[]): Promis
   await aggregateItems(await queryPartitions(partitions), []);
 
 const queryPartitions = async (partitions: readonly string[]): Promise<Item[]> =>
-  (await Promise.all(partitions.map(async (partition) => await deps().table.query({ partition })))).flat();
+  (await Promise.all(partitions.map(async (partition) => await getService().table.query({ partition })))).flat();
 
 async function aggregateItems(items: readonly Item[], itemsBefore: readonly Item[]): Promise<void> {
   const records = items.map((after, position) => {
@@ -34,5 +35,5 @@ async function aggregateItems(items: readonly Item[], itemsBefore: readonly Item
     return buildStreamRecord({ ...(before && { before }), after }, position);
   });
   // Its own shard: in one shard, the aggregator skips sequence numbers up to its checkpoint.
-  await aggregateStreamRecords(records, createUniqueName('shard'), deps());
+  await aggregateStreamRecords(records, createUniqueName('shard'), getService());
 }

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { createAppRepository } from '../lib/db/app-repository.ts';
-import type { Table } from '../lib/foundation/table.ts';
+import { createCipher } from '../lib/foundation/cipher.ts';
+import { dayMs } from '../lib/foundation/time.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
-import { createCipher } from '../lib/shared/cipher.ts';
-import { dayMs } from '../lib/shared/time.ts';
 
 /** Purchase date of `createObservation`, in epoch milliseconds. */
 export const startDate = Date.parse('2026-01-01T00:00:00Z');
@@ -19,10 +16,6 @@ export const testMasterSecret = 'the-master-secret-of-the-tests';
 
 /** Encrypts with the master key that `startTestService` provides. */
 export const testCipher = createCipher(async () => testMasterSecret, Date.now);
-
-/** Creates an app in the table and returns its name and API keys. */
-export const givenApp = async (table: Table, name = createUniqueName()): Promise<IssuedApiKeys> =>
-  await createApp(createAppRepository(table, testCipher), name, Date.now());
 
 /** An observation without a refresh token: the service cannot query the store again. */
 export type UnrefreshableObservation = Omit<Observation, 'refreshToken'>;

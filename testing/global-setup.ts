@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import '../lib/shared/disable-node-version-warning.ts';
+import '../lib/foundation/disable-node-version-warning.ts';
 import { startTableEngine } from '../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../local/table-engine/table-engine.ts';
 import { createRunKeys } from './run-keys.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { omitUndefined } from '../lib/shared/omit-undefined.ts';
-import type { Platform } from '../lib/shared/platform.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
 import { createUniqueName } from './given.ts';
 import type { TestService } from './service.ts';
 

@@ -1,4 +1,4 @@
-import { deps } from '../composition/deps.ts';
+import { getService } from '../lib/foundation/container.ts';
 import { listPartitions, purchasePartition } from '../lib/foundation/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
@@ -8,7 +8,7 @@ import type { Transaction } from '../lib/purchases/transaction.ts';
  * of writing.
  */
 export async function loadPurchases(appName: string): Promise<Map<string, { readonly purchase: Partial<Purchase> }>> {
-  const { table } = deps();
+  const { table } = getService();
   const shards = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
   const partitions = (await Promise.all(shards))
     .flat()

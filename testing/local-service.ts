@@ -1,4 +1,4 @@
-import { minuteMs } from '../lib/shared/time.ts';
+import { minuteMs } from '../lib/foundation/time.ts';
 import { installLightTableCalls } from '../local/light-table-calls.ts';
 import { type LocalService, startLocal } from '../local/start-local.ts';
 import { getStoreKeys } from './run-keys.ts';

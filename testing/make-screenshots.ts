@@ -1,4 +1,4 @@
-import '../lib/shared/disable-node-version-warning.ts';
+import '../lib/foundation/disable-node-version-warning.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

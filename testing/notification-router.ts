@@ -1,22 +1,25 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type Deps, deps } from '../composition/deps.ts';
+import { listConnectedPlatforms } from '../lib/apps/app-table.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
+import { getService } from '../lib/foundation/container.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
+import type { Service } from '../lib/foundation/service.ts';
+import { hourMs } from '../lib/foundation/time.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
-import type { Platform } from '../lib/shared/platform.ts';
-import { hourMs } from '../lib/shared/time.ts';
 import { processNotification } from '../lib/store-notifications/process-notification.ts';
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import { receiveNotification } from '../lib/store-notifications/receive-notification.ts';
 import { pollNotifications } from '../lib/store-notifications/recover-notifications.ts';
 import { startHttpServer } from './http-server.ts';
+import { observeChanges } from './observe-changes.ts';
 import { toProxyEvent } from './proxy-event.ts';
 import type { NotificationDelivery, TestService } from './service.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Receives the notifications of the emulated stores for several apps, on a queue whose order the test controls. */
 export interface NotificationRouter {
-  /** Dependencies that enqueue on this router and record the changes of purchases. */
-  readonly deps: Deps;
+  /** Enqueues on this router, which records the changes of purchases. */
+  readonly service: Service;
   /** Sets the apps that receive all later notifications. */
   routeTo(appNames: readonly string[]): void;
   /** Waits until the stores have posted all pending notifications. Throws if a notification was rejected. */
@@ -27,7 +30,7 @@ export interface NotificationRouter {
   take(appName: string): QueuedNotification[];
   /** Processes the notifications one after the other. */
   process(notifications: readonly QueuedNotification[]): Promise<void>;
-  /** Returns the changes of an app's purchases made with `deps`, in the order of writing. */
+  /** Returns the changes of an app's purchases made with `service`, in the order of writing. */
   listChanges(appName: string): PurchaseChange[];
   close(): Promise<void>;
 }
@@ -40,19 +43,21 @@ export async function startNotificationRouter(
   let queue: QueuedNotification[] = [];
   let appNames: readonly string[] = [];
   let accepting: Promise<void>[] = [];
-  const { routerDeps, changes } = createRouterDeps((notifications) => void queue.push(...notifications));
+  const { routerService, changes, stopObserving } = createRouterService(
+    (notifications) => void queue.push(...notifications),
+  );
   // Responds before the service does: on a slow machine, attempts would time out and be retried on the emulated clock.
   const server = await startHttpServer(async (request, response) => {
     const event = await toProxyEvent(request);
-    const connected = await selectConnected(appNames, event.path, routerDeps);
-    accepting.push(...connected.map(async (appName) => await acceptNotification(event, appName, routerDeps)));
+    const connected = await selectConnected(appNames, event.path, routerService);
+    accepting.push(...connected.map(async (appName) => await acceptNotification(event, appName, routerService)));
     response.writeHead(200).end();
   });
   for (const platform of platforms) {
     await service.setNotificationUrl(platform, `${server.url}/v3/webhook/${platform}/`);
   }
   return {
-    deps: routerDeps,
+    service: routerService,
     routeTo(names) {
       appNames = names;
     },
@@ -66,9 +71,7 @@ export async function startNotificationRouter(
       await Promise.all(accepted);
     },
     async poll(appName) {
-      const app = await getApp(routerDeps.apps, appName);
-      const apps = { ...routerDeps.apps, list: async () => [app] };
-      await pollNotifications({ ...routerDeps, apps }, () => hourMs);
+      await pollNotifications(routerService, () => hourMs, [await getApp(routerService, appName)]);
     },
     take(appName) {
       const taken = queue.filter((notification) => notification.appName === appName);
@@ -76,22 +79,27 @@ export async function startNotificationRouter(
       return taken;
     },
     async process(notifications) {
-      for (const notification of notifications) await processNotification(notification, routerDeps);
+      for (const notification of notifications) await processNotification(notification, routerService);
     },
     listChanges: (appName) => changes.get(appName) ?? [],
-    close: server.close,
+    async close() {
+      stopObserving();
+      await server.close();
+    },
   };
 }
 
 /** Selects the apps with settings for the store: a store also notifies about purchases of earlier tests. */
-async function selectConnected(appNames: readonly string[], path: string, { apps }: Deps): Promise<string[]> {
-  const connections = await Promise.all(appNames.map(async (appName) => await apps.listConnectedPlatforms(appName)));
+async function selectConnected(appNames: readonly string[], path: string, service: Service): Promise<string[]> {
+  const connections = await Promise.all(
+    appNames.map(async (appName) => await listConnectedPlatforms(service, appName)),
+  );
   return appNames.filter((_appName, index) => connections[index]?.some((platform) => path.includes(`/${platform}/`)));
 }
 
 /** Repeats the notification as a store does, until the service accepts it. Throws if the service rejects it. */
-async function acceptNotification(event: APIGatewayProxyEvent, appName: string, routerDeps: Deps): Promise<void> {
-  const receive = async () => await receiveNotification({ ...event, path: `${event.path}${appName}` }, routerDeps);
+async function acceptNotification(event: APIGatewayProxyEvent, appName: string, routerService: Service): Promise<void> {
+  const receive = async () => await receiveNotification({ ...event, path: `${event.path}${appName}` }, routerService);
   const { statusCode, body } = await waitFor(
     `a notification of ${event.path}${appName}`,
     receive,
@@ -100,17 +108,17 @@ async function acceptNotification(event: APIGatewayProxyEvent, appName: string, 
   if (statusCode !== 200) throw new Error(`The service rejected a notification of ${event.path}${appName}: ${body}`);
 }
 
-function createRouterDeps(enqueue: (notifications: readonly QueuedNotification[]) => void) {
+function createRouterService(enqueue: (notifications: readonly QueuedNotification[]) => void) {
   const changes = new Map<string, PurchaseChange[]>();
-  const { recordPurchase } = deps();
-  const routerDeps: Deps = {
-    ...deps(),
-    notificationQueue: { send: async (notifications) => enqueue(structuredClone([...notifications])) },
-    async recordPurchase(appName, purchaseId, update) {
-      const result = await recordPurchase(appName, purchaseId, update);
-      if (result?.change) changes.set(appName, [...(changes.get(appName) ?? []), result.change]);
-      return result;
+  const routerService: Service = {
+    ...getService(),
+    notificationQueue: {
+      send: async (notifications) => enqueue(structuredClone([...notifications]) as QueuedNotification[]),
     },
+    container: {},
   };
-  return { routerDeps, changes };
+  const stopObserving = observeChanges(routerService, ({ appName, change }) =>
+    changes.set(appName, [...(changes.get(appName) ?? []), change]),
+  );
+  return { routerService, changes, stopObserving };
 }

@@ -1,4 +1,4 @@
-import type { Platform } from '../lib/shared/platform.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
 import type { Variant } from './ownership-variants.ts';
 
 /** A request to the control API for an action on a purchase. */

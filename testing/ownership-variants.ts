@@ -1,4 +1,4 @@
-import type { Platform } from '../lib/shared/platform.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
 
 /** Kind of a purchase of a random history; `plain` is one unit of one product. */
 export type Variant =

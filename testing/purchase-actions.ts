@@ -1,6 +1,6 @@
 import { actOnPurchase, listPurchaseActions } from '../lib/api/actions.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import type { Platform } from '../lib/shared/platform.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
 import { type CallResult, callWithSecretKey } from './call.ts';
 import { createUniqueName } from './given.ts';
 import type { TestService } from './service.ts';

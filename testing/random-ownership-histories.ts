@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Catalogue } from '../lib/purchases/catalogue.ts';
-import type { Platform } from '../lib/shared/platform.ts';
+import type { Catalogue } from '../lib/apps/catalogue.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
 import { createUniqueName } from './given.ts';
 import {
   isRefund,

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { strategies } from '../lib/purchases/claims.ts';
+import { strategies } from '../lib/apps/strategy.ts';
+import type { Service } from '../lib/foundation/service.ts';
+import { dayMs, hourMs } from '../lib/foundation/time.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
-import type { RecordPurchase, RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
-import { dayMs, hourMs } from '../lib/shared/time.ts';
+import type { RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
+import { recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { createTransaction } from './given.ts';
 
 /** The customers of the histories. Each claims purchases of the others. */
@@ -50,7 +52,7 @@ const purchaseTemplates: readonly Partial<Purchase>[] = [
 
 /** Creates a function that records one step. Time starts at `from`, in epoch milliseconds. */
 export function createHistoryRunner(
-  recordPurchase: RecordPurchase,
+  service: Service,
   appName: string,
   { strategy, from }: Pick<RecordPurchaseInput, 'strategy'> & { from: number },
 ) {
@@ -72,7 +74,7 @@ export function createHistoryRunner(
     });
     const isLink = kind === 'link' && before !== undefined;
     const isValidation = kind === 'buy' || kind === 'claim' || !before;
-    await recordPurchase(appName, purchaseId, {
+    await recordPurchase(service, appName, purchaseId, {
       trigger: isLink ? 'link' : isValidation ? 'validation' : 'notification',
       ...(!isLink && { observation: { asOf: now, purchase, transactions: [transaction], userAliases: [] } }),
       ...((isValidation || isLink) && { claim: { username: user, source: isLink ? 'manual' : 'validation' } }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Platform } from '../lib/foundation/platform.ts';
 import type { RawRow } from '../lib/import/parse-import-row.ts';
-import type { Platform } from '../lib/shared/platform.ts';
 import { createUniqueName } from './given.ts';
 import { toActionRequest } from './ownership-actions.ts';
 import type { TestService } from './service.ts';

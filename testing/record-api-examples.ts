@@ -1,4 +1,4 @@
-import '../lib/shared/disable-node-version-warning.ts';
+import '../lib/foundation/disable-node-version-warning.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiExample, type ApiExamples, apiExamplesFile } from '../infra/api-examples.ts';

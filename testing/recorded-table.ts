@@ -1,6 +1,6 @@
 import type { Key } from '../lib/foundation/keys.ts';
+import type { StreamRecord } from '../lib/foundation/stream-record.ts';
 import type { Table, Write } from '../lib/foundation/table.ts';
-import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { buildStreamRecord, type ItemChange } from './stream-records.ts';
 
 /** A table with the stream records of its writes. */

@@ -1,8 +1,8 @@
-import { deps } from '../composition/deps.ts';
-import { answerService } from '../composition/refunds.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { getService } from '../lib/foundation/container.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
+import { listDueItems } from '../lib/refresh/due-item-table.ts';
 import { runDueStep } from '../lib/refunds/answer-refund-request.ts';
-import type { Platform } from '../lib/shared/platform.ts';
 import type { NotificationRouter } from './notification-router.ts';
 import type { TestService } from './service.ts';
 
@@ -40,9 +40,9 @@ export async function processNotifications(router: NotificationRouter, { appName
 
 /** Lists and takes the due steps of refund requests, like the workers. */
 export async function runDueSteps({ appName }: IssuedApiKeys, step: typeof runDueStep = runDueStep): Promise<void> {
-  const due = await deps().dueItems.list(deps().now(), 400);
+  const due = await listDueItems(getService(), getService().now(), 400);
   for (const item of due)
-    if (item.kind === 'refundRequest' && item.appName === appName) await step(answerService(), appName, item.requestId);
+    if (item.kind === 'refundRequest' && item.appName === appName) await step(getService(), appName, item.requestId);
 }
 
 /** Returns the emulated store's request about a purchase. */

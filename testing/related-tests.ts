@@ -2,19 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, parse } from 'node:path';
 
 /** Folders with sources and tests. */
-const folders = [
-  'bench',
-  'cli',
-  'composition',
-  'console',
-  'emulator',
-  'functions',
-  'infra',
-  'lib',
-  'local',
-  'test',
-  'testing',
-];
+const folders = ['bench', 'cli', 'console', 'emulator', 'functions', 'infra', 'lib', 'local', 'test', 'testing'];
 const sourcePattern = /\.(?:tsx?|js|css|html)$/;
 /** Modules that start the whole service. A suite that imports one is slow. */
 const serviceModules = ['local/start-local.ts', 'local/run-service.ts'];

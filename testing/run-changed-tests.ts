@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import * as v from 'valibot';
 import { projectFolder } from '../infra/project-folder.ts';
-import { secondMs } from '../lib/shared/time.ts';
+import { secondMs } from '../lib/foundation/time.ts';
 import { readTestGraph, selectRelatedTests } from './related-tests.ts';
 
 /** The status and the duration of each test. */

@@ -1,10 +1,11 @@
-import { deps } from '../composition/deps.ts';
 import type { Clock } from '../emulator/clock.ts';
 import { startEmulator } from '../emulator/start-emulator.ts';
 import { validateReceipt } from '../lib/api/validation.ts';
+import { setStoreSettings } from '../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import type { Platform } from '../lib/shared/platform.ts';
-import { minuteMs, secondMs } from '../lib/shared/time.ts';
+import { getService } from '../lib/foundation/container.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
+import { minuteMs, secondMs } from '../lib/foundation/time.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from './call.ts';
 import { createUniqueName, testMasterSecret } from './given.ts';
@@ -75,9 +76,9 @@ export async function startTestService(table?: string): Promise<TestService> {
     emulatorUrl: emulator.url,
     callControl,
     async createApp(platforms, changes = {}, name = createUniqueName()) {
-      const keys = await createApp(deps().apps, name, deps().now());
+      const keys = await createApp(getService(), name, getService().now());
       for (const platform of platforms) {
-        await deps().apps.setStoreSettings(keys.appName, platform, { ...emulator.settings(platform), ...changes });
+        await setStoreSettings(getService(), keys.appName, platform, { ...emulator.settings(platform), ...changes });
       }
       return keys;
     },

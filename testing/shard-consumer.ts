@@ -1,11 +1,12 @@
-import type { StreamRecord } from '../lib/shared/stream-record.ts';
-import { type AggregationDeps, aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
+import type { Service } from '../lib/foundation/service.ts';
+import type { StreamRecord } from '../lib/foundation/stream-record.ts';
+import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 
 /**
  * Passes the next batch of a shard to the aggregator, or the same batch again after a failure. Returns whether records
  * remain.
  */
-export type ConsumeNext = (deps: AggregationDeps) => Promise<boolean>;
+export type ConsumeNext = (service: Service) => Promise<boolean>;
 
 /** Creates a consumer of a shard's records, in batches of `sizes` in turn. */
 export function createShardConsumer(
@@ -14,9 +15,9 @@ export function createShardConsumer(
 ): ConsumeNext {
   let consumedCount = 0;
   let turn = 0;
-  return async (deps) => {
+  return async (service) => {
     const batch = records.slice(consumedCount, consumedCount + (sizes[turn++ % sizes.length] ?? 1));
-    await aggregateStreamRecords(batch, shard, deps).then(
+    await aggregateStreamRecords(batch, shard, service).then(
       () => {
         consumedCount += batch.length;
       },

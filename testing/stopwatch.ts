@@ -1,4 +1,4 @@
-import type { Stopwatch } from '../lib/shared/stopwatch.ts';
+import type { Stopwatch } from '../lib/foundation/stopwatch.ts';
 
 interface ManualStopwatch extends Stopwatch {
   readonly advance: (ms: number) => void;

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Platform } from '../lib/shared/platform.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
 
 /**
  * New end of a purchase compared with the end before the actions. Revoking a purchase without an end counts as sooner.

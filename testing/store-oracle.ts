@@ -1,5 +1,5 @@
-import type { Platform } from '../lib/shared/platform.ts';
-import { dayMs } from '../lib/shared/time.ts';
+import type { Platform } from '../lib/foundation/platform.ts';
+import { dayMs } from '../lib/foundation/time.ts';
 import type { PurchaseSummary } from './purchase-summary.ts';
 import { isStripeItemRunning } from './stripe-oracle.ts';
 

@@ -1,6 +1,6 @@
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
-import { parseStreamRecord } from '../lib/db/stream-record.ts';
-import type { StreamRecord } from '../lib/shared/stream-record.ts';
+import type { StreamRecord } from '../lib/foundation/stream-record.ts';
+import { parseStreamRecord } from '../lib/purchases/stream-record.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../lib/shared/time.ts';
+import { dayMs, hourMs } from '../lib/foundation/time.ts';
 import type { PurchaseSummary } from './purchase-summary.ts';
 
 /** Days of access after a failed or overdue payment: `graceDays` of the emulator's settings. */

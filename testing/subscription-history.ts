@@ -1,7 +1,7 @@
+import { dayMs, secondMs } from '../lib/foundation/time.ts';
 import type { EncryptedObservation } from '../lib/purchases/merge.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
-import { dayMs, secondMs } from '../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from './given.ts';
 
 export const historyActions = [

@@ -1,32 +1,27 @@
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { AttributeValue } from 'aws-lambda';
-import { type Deps, deps } from '../composition/deps.ts';
-import { createAppCache } from '../lib/apps/app-cache.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { createAppRepository } from '../lib/db/app-repository.ts';
-import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
-import { createEventRepository } from '../lib/db/event-repository.ts';
-import { createForwardChainRepository } from '../lib/db/forward-chain-repository.ts';
-import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
-import { createPayerRepository } from '../lib/db/payer-repository.ts';
-import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
-import { parseStreamRecord } from '../lib/db/stream-record.ts';
 import type { ForwardMessage } from '../lib/forwards/forward-message.ts';
 import { sendForward } from '../lib/forwards/send-forward.ts';
 import { parseDueItemKey, purchaseKey } from '../lib/foundation/keys.ts';
+import { createGuardedPost } from '../lib/foundation/outgoing/guarded-post.ts';
+import type { Service } from '../lib/foundation/service.ts';
+import type { StreamRecord } from '../lib/foundation/stream-record.ts';
 import type { Table } from '../lib/foundation/table.ts';
-import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
-import type { StreamRecord } from '../lib/shared/stream-record.ts';
-import { minuteMs, secondMs } from '../lib/shared/time.ts';
-import { createGuardedPost } from '../lib/webhook-client/guarded-post.ts';
+import { minuteMs, secondMs } from '../lib/foundation/time.ts';
+import type { RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
+import { recordPurchase } from '../lib/purchases/record-purchase.ts';
+import { parseStreamRecord } from '../lib/purchases/stream-record.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
+import { listDeliveryPage } from '../lib/webhooks/list-deliveries.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { replayDeliveries } from '../lib/webhooks/replay-deliveries.ts';
 import { sendWebhook } from '../lib/webhooks/send-webhook.ts';
 import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
-import { createUniqueName, startDate, testCipher } from './given.ts';
+import { createService } from './create-service.ts';
+import { createUniqueName, startDate } from './given.ts';
 import { createTestTable } from './table.ts';
 
 /** Wraps a network call. `name` is the method of the table, `send` for the queue or `post` for a webhook. */
@@ -42,7 +37,7 @@ interface QueuedWebhook {
 
 /** The webhook workers of one app on a table engine, with a clock and a queue that the test controls. */
 export interface WebhookHarness {
-  readonly deps: Deps;
+  readonly service: Service;
   readonly keys: IssuedApiKeys;
   /** `whsec_…`; empty if the app has no webhook URLs. */
   readonly signingSecret: string;
@@ -77,79 +72,54 @@ export async function createWebhookHarness(options: HarnessOptions): Promise<Web
   // Its own table, because the harness reads the due items of all apps.
   const table = await createTestTable('claimcheck-test-webhooks');
   const state: Clock = { now: startDate, queue: [], postTimeoutMs: 30 * secondMs };
-  const harnessDeps = createHarnessDeps(table, state, options);
-  const keys = await createApp(createAppRepository(table, testCipher), createUniqueName(), startDate);
+  const harnessService = createHarnessService(table, state, options);
+  const keys = await createApp(createService(table), createUniqueName(), startDate);
   const settings = {
     urls: [...options.urls],
     sandboxUrls: [...(options.sandboxUrls ?? [])],
     includesPassword: options.sendsPassword ?? true,
   };
-  const setUpDeps = {
-    ...harnessDeps,
-    apps: createAppRepository(table, testCipher),
-    deliveries: createDeliveryRepository(table),
-  };
   const signingSecret =
     options.urls.length > 0
-      ? await setWebhook(keys.appName, settings, { newSecret: false, deps: setUpDeps })
+      ? await setWebhook(keys.appName, settings, { newSecret: false, service: { ...harnessService, table } })
       : undefined;
   const createStreamRecord = createStreamRecorder(table, keys.appName);
   return Object.assign(state, {
-    deps: harnessDeps,
+    service: harnessService,
     keys,
     signingSecret: signingSecret ?? '',
     recordUpdate: createStreamRecord,
-    fanOut: async (records: readonly StreamRecord[]) => await fanOutRecords(records, harnessDeps),
+    fanOut: async (records: readonly StreamRecord[]) => await fanOutRecords(records, harnessService),
     workUntil: async (until: number) =>
-      await workUntil(state, until, { deps: harnessDeps, table, appName: keys.appName }),
+      await workUntil(state, until, { service: harnessService, table, appName: keys.appName }),
   });
 }
 
-function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions): Deps {
+function createHarnessService(table: Table, state: Clock, options: HarnessOptions): Service {
   const { around = (_name, call) => call(), allowsLoopback = true } = options;
-  const wrappedTable = wrapTable(table, around);
-  const now = () => state.now;
-  const apps = createAppRepository(wrappedTable, testCipher);
-  const purchases = createPurchaseRepository(wrappedTable, testCipher);
-  return {
-    ...deps(),
-    now,
-    table: wrappedTable,
-    apps,
-    appCache: createAppCache(apps, now),
-    purchases,
-    recordPurchase: createRecordPurchase(
-      purchases,
-      deps().exchangeRates,
-      async () => undefined,
-      async () => [],
-      createPayerRepository(wrappedTable),
-    ),
-    ownedPurchases: createOwnedPurchaseRepository(wrappedTable),
-    events: createEventRepository(wrappedTable, 90, now),
-    deliveries: createDeliveryRepository(wrappedTable),
+  return createService(wrapTable(table, around), {
+    now: () => state.now,
     emulator: { url: 'http://127.0.0.1:1', roots: [] },
     postWebhook: async (request) => {
       const post = createGuardedPost({ allowsLoopback, timeoutMs: state.postTimeoutMs });
       return await around('post', async () => await post(request));
     },
-    cipher: testCipher,
-    forwardChains: createForwardChainRepository(wrappedTable),
     forwardQueue: {
       send: async (messages, { delaySeconds = 0 } = {}) => {
         const visibleAt = state.now + delaySeconds * secondMs;
-        const { appName = '' } = messages[0] ?? {};
-        state.queue.push(...messages.map((forward) => ({ forward, message: { appName, deliveryId: '' }, visibleAt })));
+        const forwards = messages as readonly ForwardMessage[];
+        const { appName = '' } = forwards[0] ?? {};
+        state.queue.push(...forwards.map((forward) => ({ forward, message: { appName, deliveryId: '' }, visibleAt })));
       },
     },
     webhookQueue: {
       send: async (messages, { delaySeconds = 0 } = {}) =>
         await around('send', async () => {
           const visibleAt = state.now + delaySeconds * secondMs;
-          state.queue.push(...messages.map((message) => ({ message, visibleAt })));
+          state.queue.push(...(messages as readonly WebhookMessage[]).map((message) => ({ message, visibleAt })));
         }),
     },
-  };
+  });
 }
 
 const tableMethods = ['get', 'query', 'batchGet', 'batchPut', 'update', 'delete', 'transact'] as const;
@@ -163,18 +133,12 @@ function wrapTable(table: Table, around: WrapCall): Table {
 }
 
 function createStreamRecorder(table: Table, appName: string): WebhookHarness['recordUpdate'] {
-  const recordPurchase = createRecordPurchase(
-    createPurchaseRepository(table, testCipher),
-    deps().exchangeRates,
-    async () => undefined,
-    async () => [],
-    createPayerRepository(table),
-  );
+  const service = createService(table);
   let sequenceNumber = 0;
   return async (purchaseId, update) => {
     const { pk, sk } = purchaseKey(appName, purchaseId);
     const imageBefore = await readImage(table, { pk, sk });
-    await recordPurchase(appName, purchaseId, update);
+    await recordPurchase(service, appName, purchaseId, update);
     const imageAfter = await readImage(table, { pk, sk });
     return parseStreamRecord({
       eventName: imageBefore ? 'MODIFY' : 'INSERT',
@@ -193,11 +157,11 @@ async function readImage({ name }: Table, { pk, sk }: { readonly pk: string; rea
   return (await new DynamoDBClient({}).send(command)).Item as Record<string, AttributeValue> | undefined;
 }
 
-async function fanOutRecords(records: readonly StreamRecord[], harnessDeps: Deps): Promise<void> {
+async function fanOutRecords(records: readonly StreamRecord[], harnessService: Service): Promise<void> {
   let remaining = records;
   for (let attempt = 0; remaining.length > 0; attempt++) {
     if (attempt > 20) throw new Error(`The fan-out has not processed ${remaining.length} records after 20 attempts.`);
-    const failedSequenceNumber = await fanOutDeliveries(remaining, harnessDeps);
+    const failedSequenceNumber = await fanOutDeliveries(remaining, harnessService);
     const first = remaining.findIndex(({ sequenceNumber }) => sequenceNumber === failedSequenceNumber);
     remaining = first === -1 ? [] : remaining.slice(first);
   }
@@ -211,7 +175,7 @@ const leaseMs = 10 * minuteMs;
 async function workUntil(
   state: Clock,
   until: number,
-  { deps: harnessDeps, table, appName }: { deps: Deps; table: Table; appName: string },
+  { service: harnessService, table, appName }: { service: Service; table: Table; appName: string },
 ): Promise<void> {
   for (;;) {
     const next = state.queue.toSorted((a, b) => a.visibleAt - b.visibleAt)[0];
@@ -221,7 +185,7 @@ async function workUntil(
     if (Math.min(next?.visibleAt ?? Number.POSITIVE_INFINITY, dueAt) > until) break;
     if (next && next.visibleAt <= dueAt) {
       state.now = Math.max(state.now, next.visibleAt);
-      await sendQueued(next, harnessDeps).then(
+      await sendQueued(next, harnessService).then(
         () => void state.queue.splice(state.queue.indexOf(next), 1),
         () => {
           next.visibleAt = state.now + visibilityTimeoutMs;
@@ -229,7 +193,7 @@ async function workUntil(
       );
     } else if (due) {
       state.now = dueAt;
-      await sendWebhook({ appName, deliveryId: due.deliveryId }, harnessDeps).catch(() => {
+      await sendWebhook({ appName, deliveryId: due.deliveryId }, harnessService).catch(() => {
         state.now += leaseMs;
       });
     }
@@ -237,20 +201,20 @@ async function workUntil(
   state.now = Math.max(state.now, until);
 }
 
-async function sendQueued({ message, forward }: QueuedWebhook, harnessDeps: Deps): Promise<void> {
-  if (!forward) return await sendWebhook(message, harnessDeps);
-  await sendForward(forward, { ...harnessDeps, chains: harnessDeps.forwardChains });
+async function sendQueued({ message, forward }: QueuedWebhook, harnessService: Service): Promise<void> {
+  if (!forward) return await sendWebhook(message, harnessService);
+  await sendForward(forward, harnessService);
 }
 
 /** Lists the deliveries that are scheduled for a retry or dead, oldest first. */
 export async function listDeliveries(
   appName: string,
   state: 'pending' | 'dead' | undefined,
-  { deliveries }: Pick<Deps, 'deliveries'>,
+  service: Service,
 ): Promise<WebhookDelivery[]> {
   const states = state ? [state] : (['pending', 'dead'] as const);
   const pages = await Promise.all(
-    states.map(async (listed) => await deliveries.listPage(appName, { state: listed, limit: 1_000 })),
+    states.map(async (listed) => await listDeliveryPage(service, appName, { state: listed, limit: 1_000 })),
   );
   return pages.flatMap(({ rows }) => rows).sort((a, b) => a.createdAt - b.createdAt);
 }
@@ -259,7 +223,7 @@ export async function listDeliveries(
 export async function replayDeadDeliveries(harness: WebhookHarness): Promise<number> {
   harness.now += 1;
   const range = { state: 'dead', startdate: 0, enddate: harness.now } as const;
-  return (await replayDeliveries(harness.keys.appName, range, harness.deps)).replayed;
+  return (await replayDeliveries(harness.keys.appName, range, harness.service)).replayed;
 }
 
 /** Finds the next due delivery of the app, with one scan of the index in place of a query of each shard. */

@@ -1,7 +1,10 @@
-import { deps } from '../composition/deps.ts';
-import { purchaseKey } from '../lib/foundation/keys.ts';
+import { getService } from '../lib/foundation/container.ts';
+import { purchaseSortKey, toKey } from '../lib/foundation/keys.ts';
+import type { Item } from '../lib/foundation/table.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { findDelivery } from '../lib/webhooks/delivery-table.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
+import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { buildStreamRecord } from './stream-records.ts';
 
 /** Records the webhooks of all changes of purchases, whether a request, a notification or a refresh has caused them. */
@@ -13,41 +16,38 @@ export interface WebhookRecorder {
 
 /** Reads each written purchase as the stream does, and creates its webhooks by the real worker. */
 export function startWebhookRecorder(): WebhookRecorder {
-  const { purchases, table } = deps();
-  const { saveChange } = purchases;
-  const changes: { appName: string; before?: object; after: object }[] = [];
-  purchases.saveChange = async (appName, change, options) => {
-    const key = purchaseKey(appName, change.after.state.purchase.purchaseId);
-    const before = await table.get(key);
-    await saveChange(appName, change, options);
-    const after = await table.get(key);
-    if (after) changes.push({ appName, after, ...(before && { before }) });
+  const { table } = getService();
+  const { transact } = table;
+  const changes: { before?: Item; after: Item }[] = [];
+  table.transact = async (writes) => {
+    const after = writes.map(({ Put }) => Put?.Item).find((item) => item?.sk === purchaseSortKey);
+    const before = after && (await table.get(toKey(after)));
+    await transact(writes);
+    if (after) changes.push({ after, ...(before && { before }) });
   };
   return {
     async take(appName) {
-      const taken = changes.filter((change) => change.appName === appName);
+      const taken = changes.filter(({ after }) => String(after.pk).startsWith(`${appName}#`));
       for (const change of taken) changes.splice(changes.indexOf(change), 1);
       const webhooks: WebhookDelivery[] = [];
-      const workerDeps = {
-        ...deps(),
-        deliveries: {
-          ...deps().deliveries,
-          async createIfAbsent(delivery: WebhookDelivery) {
-            webhooks.push(delivery);
-            return true;
-          },
+      const enqueue = async (message: WebhookMessage) => {
+        const delivery = await findDelivery(getService(), appName, message.deliveryId);
+        if (delivery) webhooks.push(delivery);
+      };
+      const webhookQueue = {
+        send: async (messages: readonly object[]) => {
+          for (const message of messages) await enqueue(message as WebhookMessage);
         },
-        webhookQueue: { send: async () => undefined },
       };
       for (const [position, { before, after }] of taken.entries()) {
         const record = buildStreamRecord({ after: { ...after }, ...(before && { before: { ...before } }) }, position);
-        const failed = await fanOutDeliveries([record], workerDeps);
+        const failed = await fanOutDeliveries([record], { ...getService(), webhookQueue });
         if (failed !== undefined) throw new Error(`The webhooks of ${JSON.stringify(after)} were not created.`);
       }
       return webhooks;
     },
     close() {
-      purchases.saveChange = saveChange;
+      table.transact = transact;
     },
   };
 }

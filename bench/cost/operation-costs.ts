@@ -1,4 +1,4 @@
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { median } from '../median.ts';
 import { addQuantities, computeBill, type Quantities, scaleQuantities, sumBill } from '../prices.ts';
 import { countStoredBytes } from '../units/capacity.ts';

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Contract } from '../../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { splitIntoChunks } from '../../lib/shared/batches.ts';
-import { dayMs, secondMs } from '../../lib/shared/time.ts';
+import { splitIntoChunks } from '../../lib/foundation/batches.ts';
+import { dayMs, secondMs } from '../../lib/foundation/time.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { startHttpServer } from '../../testing/http-server.ts';
 import { buildProxyEvent, toProxyEvent } from '../../testing/proxy-event.ts';
@@ -96,10 +96,10 @@ export async function createApp(
   notificationsUrl: string,
 ): Promise<IssuedApiKeys> {
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
-  const { deps } = await import('../../composition/deps.ts');
+  const { getService } = await import('../../lib/foundation/container.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
   const settings = { urls: [webhookUrl], sandboxUrls: [], includesPassword: true };
-  await setWebhook(keys.appName, settings, { newSecret: true, deps: deps() });
+  await setWebhook(keys.appName, settings, { newSecret: true, service: getService() });
   await service.setNotificationUrl('store_a', `${notificationsUrl}/v3/webhook/store_a/${keys.appName}`);
   return keys;
 }
@@ -179,10 +179,10 @@ async function listReads(bench: Bench) {
 /** Creates an app that does not record successful reads. Lists a read of it. */
 async function listUnrecordedReads(bench: Bench) {
   const { setReadEvents } = await import('../../lib/apps/manage-apps.ts');
-  const { deps } = await import('../../composition/deps.ts');
+  const { getService } = await import('../../lib/foundation/container.ts');
   const { getCustomerPurchases } = await import('../../lib/api/customers.ts');
   const keys = await bench.service.createApp(['store_a'], {}, 'com.example.unrecorded');
-  await setReadEvents(deps().apps, keys.appName, false);
+  await setReadEvents(getService(), keys.appName, false);
   const unrecorded = { ...bench, keys };
   await createReader(unrecorded, 'unrecorded-reader');
   const customer = { applicationUsername: 'unrecorded-reader' };
@@ -308,11 +308,11 @@ async function changePurchase(
   { id }: Bought,
   change: (item: Readonly<Record<string, unknown>>) => object,
 ): Promise<void> {
-  const { deps } = await import('../../composition/deps.ts');
+  const { getService } = await import('../../lib/foundation/container.ts');
   const { purchaseKey } = await import('../../lib/foundation/keys.ts');
-  const item = await deps().table.get(purchaseKey(keys.appName, `store_a:${id}`));
+  const item = await getService().table.get(purchaseKey(keys.appName, `store_a:${id}`));
   if (!item) throw new Error(`The purchase ${id} is not found.`);
-  await deps().table.batchPut([{ ...item, ...change(item) }]);
+  await getService().table.batchPut([{ ...item, ...change(item) }]);
 }
 
 /** Runs the work that earlier operations left, and discards its invocations. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { secondMs } from '../../lib/shared/time.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import { percentile } from '../median.ts';
 
 /** The times of the calls of one step, in milliseconds. */

@@ -5,10 +5,10 @@ export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 
 /** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
 export async function setWebhookUrl(service: ServiceProcess, recorder: Recorder): Promise<void> {
-  const { deps } = await import('../../composition/deps.ts');
+  const { getService } = await import('../../lib/foundation/container.ts');
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
-  recorder.setSecret((await setWebhook(service.app, settings, { newSecret: true, deps: deps() })) ?? '');
+  recorder.setSecret((await setWebhook(service.app, settings, { newSecret: true, service: getService() })) ?? '');
 }
 
 /** Sets the URL to which the App Store posts notifications; null stops them. */

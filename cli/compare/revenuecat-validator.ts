@@ -1,4 +1,4 @@
-import { ServiceError } from '../../lib/shared/errors.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
 import { collect, findProject, Purchase, Subscription } from '../import/from/pull-revenuecat.ts';
 import { readRevenueCatCatalogue } from '../import/from/revenuecat-catalogue.ts';
 import { createRevenueCatClient, type RevenueCatOptions } from '../import/from/revenuecat-client.ts';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import type { Vocabulary } from '../../lib/foundation/vocabulary.ts';
 import type { RawRow } from '../../lib/import/parse-import-row.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import type { Vocabulary } from '../../lib/shared/vocabulary.ts';
 import { createLineTracker } from '../import/line-tracker.ts';
 import { createRateLimiter } from '../import/rate-limiter.ts';
 import { readLines } from '../import/read-lines.ts';

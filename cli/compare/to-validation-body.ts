@@ -1,7 +1,7 @@
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
+import { resolveTransactionType, type Vocabulary } from '../../lib/foundation/vocabulary.ts';
 import { parseImportRow, type RawRow } from '../../lib/import/parse-import-row.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
-import { resolveTransactionType, type Vocabulary } from '../../lib/shared/vocabulary.ts';
 import { omitPlatform } from './validator-result.ts';
 
 interface BodyOptions {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { EpochMillis } from '../../lib/shared/time.ts';
-import { parsePlatform } from '../../lib/shared/vocabulary.ts';
+import type { EpochMillis } from '../../lib/foundation/time.ts';
+import { parsePlatform } from '../../lib/foundation/vocabulary.ts';
 
 /** The state of a purchase as a validator reports it. Ids are without prefix. */
 export interface OwnedState {

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import * as v from 'valibot';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parse } from '../../lib/shared/parse.ts';
-import { secondMs } from '../../lib/shared/time.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parse } from '../../lib/foundation/parse.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import {
   CustomerPurchases,
   fromCustomerPurchases,

@@ -1,6 +1,6 @@
 import { paginateListSubscriptionsByTopic, SNSClient } from '@aws-sdk/client-sns';
+import { awsClientOptions } from '../../lib/foundation/connections.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { awsClientOptions } from '../../lib/shared/connections.ts';
 
 /** ARN of a subscription that its owner has not confirmed. */
 const pendingArn = 'PendingConfirmation';

@@ -1,7 +1,7 @@
 import { getVersion } from '../../lib/api/service.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import { createClockFinding, isClockWrong } from '../../lib/health/clock.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { secondMs } from '../../lib/shared/time.ts';
 
 const timeoutMs = 10 * secondMs;
 

@@ -1,6 +1,6 @@
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { awsClientOptions } from '../../lib/foundation/connections.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { awsClientOptions } from '../../lib/shared/connections.ts';
 
 /** Queue URLs of a local service only identify the queue. */
 const createClient = (): SQSClient => new SQSClient({ ...awsClientOptions, useQueueUrlAsEndpoint: false });

@@ -1,6 +1,6 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { awsClientOptions } from '../../lib/foundation/connections.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { awsClientOptions } from '../../lib/shared/connections.ts';
 
 /** Executions for API requests, streams and schedules while all queue workers are busy. */
 const minFreeExecutions = 4;

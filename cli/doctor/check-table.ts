@@ -4,10 +4,9 @@ import {
   DescribeTimeToLiveCommand,
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
-import type { Deps } from '../../composition/deps.ts';
+import { awsClientOptions } from '../../lib/foundation/connections.ts';
+import { indexes } from '../../lib/foundation/keys.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { awsClientOptions } from '../../lib/shared/connections.ts';
-import { deps } from '../deps.ts';
 
 /**
  * Finds missing protection, indexes and functions of the table. The stack does not set them on an adopted table.
@@ -27,9 +26,7 @@ export async function checkTable(TableName: string, streamArn: string | undefine
   const activeIndexes = (table?.GlobalSecondaryIndexes ?? [])
     .filter(({ IndexStatus }) => IndexStatus === 'ACTIVE')
     .map(({ IndexName }) => IndexName);
-  const missingIndexes = (Object.keys(deps().tableIndexes) as IndexName[]).filter(
-    (name) => !activeIndexes.includes(name),
-  );
+  const missingIndexes = (Object.keys(indexes) as IndexName[]).filter((name) => !activeIndexes.includes(name));
   const isDead = hasStream && streamArn !== undefined && table.LatestStreamArn !== streamArn;
   return [
     ...missingIndexes.map((name) => createIndexFinding(TableName, name)),
@@ -41,10 +38,10 @@ export async function checkTable(TableName: string, streamArn: string | undefine
   ];
 }
 
-type IndexName = keyof Deps['tableIndexes'];
+type IndexName = keyof typeof indexes;
 
 function createIndexFinding(table: string, index: IndexName): Finding {
-  const { pk, sk } = deps().tableIndexes[index];
+  const { pk, sk } = indexes[index];
   const attributes = [pk, sk].map((name) => `AttributeName=${name},AttributeType=S`).join(' ');
   const create = {
     IndexName: index,

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parseJson } from '../../lib/shared/parse.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
 
 /**
  * The resources of a deployment that its checks read, from the stack outputs. A name is absent if the stack lacks the

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
+import { isLocalService } from '../../lib/foundation/store-emulator.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import { diagnoseService } from '../../lib/health/diagnose-service.ts';
-import { isLocalService } from '../../lib/shared/store-emulator.ts';
-import { secondMs } from '../../lib/shared/time.ts';
 import { type CommandResult, exitCodes, printResult } from '../command-result.ts';
-import { deps } from '../deps.ts';
 import { formatExamples } from '../examples.ts';
+import { getService } from '../get-service.ts';
 import { parseSeconds } from '../option-parsers.ts';
 import type { Output } from '../output.ts';
 import { readDeployment } from './deployment.ts';
@@ -28,12 +28,12 @@ async function doctorAction(
   { width, progress }: Output,
 ): Promise<CommandResult> {
   progress('Checking the service');
-  const { emulator, now } = deps();
+  const { emulator, now } = getService();
   const isLocal = isLocalService(emulator);
   const deployment = readDeployment(process.env);
   // The clients of AWS take most of the start of a command.
   const { listDeploymentChecks } = await import('./list-deployment-checks.ts');
-  const { findings, checks } = await diagnoseService(deps(), {
+  const { findings, checks } = await diagnoseService(getService(), {
     appName,
     baseUrl: deployment?.apiUrl ?? '<ApiUrl>',
     timeoutMs: timeout * secondMs,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eraseFromExports } from '../../lib/export/erase-from-exports.ts';
-import { secondMs } from '../../lib/shared/time.ts';
-import { deps } from '../deps.ts';
+import { findExportSchedule } from '../../lib/export/export-schedule-table.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
+import { getService } from '../get-service.ts';
 import type { Output } from '../output.ts';
 import { openExportStorage } from './open-export-storage.ts';
 
@@ -27,9 +28,9 @@ export async function eraseExports(
 
 async function waitForScheduledExport(appName: string, { progress }: Pick<Output, 'progress'>): Promise<string[]> {
   for (;;) {
-    const schedule = await deps().exportSchedules.find(appName);
+    const schedule = await findExportSchedule(getService(), appName);
     if (!schedule) return [];
-    if ((schedule.leaseUntil ?? 0) < deps().now()) return [schedule.location];
+    if ((schedule.leaseUntil ?? 0) < getService().now()) return [schedule.location];
     progress('Waiting for the end of a scheduled export');
     await sleep(pollIntervalMs);
   }

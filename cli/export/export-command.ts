@@ -2,9 +2,9 @@ import { Command } from 'commander';
 import { getStoredApp } from '../../lib/apps/manage-apps.ts';
 import { type ExportReport, exportApp } from '../../lib/export/export-app.ts';
 import { type CommandResult, printResult } from '../command-result.ts';
-import { deps } from '../deps.ts';
 import { formatExamples } from '../examples.ts';
 import { formatCount } from '../format.ts';
+import { getService } from '../get-service.ts';
 import type { Output } from '../output.ts';
 import { openExportStorage } from './open-export-storage.ts';
 import { scheduleAction } from './schedule-action.ts';
@@ -60,9 +60,9 @@ export function createExportCommand(): Command {
 }
 
 async function exportAction(appName: string, { to, changes }: Options, output: Output): Promise<CommandResult> {
-  const app = await getStoredApp(deps().apps, appName);
+  const app = await getStoredApp(getService(), appName);
   const target = await openExportStorage(to);
-  const report = await exportApp(app, target, deps(), {
+  const report = await exportApp(app, target, getService(), {
     kind: changes ? 'changes' : 'full',
     onProgress: (table, rows) => output.progress(`${rows} ${table}`),
     signal: output.listenForInterrupt(),

@@ -5,7 +5,7 @@ import { buildExportSchema } from '../../lib/export/export-schema.ts';
 import { ExportState } from '../../lib/export/export-state.ts';
 import type { ExportFile, ExportStorage } from '../../lib/export/export-target.ts';
 import { fileMode, openGzipFile } from '../../lib/export/gzip-file.ts';
-import { parseJson } from '../../lib/shared/parse.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
 
 const stateFile = 'export.json';
 const schemaFile = 'schema.json';

@@ -1,13 +1,15 @@
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
+import { listApps } from '../../lib/apps/app-table.ts';
 import { getStoredApp } from '../../lib/apps/manage-apps.ts';
 import { parseBucketUrl } from '../../lib/export/bucket-location.ts';
-import type { ExportSchedule } from '../../lib/export/export-schedule-repository.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parseJson } from '../../lib/shared/parse.ts';
+import type { ExportSchedule } from '../../lib/export/export-schedule.ts';
+import { findExportSchedule, removeExportSchedule, setExportSchedule } from '../../lib/export/export-schedule-table.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
 import type { CommandResult } from '../command-result.ts';
-import { deps } from '../deps.ts';
 import { formatTime } from '../format.ts';
+import { getService } from '../get-service.ts';
 
 interface Options {
   readonly off?: true;
@@ -21,23 +23,23 @@ export async function scheduleAction(
 ): Promise<CommandResult> {
   if (off && location !== undefined) throw new InvalidArgumentError('Pass a location or --off.');
   if (off) return await endSchedule(appName);
-  const app = await getStoredApp(deps().apps, appName);
+  const app = await getStoredApp(getService(), appName);
   if (location === undefined) {
-    const schedule = await deps().exportSchedules.find(app.name);
+    const schedule = await findExportSchedule(getService(), app.name);
     return { data: { app: app.name, schedule: schedule ?? null }, text: formatSchedule(app.name, schedule) };
   }
   const { bucket, prefix } = parseBucketUrl(location);
   const url = `s3://${bucket}/${prefix}`;
   requireAllowedLocation(url, readAllowedLocations());
   await requireOwnLocation(app.name, url);
-  const schedule = { location: url, createdAt: deps().now() };
-  await deps().exportSchedules.set(app.name, schedule);
+  const schedule = { location: url, createdAt: getService().now() };
+  await setExportSchedule(getService(), app.name, schedule);
   const text = `${app.name} is exported to ${url}: all rows every day (UTC), changes every hour. The first export starts within 15 minutes.`;
   return { data: { app: app.name, schedule }, text };
 }
 
 async function endSchedule(appName: string): Promise<CommandResult> {
-  await deps().exportSchedules.remove(appName);
+  await removeExportSchedule(getService(), appName);
   return {
     data: { app: appName, schedule: null },
     text: `${appName} is not exported any longer. Its files stay; customer erase --exports rewrites them.`,
@@ -63,8 +65,8 @@ function requireAllowedLocation(url: string, allowed: readonly string[] | undefi
 
 /** Two apps in one location would replace the files of each other. */
 async function requireOwnLocation(appName: string, url: string): Promise<void> {
-  for (const { name } of await deps().apps.list()) {
-    const other = name === appName ? undefined : await deps().exportSchedules.find(name);
+  for (const { name } of await listApps(getService())) {
+    const other = name === appName ? undefined : await findExportSchedule(getService(), name);
     if (other && (contains(other.location, url) || contains(url, other.location)))
       throw new ServiceError('Conflict', `${name} is exported to ${other.location}. Each app needs its own location.`);
   }
@@ -80,7 +82,7 @@ function formatSchedule(appName: string, schedule: ExportSchedule | undefined): 
     `location       ${location}`,
     `all rows       ${format(fullAt)}`,
     `latest export  ${format(exportedAt)}`,
-    ...(leaseUntil > deps().now() ? ['state          an export is running'] : []),
+    ...(leaseUntil > getService().now() ? ['state          an export is running'] : []),
     ...(failure === undefined ? [] : [`failure        ${failure}`]),
   ].join('\n');
 }

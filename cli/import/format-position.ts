@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { secondMs } from '../../lib/shared/time.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 
 interface FilePosition {
   readonly path: string;

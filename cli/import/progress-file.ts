@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import * as v from 'valibot';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parseJson } from '../../lib/shared/parse.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
 import { describeFileError } from '../describe-file-error.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
-import { secondMs } from '../../lib/shared/time.ts';
+import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 
 /** Calls per second of each store. */
 export type StoreRates = Readonly<Record<Platform, number>>;

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { ServiceError } from '../../lib/shared/errors.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
 import { describeFileError } from '../describe-file-error.ts';
 import { createDecoder, detectEncoding, findUndecodableLine, type TextEncoding } from '../text-encoding.ts';
 

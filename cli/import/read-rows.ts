@@ -1,6 +1,6 @@
 import { parse as parseCsv } from 'csv-parse/sync';
+import { ServiceError } from '../../lib/foundation/errors.ts';
 import { type RawRow, requireKnownColumns } from '../../lib/import/parse-import-row.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
 import { type Line, maxRowLength } from './read-lines.ts';
 
 export type FileFormat = 'csv' | 'jsonl';

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import type { Deps } from '../../composition/deps.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
+import { type ErrorCode, ServiceError } from '../../lib/foundation/errors.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import type { Service } from '../../lib/foundation/service.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
+import { parsePlatform } from '../../lib/foundation/vocabulary.ts';
 import { type ImportContext, importRow } from '../../lib/import/import-row.ts';
 import { type ImportRow, parseImportRow, type RawRow } from '../../lib/import/parse-import-row.ts';
-import { type ErrorCode, ServiceError } from '../../lib/shared/errors.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { secondMs } from '../../lib/shared/time.ts';
-import { parsePlatform } from '../../lib/shared/vocabulary.ts';
 import { createLineTracker } from './line-tracker.ts';
 import { lockImport } from './lock-file.ts';
 import { deleteProgress, loadProgress, type Progress, saveProgress } from './progress-file.ts';
@@ -28,7 +28,7 @@ export interface ImportOptions {
   /** Stops the import after the rows in progress. */
   readonly signal: AbortSignal;
   readonly onProgress: (state: ImportState) => void;
-  readonly deps: ImportContext['deps'] & Pick<Deps, 'apps'>;
+  readonly service: Service;
 }
 
 /** Numbers of rows so far, including the rows of an interrupted import. */
@@ -67,8 +67,8 @@ type RowResult = 'imported' | 'unchanged' | RefusedRow;
  * can be resumed after it.
  */
 export async function runImport(options: ImportOptions): Promise<ImportReport> {
-  const { path, appName, deps } = options;
-  const app = await getApp(deps.apps, appName);
+  const { path, appName, service } = options;
+  const app = await getApp(service, appName);
   const format = getFileFormat(path);
   const lock = await lockImport(path);
   try {
@@ -202,7 +202,7 @@ function toStopError(error: unknown, position: string): ServiceError {
 
 const interruptedError = (): ServiceError => new ServiceError('Conflict', 'The command was interrupted.');
 
-interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isUnannounced' | 'deps'> {
+interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isUnannounced' | 'service'> {
   readonly app: ImportContext['app'];
   readonly limiter: RateLimiter;
   readonly signal: AbortSignal;
@@ -270,7 +270,7 @@ const maxDelayMs = 30 * secondMs;
 async function importWithRetries(
   row: ImportRow,
   line: number,
-  { app, isUnannounced, deps, limiter, maxWaitMs, signal }: RowContext,
+  { app, isUnannounced, service, limiter, maxWaitMs, signal }: RowContext,
 ): Promise<boolean> {
   const end = performance.now() + maxWaitMs;
   for (let attempt = 0; ; attempt++) {
@@ -280,7 +280,7 @@ async function importWithRetries(
       if (calls++ > 0) limiter.charge(row.platform);
     };
     try {
-      return await importRow(row, line, { app, isUnannounced, deps, onStoreCall });
+      return await importRow(row, line, { app, isUnannounced, service, onStoreCall });
     } catch (error) {
       const delayMs = Math.min(maxDelayMs, baseDelayMs * 2 ** attempt) * (0.5 + Math.random() / 2);
       const isTemporary = error instanceof ServiceError && temporaryCodes.has(error.code);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { AppName } from '../../lib/apps/app.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parse, parseJson } from '../../lib/shared/parse.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parse, parseJson } from '../../lib/foundation/parse.ts';
 import { type ConnectionOptions, notRunningError } from '../connect.ts';
 import { describeFileError } from '../describe-file-error.ts';
 

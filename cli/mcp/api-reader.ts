@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { Contract, ContractResponse } from '../../lib/api/contract.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parseJson } from '../../lib/shared/parse.ts';
-import { secondMs } from '../../lib/shared/time.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import type { ApiConnection } from './api-connection.ts';
 
 /** Parameters of the path and of the query. Undefined ones are omitted. */

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import type { JsonSchema, SchemaNode } from '../../lib/api/json-schema.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
 
 /** A text that a customer, a store or a server wrote. */
 export interface MarkedText {

@@ -1,8 +1,8 @@
 import { fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { SchemaConverter } from '../../lib/api/json-schema.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { toLoggable } from '../../lib/shared/log.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { toLoggable } from '../../lib/foundation/log.ts';
 import { readVersion } from '../read-version.ts';
 import type { ApiReader } from './api-reader.ts';
 import { markText, markTexts, toMarkedSchema } from './marked-texts.ts';

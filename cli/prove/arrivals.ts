@@ -1,7 +1,8 @@
 import type { EventRecord } from '../../lib/events/event.ts';
-import type { EventRepository } from '../../lib/events/event-repository.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import type { EpochMillis } from '../../lib/shared/time.ts';
+import { listEventsByTags } from '../../lib/events/event-table.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import type { Service } from '../../lib/foundation/service.ts';
+import type { EpochMillis } from '../../lib/foundation/time.ts';
 
 /** A store notification that the service received and processed. */
 export interface Arrival {
@@ -22,9 +23,9 @@ interface ArrivalQuery {
 /** The events of a purchase, oldest first. */
 export async function listPurchaseEvents(
   { appName, purchaseId }: ArrivalQuery,
-  events: Pick<EventRepository, 'listByTags'>,
+  service: Service,
 ): Promise<readonly EventRecord[]> {
-  return (await events.listByTags(appName, [purchaseId], maxEvents)).toSorted((a, b) => a.date - b.date);
+  return (await listEventsByTags(service, appName, [purchaseId], maxEvents)).toSorted((a, b) => a.date - b.date);
 }
 
 /** Selects the notifications of the store. */

@@ -1,4 +1,4 @@
-import { secondMs } from '../../lib/shared/time.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import type { Arrival } from './arrivals.ts';
 import type { ProofStep } from './proof-step.ts';
 import type { OwnersView, PurchaseView } from './service-client.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { platformTokens } from '../../lib/foundation/platform.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { platformTokens } from '../../lib/shared/platform.ts';
-import { secondMs } from '../../lib/shared/time.ts';
 import {
   isDelivered,
   requestTestNotification,

@@ -1,6 +1,6 @@
+import { type Platform, platformTokens, storeNames } from '../../lib/foundation/platform.ts';
 import { notificationPlaces } from '../../lib/health/check-notifications.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { type Platform, platformTokens, storeNames } from '../../lib/shared/platform.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
 import { createStripeClient } from '../../lib/stores/stripe/stripe-client.ts';
 

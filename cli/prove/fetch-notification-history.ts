@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parseJson } from '../../lib/shared/parse.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
 import { createApiToken } from '../../lib/stores/app-store/api-token.ts';
 import { getApiKey, parseStoredSettings } from '../../lib/stores/app-store/settings.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';

@@ -1,4 +1,4 @@
-import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
+import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
 import { appStoreGuide } from './guides/app-store.ts';
 import { braintreeGuide } from './guides/braintree.ts';
 import { googlePlayGuide } from './guides/google-play.ts';

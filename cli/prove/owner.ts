@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import * as v from 'valibot';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parseJson } from '../../lib/shared/parse.ts';
-import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
+import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { adoptEmulatorTime } from '../connect.ts';
 import type { Output } from '../output.ts';
 import type { ProofStep } from './proof-step.ts';

@@ -1,6 +1,8 @@
-import type { Deps } from '../../composition/deps.ts';
-import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
+import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
+import type { Service } from '../../lib/foundation/service.ts';
+import { findRefreshState } from '../../lib/purchases/purchase-table.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
+import { loadStore } from '../../lib/stores/index.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
 import type { Arrival } from './arrivals.ts';
 import { fetchNotificationHistory } from './fetch-notification-history.ts';
@@ -20,23 +22,23 @@ interface RecordContext {
   readonly arrivals: readonly Arrival[];
   readonly pseudonyms: Pseudonyms;
   readonly client: ServiceClient;
-  readonly deps: Deps;
+  readonly service: Service;
 }
 
 /** Queries the store for the purchase as the adapter does, without storing the result, and keeps the responses. */
 export async function recordStep(name: StepName, options: RecordContext): Promise<RecordedStep> {
-  const { appName, platform, purchase, pseudonyms, client, deps } = options;
+  const { appName, platform, purchase, pseudonyms, client, service } = options;
   const { purchaseId } = purchase;
-  const state = await deps.purchases.findRefreshState(appName, purchaseId);
-  const context = await createStoreContext(appName, platform, { recorder: { addExternalCall: () => {} }, deps });
+  const state = await findRefreshState(service, appName, purchaseId);
+  const context = await createStoreContext(appName, platform, { recorder: { addExternalCall: () => {} }, service });
   const recorder = createExchangeRecorder(context.fetch);
-  const store = await deps.loadStore(platform);
+  const store = await loadStore(platform);
   const { refreshToken = {} } = state ?? {};
   await store.refresh?.(refreshToken, { ...context, fetch: recorder.fetch });
   const { claims } = await client.getOwners(purchaseId);
   return {
     name,
-    at: deps.now(),
+    at: service.now(),
     claimants: claims
       .toSorted((a, b) => a.lastClaimedAt.localeCompare(b.lastClaimedAt))
       .map(({ applicationUsername }) => pseudonyms.replace(applicationUsername)),

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deps } from '../../composition/deps.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
+import { listEventPage } from '../../lib/events/event-table.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
+import type { Service } from '../../lib/foundation/service.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
 import { diagnoseStoreSettings } from '../../lib/health/diagnose-store-settings.ts';
 import type { Finding } from '../../lib/health/finding.ts';
+import { findRefreshState } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
-import { secondMs } from '../../lib/shared/time.ts';
 import { buildNotificationUrl } from '../../lib/store-notifications/notification-urls.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
@@ -37,7 +39,7 @@ export interface ProofOptions {
   readonly version: string;
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
-  readonly deps: Deps;
+  readonly service: Service;
 }
 
 export interface StepReport {
@@ -71,9 +73,9 @@ const ignoreCalls = { addExternalCall: () => {} };
  * the first error of the settings, and at a purchase without a notification.
  */
 export async function runProof(options: ProofOptions): Promise<Proof> {
-  const { appName, platform, isSandbox, deps } = options;
-  const startedAt = deps.now();
-  const context = await createStoreContext(appName, platform, { recorder: ignoreCalls, deps });
+  const { appName, platform, isSandbox, service } = options;
+  const startedAt = service.now();
+  const context = await createStoreContext(appName, platform, { recorder: ignoreCalls, service });
   if (context.settings === undefined)
     throw new ServiceError('InvalidPayload', `The app has no settings for ${platform}: run \`app set-store\`.`);
   const findings = [...(await checkSettings(options, context, startedAt))];
@@ -95,7 +97,7 @@ export async function runProof(options: ProofOptions): Promise<Proof> {
     platform,
     isSandbox,
     startedAt: new Date(startedAt).toISOString(),
-    endedAt: new Date(deps.now()).toISOString(),
+    endedAt: new Date(service.now()).toISOString(),
     findings,
     steps: reports,
     ...(recording && { recording }),
@@ -103,16 +105,16 @@ export async function runProof(options: ProofOptions): Promise<Proof> {
 }
 
 async function checkSettings(
-  { appName, platform, isSandbox, url, deps, onProgress }: ProofOptions,
+  { appName, platform, isSandbox, url, service, onProgress }: ProofOptions,
   context: StoreContext,
   startedAt: number,
 ): Promise<readonly Finding[]> {
   onProgress('Checking the settings of the store');
-  const { findings } = await diagnoseStoreSettings(appName, platform, { recorder: ignoreCalls, deps });
+  const { findings } = await diagnoseStoreSettings(appName, platform, { recorder: ignoreCalls, service });
   const notes = findings.filter(({ severity }) => severity !== 'note');
   if (notes.length > 0 || platform !== platformTokens.appStore) return notes;
   const hasArrived = async (): Promise<boolean> => {
-    const { rows } = await deps.events.listPage(appName, { limit: 50, includesReads: false });
+    const { rows } = await listEventPage(service, appName, { limit: 50, includesReads: false });
     return rows.some(
       ({ type, date, content }) =>
         type === `webhook.${platform}.called` &&
@@ -125,7 +127,7 @@ async function checkSettings(
 }
 
 function createSession(options: ProofOptions, context: StoreContext, startedAt: number) {
-  const { appName, platform, owner, client, deps, signal, waitMs, onProgress, isSandbox, url } = options;
+  const { appName, platform, owner, client, service, signal, waitMs, onProgress, isSandbox, url } = options;
   const pseudonyms = createPseudonyms();
   const recordedSteps: RecordedStep[] = [];
   let purchase: PurchaseView | undefined;
@@ -142,11 +144,11 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
     const purchaseId = purchase?.purchaseId ?? (await findBought())?.purchaseId;
     if (purchaseId === undefined) return { ...base, purchase: undefined, arrivals: [], deliveries: [] };
     if (purchase && step.notifications.length === 0 && step.reasons.length > 0)
-      await refreshPurchase({ appName, purchaseId }, deps);
+      await refreshPurchase({ appName, purchaseId }, service);
     const [view, events, { webhookSettings }] = await Promise.all([
       client.findPurchase(purchaseId),
-      listPurchaseEvents({ appName, platform, purchaseId }, deps.events),
-      getApp(deps.apps, appName),
+      listPurchaseEvents({ appName, platform, purchaseId }, service),
+      getApp(service, appName),
     ]);
     const own = events.filter(({ date }) => date >= since);
     const hasUrl = (webhookSettings?.urls ?? []).length > 0;
@@ -164,12 +166,13 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
       const { name, document } = step;
       const before = purchase;
       if (before) await owner.prepare?.(step, before);
-      const since = deps.now();
+      const since = service.now();
       const performed = await owner.perform(step);
       if (performed === 'skipped') return { report: { name, document, result: 'skipped', checks: [] } };
       // A renewal is caused by the end of the period, which the owner can be waiting for.
       const expiration = Date.parse(before?.expirationDate ?? '');
-      const causedAt = step.isAutomatic && expiration > since && expiration <= deps.now() + waitMs ? expiration : since;
+      const causedAt =
+        step.isAutomatic && expiration > since && expiration <= service.now() + waitMs ? expiration : since;
       const end = performance.now() + waitMs;
       let checks: readonly Check[] = [];
       let observation: StepObservation;
@@ -192,7 +195,7 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
       if (purchase)
         recordedSteps.push(
           await recordStep(name, {
-            ...{ appName, platform, isSandbox, since, purchase, pseudonyms, client, deps },
+            ...{ appName, platform, isSandbox, since, purchase, pseudonyms, client, service },
             arrivals: observation.arrivals,
           }),
         );
@@ -207,15 +210,15 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
     async buildRecording(): Promise<Recording | undefined> {
       if (!purchase) return undefined;
       const { purchaseId } = purchase;
-      const state = await deps.purchases.findRefreshState(appName, purchaseId);
+      const state = await findRefreshState(service, appName, purchaseId);
       if (!state?.refreshToken) return undefined;
       return {
         format: 'claimcheck-recording/1',
         platform,
         isSandbox,
-        strategy: (await getApp(deps.apps, appName)).strategy,
+        strategy: (await getApp(service, appName)).strategy,
         version: options.version,
-        recordedAt: new Date(deps.now()).toISOString(),
+        recordedAt: new Date(service.now()).toISOString(),
         settings: toRecordedSettings(context.settings, pseudonyms),
         refreshToken: replaceInJson(state.refreshToken, pseudonyms) as Recording['refreshToken'],
         purchaseId: pseudonyms.replace(purchaseId),

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parseJson } from '../../lib/shared/parse.ts';
-import { secondMs } from '../../lib/shared/time.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parseJson } from '../../lib/foundation/parse.ts';
+import { secondMs } from '../../lib/foundation/time.ts';
+import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 
 const NeutralId = v.pipe(v.string(), v.transform(toNeutralId));
 

@@ -1,10 +1,10 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { getCatalogue } from '../../lib/api/app.ts';
+import { findCatalogue } from '../../lib/apps/app-table.ts';
+import { toCatalogueTag } from '../../lib/apps/catalogue.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { createReply } from '../../lib/http/reply.ts';
-import { toCatalogueTag } from '../../lib/purchases/catalogue.ts';
 
-export const handler = createHandler(getCatalogue, () => ({ apps: apps() }))(async ({ app }, deps) => {
-  const catalogue = (await deps.apps.findCatalogue(app.name)) ?? {};
+export const handler = createHandler(getCatalogue)(async ({ app }, service) => {
+  const catalogue = (await findCatalogue(service, app.name)) ?? {};
   return createReply({ body: { ...catalogue }, headers: { ETag: `"${toCatalogueTag(catalogue)}"` } });
 });

@@ -1,10 +1,9 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { getCommissionRates } from '../../lib/api/commission-rates.ts';
+import { listCommissionRates } from '../../lib/apps/commission-rates.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
-import { listCommissionRates } from '../../lib/purchases/commission-rates.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(getCommissionRates, () => ({ apps: apps() }))(async ({ app }, deps) => ({
+export const handler = createHandler(getCommissionRates)(async ({ app }, service) => ({
   // The cached app can be older than the latest change.
-  rates: listCommissionRates((await getApp(deps.apps, app.name)).commissionRates),
+  rates: listCommissionRates((await getApp(service, app.name)).commissionRates),
 }));

@@ -1,10 +1,9 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { revokeKey } from '../../lib/api/app.ts';
 import { revokeApiKey } from '../../lib/apps/manage-apps.ts';
 import { toApiKeyRecord } from '../../lib/apps/to-api-key-record.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(revokeKey, () => ({ apps: apps() }))(async ({ app, params }, { apps }) => ({
+export const handler = createHandler(revokeKey)(async ({ app, params }, service) => ({
   ok: true,
-  revoked: toApiKeyRecord(await revokeApiKey(apps, app.name, params.keyId)),
+  revoked: toApiKeyRecord(await revokeApiKey(service, app.name, params.keyId)),
 }));

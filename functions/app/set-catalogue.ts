@@ -1,27 +1,20 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
-import { entitlementDeps } from '../../composition/entitlements.ts';
-import { pagedLists } from '../../composition/lists.ts';
 import { setCatalogue as contract } from '../../lib/api/app.ts';
+import { findCatalogue } from '../../lib/apps/app-table.ts';
+import { Catalogue, toCatalogueTag } from '../../lib/apps/catalogue.ts';
 import { setCatalogue } from '../../lib/apps/manage-apps.ts';
-import { createPurchaseListRepository } from '../../lib/db/list-repositories.ts';
 import { previewCatalogue, requestBounds } from '../../lib/entitlements/preview-catalogue.ts';
+import { parse } from '../../lib/foundation/parse.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { createReply } from '../../lib/http/reply.ts';
-import { Catalogue, toCatalogueTag } from '../../lib/purchases/catalogue.ts';
-import { parse } from '../../lib/shared/parse.ts';
 
-export const handler = createHandler(contract, () => ({
-  ...entitlementDeps(),
-  apps: apps(),
-  purchaseLists: createPurchaseListRepository(pagedLists()),
-}))(async ({ app, query, body, getHeader }, deps) => {
+export const handler = createHandler(contract)(async ({ app, query, body, getHeader }, service) => {
   if (query.dryRun === 'true') {
     const after = parse(Catalogue, body);
-    const before = await deps.apps.findCatalogue(app.name);
-    const preview = await previewCatalogue(app, { before, after }, deps, requestBounds);
+    const before = await findCatalogue(service, app.name);
+    const preview = await previewCatalogue(app, { before, after }, service, requestBounds);
     return { ok: true, products: Object.keys(after).length, preview };
   }
-  const catalogue = await setCatalogue(deps.apps, app.name, body, readTag(getHeader('if-match')));
+  const catalogue = await setCatalogue(service, app.name, body, readTag(getHeader('if-match')));
   return createReply({
     body: { ok: true, products: Object.keys(catalogue).length },
     headers: { ETag: `"${toCatalogueTag(catalogue)}"` },

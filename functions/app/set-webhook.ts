@@ -1,16 +1,8 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
-import { emulator } from '../../composition/environment.ts';
-import { table } from '../../composition/table.ts';
 import { setWebhook as contract } from '../../lib/api/app.ts';
-import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 
-export const handler = createHandler(contract, () => ({
-  apps: apps(),
-  deliveries: createDeliveryRepository(table()),
-  emulator: emulator(),
-}))(async ({ app, body: { newSecret, ...settings } }, deps) => {
-  const signingSecret = await setWebhook(app.name, settings, { newSecret, deps });
+export const handler = createHandler(contract)(async ({ app, body: { newSecret, ...settings } }, service) => {
+  const signingSecret = await setWebhook(app.name, settings, { newSecret, service });
   return { ok: true, ...(signingSecret !== undefined && { signingSecret }) };
 });

@@ -1,17 +1,12 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
-import { table } from '../../composition/table.ts';
 import { getCustomerSubscription } from '../../lib/api/customers.ts';
-import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { findCurrentSubscription } from '../../lib/purchases/purchase-collection.ts';
 import { toPurchaseRecord } from '../../lib/purchases/to-records.ts';
 
-export const handler = createHandler(getCustomerSubscription, () => ({
-  now,
-  ownedPurchases: createOwnedPurchaseRepository(table()),
-}))(async ({ app, params }, { now, ownedPurchases }) => {
+export const handler = createHandler(getCustomerSubscription)(async ({ app, params }, service) => {
   const { applicationUsername } = params;
-  const purchases = await ownedPurchases.listRepresentativePurchases(app.name, applicationUsername, 'subscriptions');
-  const subscription = findCurrentSubscription(purchases, now());
-  return { applicationUsername, ...(subscription && { subscription: toPurchaseRecord(subscription, now()) }) };
+  const purchases = await listRepresentativePurchases(service, app.name, applicationUsername, 'subscriptions');
+  const subscription = findCurrentSubscription(purchases, service.now());
+  return { applicationUsername, ...(subscription && { subscription: toPurchaseRecord(subscription, service.now()) }) };
 });

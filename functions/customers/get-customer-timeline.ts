@@ -1,16 +1,12 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
-import { table } from '../../composition/table.ts';
 import { getCustomerTimeline } from '../../lib/api/customers.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
-import { createTimelineRepository } from '../../lib/db/timeline-repository.ts';
+import { listCustomerTimeline } from '../../lib/events/timeline-table.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';
 
-export const handler = createHandler(getCustomerTimeline, () => ({
-  timelines: createTimelineRepository(table(), now),
-}))(async ({ app, params, query }, { timelines }) => {
+export const handler = createHandler(getCustomerTimeline)(async ({ app, params, query }, service) => {
   const { applicationUsername } = params;
   const { limit = 50, cursor } = query;
-  const { rows, next } = await timelines.listByCustomer(app.name, applicationUsername, { limit, cursor });
+  const { rows, next } = await listCustomerTimeline(service, app.name, applicationUsername, { limit, cursor });
   return { applicationUsername, ...toCursorPage(rows.map(toTimelineRecord), next) };
 });

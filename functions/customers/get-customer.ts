@@ -1,32 +1,26 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
-import { events } from '../../composition/events.ts';
-import { table } from '../../composition/table.ts';
 import { getCustomer } from '../../lib/api/customers.ts';
 import { toTransactionPage } from '../../lib/api/paging.ts';
 import { buildCustomerInfo } from '../../lib/customers/customer-info.ts';
-import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
+import { listEventsOfUser } from '../../lib/events/event-table.ts';
 import { toEventInfo } from '../../lib/events/to-event-info.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { listOwnedWithTransactions } from '../../lib/purchases/owned-purchase-table.ts';
 import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
 import { toTransactionRecords } from '../../lib/purchases/to-records.ts';
 
 const maxEvents = 10;
 
-export const handler = createHandler(getCustomer, () => ({
-  events: events(),
-  now,
-  ownedPurchases: createOwnedPurchaseRepository(table()),
-}))(async ({ app, params, query }, { now, ownedPurchases, events }) => {
+export const handler = createHandler(getCustomer)(async ({ app, params, query }, service) => {
   const { applicationUsername } = params;
   const [{ purchases, transactions }, latestEvents] = await Promise.all([
-    ownedPurchases.listWithTransactions(app.name, applicationUsername, toTransactionPage(query)),
-    events.listByUser(app.name, applicationUsername, maxEvents),
+    listOwnedWithTransactions(service, app.name, applicationUsername, toTransactionPage(query)),
+    listEventsOfUser(service, app.name, applicationUsername, maxEvents),
   ]);
   return {
     applicationUsername,
-    purchases: toPurchaseCollection(purchases, now()),
+    purchases: toPurchaseCollection(purchases, service.now()),
     events: latestEvents.map(toEventInfo),
     transactions: toTransactionRecords(transactions, purchases),
-    customerInfo: buildCustomerInfo(purchases, now()),
+    customerInfo: buildCustomerInfo(purchases, service.now()),
   };
 });

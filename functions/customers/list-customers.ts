@@ -1,31 +1,22 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { entitlementDeps } from '../../composition/entitlements.ts';
-import { pagedLists } from '../../composition/lists.ts';
-import { table } from '../../composition/table.ts';
 import { type CustomerSummary, listCustomers } from '../../lib/api/customers.ts';
 import { toCursorPage, toPage } from '../../lib/api/paging.ts';
 import { toCustomerInfo } from '../../lib/customers/customer-info.ts';
 import type { CustomerRow } from '../../lib/customers/customer-summary.ts';
+import { findCustomerRows } from '../../lib/customers/customer-table.ts';
 import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
-import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
-import { createCustomerListRepository } from '../../lib/db/list-repositories.ts';
-import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
 import { findCustomers } from '../../lib/entitlements/find-customers.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parsePlatform } from '../../lib/foundation/vocabulary.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { getCustomerPage } from '../../lib/lists/list-tables.ts';
 import { readSpend } from '../../lib/purchases/read-spend.ts';
 import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parsePlatform } from '../../lib/shared/vocabulary.ts';
 
 const maxSpendRows = 100;
 const filterNames = ['order', 'cursor', 'state', 'entitlement', 'platform', 'productId', 'sandbox'] as const;
 
-export const handler = createHandler(listCustomers, () => ({
-  ...entitlementDeps(),
-  customers: createCustomerRepository(table()),
-  customerLists: createCustomerListRepository(pagedLists()),
-  ownedPurchases: createOwnedPurchaseRepository(table()),
-}))(async ({ app, query }, deps) => {
-  const { now, customers, customerLists, ownedPurchases } = deps;
+export const handler = createHandler(listCustomers)(async ({ app, query }, service) => {
+  const { now } = service;
   const { skip, limit } = toPage(query);
   const toRow = ({ username, summary }: CustomerRow): CustomerSummary => ({
     applicationUsername: username,
@@ -36,14 +27,14 @@ export const handler = createHandler(listCustomers, () => ({
     ...(createdAt !== undefined && { createdAt: toIsoSeconds(createdAt) }),
   });
   if (query.applicationUsername) {
-    const customerRows = await customers.findMany(app.name, parseUsernames(query.applicationUsername));
+    const customerRows = await findCustomerRows(service, app.name, parseUsernames(query.applicationUsername));
     const page = customerRows.slice(skip, skip + limit);
     const paging = { skip, limit, total: customerRows.length };
     if (query.include_spend !== 'true') return { paging, rows: page.map(toRow) };
     if (page.length > maxSpendRows)
       throw new ServiceError('InvalidPayload', `include_spend is possible for at most ${maxSpendRows} customers.`);
     const rows = await Promise.all(
-      page.map(async (row) => ({ ...toDatedRow(row), spend: await readSpend(app.name, row.username, ownedPurchases) })),
+      page.map(async (row) => ({ ...toDatedRow(row), spend: await readSpend(app.name, row.username, service) })),
     );
     return { paging, rows };
   }
@@ -56,9 +47,9 @@ export const handler = createHandler(listCustomers, () => ({
       productId,
       isSandbox: sandbox && sandbox === 'true',
     };
-    const { rows, next } = await findCustomers(app, { filter, order, limit, cursor }, deps);
+    const { rows, next } = await findCustomers(app, { filter, order, limit, cursor }, service);
     return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(rows.map(toDatedRow), next) };
   }
-  const { rows, total } = await customerLists.getPage(app.name, { skip, limit, now: now() });
+  const { rows, total } = await getCustomerPage(service, app.name, { skip, limit, now: now() });
   return { paging: { skip, limit, total }, rows: rows.map(toRow) };
 });

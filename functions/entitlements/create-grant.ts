@@ -1,21 +1,17 @@
-import { appCache } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
-import { service } from '../../composition/service.ts';
+import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
+import { givesEntitlement } from '../../lib/apps/catalogue.ts';
 import { createGrant as contract } from '../../lib/entitlements/contract.ts';
 import { toGrantRecord } from '../../lib/entitlements/grant.ts';
 import { createGrant } from '../../lib/entitlements/manage-grants.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { createReply } from '../../lib/http/reply.ts';
-import { givesEntitlement } from '../../lib/purchases/catalogue.ts';
 
 const unknownEntitlement = 'No product of the catalogue gives this entitlement.';
 
-export const handler = createHandler(
-  contract,
-  service,
-)(async ({ app, key, params: { applicationUsername }, body }, service) => {
+export const handler = createHandler(contract)(async ({ app, key, params: { applicationUsername }, body }, service) => {
   const context = { appName: app.name, username: applicationUsername, key };
   const { grant, isNew } = await createGrant(service, body, context);
-  const isGiven = givesEntitlement(await appCache().findCatalogue(app.name), grant.entitlement);
+  const isGiven = givesEntitlement(await findCachedCatalogue(service, app.name), grant.entitlement);
   return createReply({
     status: isNew ? 201 : 200,
     body: {

@@ -1,17 +1,13 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { service } from '../../composition/service.ts';
 import { getTokenKeys } from '../../lib/entitlements/contract.ts';
 import { isPublished, toPublicJwk } from '../../lib/entitlements/token-key.ts';
 import { listPublicTokenKeys } from '../../lib/entitlements/token-key-table.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { createReply } from '../../lib/http/reply.ts';
 
 /** Verifiers fetch the keys again for a key id that they do not have, so a short time is enough. */
 const cacheControl = 'public, max-age=300';
 
-export const handler = createHandler(
-  getTokenKeys,
-  service,
-)(async ({ query }, service) => {
+export const handler = createHandler(getTokenKeys)(async ({ query }, service) => {
   const keys = await listPublicTokenKeys(service, query.appName);
   const published = keys.filter((key) => isPublished(key, service.now()));
   return createReply({

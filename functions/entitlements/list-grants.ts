@@ -1,13 +1,9 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { service } from '../../composition/service.ts';
 import { listGrants as contract } from '../../lib/entitlements/contract.ts';
 import { toGrantRecord } from '../../lib/entitlements/grant.ts';
 import { listGrants } from '../../lib/entitlements/grant-table.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(
-  contract,
-  service,
-)(async ({ app, params: { applicationUsername } }, service) => {
+export const handler = createHandler(contract)(async ({ app, params: { applicationUsername } }, service) => {
   const rows = await listGrants(service, app.name, applicationUsername);
   return { applicationUsername, rows: rows.map((grant) => toGrantRecord(grant, service.now())) };
 });

@@ -1,11 +1,14 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { events } from '../../composition/events.ts';
 import { getEventRaw } from '../../lib/api/events.ts';
+import { findEvent, findRawEvent } from '../../lib/events/event-table.ts';
 import { toRawResult } from '../../lib/events/to-raw-result.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(getEventRaw, () => ({ events: events() }))(async ({ app, params }, { events }) => {
-  const [event, raw] = await Promise.all([events.find(app.name, params.id), events.findRaw(app.name, params.id)]);
+export const handler = createHandler(getEventRaw)(async ({ app, params }, service) => {
+  const [event, raw] = await Promise.all([
+    findEvent(service, app.name, params.id),
+    findRawEvent(service, app.name, params.id),
+  ]);
   if (!event) throw new ServiceError('ResourceNotFound', 'The event is not found.');
   return toRawResult(event, raw);
 });

@@ -1,18 +1,19 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { events } from '../../composition/events.ts';
 import { getEvent } from '../../lib/api/events.ts';
+import { findEvent, findRawEvent } from '../../lib/events/event-table.ts';
 import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
 import { toRawResult } from '../../lib/events/to-raw-result.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(getEvent, () => ({ events: events() }))(
-  async ({ app, params, query }, { events }) => {
-    const [event, raw] = await Promise.all([events.find(app.name, params.id), events.findRaw(app.name, params.id)]);
-    if (!event) throw new ServiceError('ResourceNotFound', 'The event is not found.');
-    const isDetailed = query.receipts === 'true';
-    return {
-      analysis: toAnalysisResult(app.name, event, isDetailed ? raw : undefined),
-      raw: toRawResult(event, raw),
-    };
-  },
-);
+export const handler = createHandler(getEvent)(async ({ app, params, query }, service) => {
+  const [event, raw] = await Promise.all([
+    findEvent(service, app.name, params.id),
+    findRawEvent(service, app.name, params.id),
+  ]);
+  if (!event) throw new ServiceError('ResourceNotFound', 'The event is not found.');
+  const isDetailed = query.receipts === 'true';
+  return {
+    analysis: toAnalysisResult(app.name, event, isDetailed ? raw : undefined),
+    raw: toRawResult(event, raw),
+  };
+});

@@ -1,13 +1,13 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { events } from '../../composition/events.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
+import { listEventPage } from '../../lib/events/event-table.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { fitRowsToResponse } from '../../lib/http/fit-event-rows.ts';
 
-export const handler = createHandler(listEvents, () => ({ events: events() }))(async ({ app, query }, { events }) => {
+export const handler = createHandler(listEvents)(async ({ app, query }, service) => {
   const { limit = 100, skip, offset, startdate, enddate, reads, cursor } = query;
-  const { rows, next } = await events.listPage(app.name, {
+  const { rows, next } = await listEventPage(service, app.name, {
     limit,
     skip: skip ?? offset ?? 0,
     startdate,

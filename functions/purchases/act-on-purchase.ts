@@ -1,13 +1,13 @@
-import { actionDeps } from '../../composition/actions.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { actOnPurchase } from '../../lib/actions/act-on-purchase.ts';
 import { actOnPurchase as contract } from '../../lib/api/actions.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(
-  contract,
-  actionDeps,
-)(async ({ app, key, params, body, recorder }, deps) => {
+export const handler = createHandler(contract)(async ({ app, key, params, body, recorder }, service) => {
   const transactionId = body.transactionId && toNeutralId(body.transactionId);
-  return await actOnPurchase(toNeutralId(params.purchaseId), { ...body, transactionId }, { app, key, recorder, deps });
+  return await actOnPurchase(
+    toNeutralId(params.purchaseId),
+    { ...body, transactionId },
+    { app, key, recorder, service },
+  );
 });

@@ -1,30 +1,26 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { purchases } from '../../composition/purchases.ts';
-import { table } from '../../composition/table.ts';
 import { getPurchaseOwners } from '../../lib/api/purchases.ts';
-import { createUserAliasRepository } from '../../lib/db/user-alias-repository.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import type { EpochMillis } from '../../lib/foundation/time.ts';
+import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { isUnpaid } from '../../lib/purchases/purchase.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import type { EpochMillis } from '../../lib/shared/time.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { findPurchaseFacts, listClaims } from '../../lib/purchases/purchase-table.ts';
+import { findUserOfAlias } from '../../lib/purchases/user-alias-table.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 /** A purchase has one or two aliases. Each costs up to two reads. */
 const maxAliases = 10;
 
-export const handler = createHandler(getPurchaseOwners, () => ({
-  purchases: purchases(),
-  userAliases: createUserAliasRepository(table()),
-}))(async ({ app, params, recorder }, deps) => {
+export const handler = createHandler(getPurchaseOwners)(async ({ app, params, recorder }, service) => {
   const purchaseId = toNeutralId(params.purchaseId);
   const [facts, claims] = await Promise.all([
-    deps.purchases.findFacts(app.name, purchaseId),
-    deps.purchases.listClaims(app.name, purchaseId),
+    findPurchaseFacts(service, app.name, purchaseId),
+    listClaims(service, app.name, purchaseId),
   ]);
   if (!facts) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   recorder.addTag(purchaseId, '_P');
   const userAliases = facts.userAliases.slice(0, maxAliases).map(async (alias) => {
-    const applicationUsername = await deps.userAliases.findUser(app.name, alias);
+    const applicationUsername = await findUserOfAlias(service, app.name, alias);
     return { alias, ...(applicationUsername !== undefined && { applicationUsername }) };
   });
   const isLinked = claims.some(({ source }) => source === 'manual');

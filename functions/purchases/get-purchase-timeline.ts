@@ -1,26 +1,21 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
-import { purchases } from '../../composition/purchases.ts';
-import { table } from '../../composition/table.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { getPurchaseTimeline } from '../../lib/api/purchases.ts';
-import { createTimelineRepository } from '../../lib/db/timeline-repository.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import type { EpochMillis } from '../../lib/shared/time.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { listPurchaseTimeline } from '../../lib/events/timeline-table.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import type { EpochMillis } from '../../lib/foundation/time.ts';
+import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { findPurchaseFacts } from '../../lib/purchases/purchase-table.ts';
 import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
-export const handler = createHandler(getPurchaseTimeline, () => ({
-  purchases: purchases(),
-  timelines: createTimelineRepository(table(), now),
-}))(async ({ app, params, query, recorder }, deps) => {
+export const handler = createHandler(getPurchaseTimeline)(async ({ app, params, query, recorder }, service) => {
   const purchaseId = toNeutralId(params.purchaseId);
   const { limit = 50, cursor } = query;
   const [facts, { rows, next }] = await Promise.all([
-    deps.purchases.findFacts(app.name, purchaseId),
-    deps.timelines.listByPurchase(app.name, purchaseId, { limit, cursor }),
+    findPurchaseFacts(service, app.name, purchaseId),
+    listPurchaseTimeline(service, app.name, purchaseId, { limit, cursor }),
   ]);
   if (!facts) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   recorder.addTag(purchaseId, '_P');

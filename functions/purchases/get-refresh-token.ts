@@ -1,20 +1,18 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { purchases } from '../../composition/purchases.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { findRefreshState } from '../../lib/purchases/purchase-table.ts';
 
-export const handler = createHandler(getRefreshToken, () => ({ purchases: purchases() }))(
-  async ({ app, params, recorder }, { purchases }) => {
-    const purchaseId = toNeutralId(params.purchaseId);
-    const refreshState = await purchases.findRefreshState(app.name, purchaseId);
-    if (!refreshState) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
-    recorder.addTag(purchaseId, '_P');
-    const { refreshToken, lastRefreshAt } = refreshState;
-    return {
-      purchaseId,
-      ...(lastRefreshAt !== undefined && { latestRefresh: new Date(lastRefreshAt).toISOString() }),
-      ...(refreshToken && { refreshToken: { ...refreshToken } }),
-    };
-  },
-);
+export const handler = createHandler(getRefreshToken)(async ({ app, params, recorder }, service) => {
+  const purchaseId = toNeutralId(params.purchaseId);
+  const refreshState = await findRefreshState(service, app.name, purchaseId);
+  if (!refreshState) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  recorder.addTag(purchaseId, '_P');
+  const { refreshToken, lastRefreshAt } = refreshState;
+  return {
+    purchaseId,
+    ...(lastRefreshAt !== undefined && { latestRefresh: new Date(lastRefreshAt).toISOString() }),
+    ...(refreshToken && { refreshToken: { ...refreshToken } }),
+  };
+});

@@ -1,13 +1,11 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { service } from '../../composition/service.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { setRefundConsent as contract } from '../../lib/refunds/contract.ts';
 import { setRefundConsent } from '../../lib/refunds/refund-request-table.ts';
 
-export const handler = createHandler(
-  contract,
-  service,
-)(async ({ app, params: { applicationUsername }, body: { consented } }, service) => {
-  const consentedAt = consented ? service.now() : undefined;
-  await setRefundConsent(service, app.name, applicationUsername, consentedAt);
-  return { applicationUsername, consentedAt: consentedAt === undefined ? null : new Date(consentedAt).toISOString() };
-});
+export const handler = createHandler(contract)(
+  async ({ app, params: { applicationUsername }, body: { consented } }, service) => {
+    const consentedAt = consented ? service.now() : undefined;
+    await setRefundConsent(service, app.name, applicationUsername, consentedAt);
+    return { applicationUsername, consentedAt: consentedAt === undefined ? null : new Date(consentedAt).toISOString() };
+  },
+);

@@ -1,14 +1,8 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
-import { table } from '../../composition/table.ts';
 import { getChurn } from '../../lib/api/figures.ts';
-import { createCounterRepository } from '../../lib/db/counter-repository.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { getIntervalFigures } from '../../lib/statistics/get-figures.ts';
 import { buildChurnRows } from '../../lib/statistics/to-movement.ts';
 
-export const handler = createHandler(getChurn, () => ({
-  counters: createCounterRepository(table()),
-  findCatalogue: apps().findCatalogue,
-  now,
-}))(async ({ app, query }, deps) => await getIntervalFigures(app.name, query, { deps, buildRows: buildChurnRows }));
+export const handler = createHandler(getChurn)(
+  async ({ app, query }, service) => await getIntervalFigures(app.name, query, { service, buildRows: buildChurnRows }),
+);

@@ -1,20 +1,12 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
-import { table } from '../../composition/table.ts';
 import { getConversion } from '../../lib/api/figures.ts';
-import { createCounterRepository } from '../../lib/db/counter-repository.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { getCohortFigures } from '../../lib/statistics/get-figures.ts';
 import { buildConversionCohorts } from '../../lib/statistics/to-cohorts.ts';
 
-export const handler = createHandler(getConversion, () => ({
-  counters: createCounterRepository(table()),
-  findCatalogue: apps().findCatalogue,
-  now,
-}))(
-  async ({ app, query }, deps) =>
+export const handler = createHandler(getConversion)(
+  async ({ app, query }, service) =>
     await getCohortFigures(app.name, query, {
-      deps,
+      service,
       reads: { customers: true, days: true },
       buildCohorts: buildConversionCohorts,
     }),

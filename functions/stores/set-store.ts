@@ -1,21 +1,20 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
-import { storeContextDeps } from '../../composition/store-context.ts';
 import { setStore } from '../../lib/api/stores.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import { loadStore } from '../../lib/stores/index.ts';
 
-export const handler = createHandler(setStore, () => ({ ...storeContextDeps(), apps: apps() }))(
-  async ({ app, params: { platform }, body: settings, recorder }, deps) => {
+export const handler = createHandler(setStore)(
+  async ({ app, params: { platform }, body: settings, recorder }, service) => {
     const { checkSettings } = await loadStore(platform);
-    const context = await createStoreContext(app.name, platform, { recorder, deps });
+    const context = await createStoreContext(app.name, platform, { recorder, service });
     const check = await checkSettings({ ...context, settings }, { callStore: true }).catch((error: unknown) => {
       // The settings are input here: a rejection is an error of the request, not of the service.
       const { code, message } = ServiceError.fromUnknown(error);
       throw code === 'InternalError' ? new ServiceError('InvalidPayload', message) : error;
     });
-    await deps.apps.setStoreSettings(app.name, platform, settings);
+    await setStoreSettings(service, app.name, platform, settings);
     return { ok: true, platform, check };
   },
 );

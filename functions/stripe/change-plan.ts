@@ -1,12 +1,8 @@
-import { checkoutDeps } from '../../composition/checkout.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { changePlan } from '../../lib/api/stripe.ts';
 import { changeSubscriptionPlan } from '../../lib/checkout/change-subscription-plan.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(
-  changePlan,
-  checkoutDeps,
-)(async ({ app, body, recorder }, deps) => ({
+export const handler = createHandler(changePlan)(async ({ app, body, recorder }, service) => ({
   ok: true,
-  ...(await changeSubscriptionPlan(body, { app, recorder, deps })),
+  ...(await changeSubscriptionPlan(body, { app, recorder, service })),
 }));

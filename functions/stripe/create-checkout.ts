@@ -1,12 +1,8 @@
-import { checkoutDeps } from '../../composition/checkout.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { createCheckout } from '../../lib/api/stripe.ts';
 import { createCheckoutSession } from '../../lib/checkout/create-checkout-session.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(
-  createCheckout,
-  checkoutDeps,
-)(async ({ app, body, recorder }, deps) => {
+export const handler = createHandler(createCheckout)(async ({ app, body, recorder }, service) => {
   if (body.applicationUsername !== undefined) recorder.setUser(body.applicationUsername);
-  return { ok: true, ...(await createCheckoutSession(body, { app, recorder, deps })) };
+  return { ok: true, ...(await createCheckoutSession(body, { app, recorder, service })) };
 });

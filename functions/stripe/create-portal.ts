@@ -1,12 +1,8 @@
-import { checkoutDeps } from '../../composition/checkout.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { createPortal } from '../../lib/api/stripe.ts';
 import { createPortalSession } from '../../lib/checkout/create-portal-session.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(
-  createPortal,
-  checkoutDeps,
-)(async ({ app, body, recorder }, deps) => ({
+export const handler = createHandler(createPortal)(async ({ app, body, recorder }, service) => ({
   ok: true,
-  url: await createPortalSession(body, { app, recorder, deps }),
+  url: await createPortalSession(body, { app, recorder, service }),
 }));

@@ -1,12 +1,8 @@
-import { checkoutDeps } from '../../composition/checkout.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { getPrices } from '../../lib/api/stripe.ts';
 import { getPriceList } from '../../lib/checkout/price-list.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(
-  getPrices,
-  checkoutDeps,
-)(async ({ app, recorder }, deps) => ({
+export const handler = createHandler(getPrices)(async ({ app, recorder }, service) => ({
   ok: true,
-  products: await getPriceList({ app, recorder, deps }),
+  products: await getPriceList({ app, recorder, service }),
 }));

@@ -1,20 +1,16 @@
-import { createHandler } from '../../composition/endpoint.ts';
-import { purchases } from '../../composition/purchases.ts';
-import { table } from '../../composition/table.ts';
 import { getTransaction } from '../../lib/api/transactions.ts';
-import { createTransactionRepository } from '../../lib/db/transaction-repository.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { findTransaction } from '../../lib/purchases/transaction-table.ts';
 
-export const handler = createHandler(getTransaction, () => ({
-  purchases: purchases(),
-  transactions: createTransactionRepository(table()),
-}))(async ({ app, params, recorder }, { purchases, transactions }) => {
+export const handler = createHandler(getTransaction)(async ({ app, params, recorder }, service) => {
   const transactionId = toNeutralId(params.transactionId);
-  const transaction = await transactions.find(app.name, transactionId);
+  const transaction = await findTransaction(service, app.name, transactionId);
   if (!transaction) throw new ServiceError('ResourceNotFound', 'The transaction is not found.');
   recorder.addTag(transactionId, '_T');
-  const entitled = await purchases.find(app.name, transaction.purchaseId);
+  const entitled = await findPurchase(service, app.name, transaction.purchaseId);
   return toTransactionRecord(transaction, entitled?.purchase);
 });

@@ -1,7 +1,7 @@
-import { apps } from '../../composition/apps.ts';
-import { createHandler } from '../../composition/endpoint.ts';
 import { getForwards } from '../../lib/api/webhooks.ts';
+import { findForwards } from '../../lib/apps/app-table.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(getForwards, () => ({ apps: apps() }))(async ({ app }, deps) => [
-  ...((await deps.apps.findForwards(app.name)) ?? []),
+export const handler = createHandler(getForwards)(async ({ app }, service) => [
+  ...((await findForwards(service, app.name)) ?? []),
 ]);

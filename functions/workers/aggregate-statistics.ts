@@ -1,12 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { streamFailures } from '../../composition/queues.ts';
-import { table } from '../../composition/table.ts';
-import { createCounterRepository } from '../../lib/db/counter-repository.ts';
-import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
-import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
-import { createStreamMarkerRepository } from '../../lib/db/stream-marker-repository.ts';
-import { parseStreamRecord } from '../../lib/db/stream-record.ts';
-import { once } from '../../lib/shared/once.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { parseStreamRecord } from '../../lib/purchases/stream-record.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 
 /**
@@ -18,14 +12,6 @@ interface WindowEvent {
   readonly shardId?: string;
 }
 
-const deps = once(() => ({
-  counters: createCounterRepository(table()),
-  customers: createCustomerRepository(table()),
-  ownedPurchases: createOwnedPurchaseRepository(table()),
-  streamFailures: streamFailures(),
-  streamMarkers: createStreamMarkerRepository(table()),
-}));
-
 /** Fails the whole batch on an error: records that are already counted are ignored in the next attempt. */
 export const handler = async ({
   Records,
@@ -33,7 +19,7 @@ export const handler = async ({
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
     if (shardId === undefined) throw new Error('The shard id is missing: configure a tumbling window.');
-    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, deps());
+    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, getService());
   }
   return { batchItemFailures: [], state: {} };
 };

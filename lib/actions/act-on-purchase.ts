@@ -1,7 +1,8 @@
 import type { actOnPurchase as contract } from '../api/actions.ts';
 import type { ContractBody, ContractResponse } from '../api/contract.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { findPurchase } from '../purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { type ActionContext, checkAction, performAction } from './perform-action.ts';
 
 /** Performs an action or, for a dry run, checks it. Returns the purchase as the store reports it afterwards. */
@@ -35,8 +36,8 @@ export async function actOnPurchase(
   };
 }
 
-async function readPurchase(purchaseId: string, { app, deps }: ActionContext) {
-  const stored = await deps.purchases.find(app.name, purchaseId);
+async function readPurchase(purchaseId: string, { app, service }: ActionContext) {
+  const stored = await findPurchase(service, app.name, purchaseId);
   if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
-  return toPurchaseDetails(stored.purchase, stored.entitledUsers, { now: deps.now() });
+  return toPurchaseDetails(stored.purchase, stored.entitledUsers, { now: service.now() });
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { isExpired, type Purchase } from '../purchases/purchase.ts';
 import { listRefundKeys } from '../purchases/refunds.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { containsAliasForm } from '../purchases/user-aliases.ts';
-import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
 import type { StoreAction } from '../stores/purchase-action.ts';
 
 /** The store's state before an action, with which its effect is recognized later. */

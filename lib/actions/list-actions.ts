@@ -1,9 +1,9 @@
 import type { ApiKeyLevel, App } from '../apps/app.ts';
+import { type ActionName, actionNames } from '../foundation/action-names.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { type ActionName, actionNames } from '../shared/action-names.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { listActionVerdicts } from '../stores/list-action-verdicts.ts';
 import type { ActionVerdict, StoreAction } from '../stores/purchase-action.ts';
 import { selectPayment } from './select-payment.ts';

@@ -2,16 +2,23 @@ import { createHash } from 'node:crypto';
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import type { ActionName } from '../foundation/action-names.ts';
+import { isPermanent, ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { toUuid } from '../foundation/to-uuid.ts';
+import {
+  findPurchase,
+  findPurchaseFacts,
+  findRefreshState,
+  listTransactionsOfPurchases,
+} from '../purchases/purchase-table.ts';
 import { isMd5 } from '../purchases/user-aliases.ts';
-import { type RefreshDeps, refreshPurchaseNow } from '../refresh/refresh-purchase.ts';
-import type { ActionName } from '../shared/action-names.ts';
-import { isPermanent, ServiceError } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { parse } from '../shared/parse.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { toUuid } from '../shared/to-uuid.ts';
+import { refreshPurchaseNow } from '../refresh/refresh-purchase.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
 import { type ActionRequest, isPossible, type PossibleAction, type StoreAnswer } from '../stores/purchase-action.ts';
 import type { Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
@@ -19,8 +26,6 @@ import { ActionBaseline, hasTakenEffect, toBaseline } from './action-effect.ts';
 import { isAllowedToSupport, type JudgedAction, listActions, toStoreAction } from './list-actions.ts';
 import { resolveAmount } from './resolve-amount.ts';
 import { computeRefundableMicros } from './select-payment.ts';
-
-export type ActionDeps = RefreshDeps & { readonly purchases: PurchaseRepository };
 
 /** An action as an API client requests it. */
 export interface ActionInput {
@@ -37,7 +42,7 @@ export interface ActionContext {
   readonly app: App;
   readonly key: Pick<VerifiedKey, 'id' | 'name' | 'level'>;
   readonly recorder: EventRecorder;
-  readonly deps: ActionDeps;
+  readonly service: Service;
 }
 
 /** The stored outcome of an action. */
@@ -133,12 +138,12 @@ function requirePermission(action: ActionName, { app, key }: ActionContext): voi
     );
 }
 
-async function openStore(purchaseId: string, { app, recorder, deps }: ActionContext) {
-  const stored = await deps.purchases.find(app.name, purchaseId);
+async function openStore(purchaseId: string, { app, recorder, service }: ActionContext) {
+  const stored = await findPurchase(service, app.name, purchaseId);
   if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   const { platform } = stored.purchase;
-  const storeContext = await createStoreContext(app.name, platform, { recorder, deps });
-  return { store: await deps.loadStore(platform), storeContext };
+  const storeContext = await createStoreContext(app.name, platform, { recorder, service });
+  return { store: await loadStore(platform), storeContext };
 }
 
 async function runAction({ digest, name, store, storeContext, ...attempt }: Attempt): Promise<StoredOutcome> {
@@ -196,9 +201,9 @@ const withAction = ({ action, account }: EffectRequest, context: ActionContext) 
 const isDigest = (account: string): boolean => isMd5(account) || /^[0-9a-f]{33,64}$/i.test(account);
 
 const toOutcome = (
-  { input: { action, reason }, context: { key, deps } }: Pick<Attempt, 'input' | 'context'>,
+  { input: { action, reason }, context: { key, service } }: Pick<Attempt, 'input' | 'context'>,
   { effect }: PossibleAction,
-) => ({ action, reason, effect, performedAt: deps.now(), performedBy: { id: key.id, name: key.name } });
+) => ({ action, reason, effect, performedAt: service.now(), performedBy: { id: key.id, name: key.name } });
 
 interface PreparedAction {
   readonly request: ActionRequest;
@@ -208,17 +213,17 @@ interface PreparedAction {
 
 /** Queries the store and decides by its present state. */
 async function prepare({ purchaseId, input, name, context }: Attempt): Promise<PreparedAction> {
-  const { app, key, deps } = context;
+  const { app, key, service } = context;
   await refreshPurchaseNow(purchaseId, context);
   const [state, payments] = await Promise.all([
-    deps.purchases.findRefreshState(app.name, purchaseId),
-    deps.purchases.listTransactions(app.name, [purchaseId]),
+    findRefreshState(service, app.name, purchaseId),
+    listTransactionsOfPurchases(service, app.name, [purchaseId]),
   ]);
   if (!state?.refreshToken) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   const { purchase, refreshToken } = state;
   const judged = listActions(
     { purchase, payments, hasRefreshToken: true },
-    { caller: { app, level: key.level }, now: deps.now(), transactionId: input.transactionId },
+    { caller: { app, level: key.level }, now: service.now(), transactionId: input.transactionId },
   ).find(({ action }) => action === input.action);
   const possible = requirePossible(judged);
   const part = resolveAmount(input, possible, judged?.payment);
@@ -279,13 +284,13 @@ async function confirm(
 async function readEffect(
   request: EffectRequest,
   baseline: ActionBaseline,
-  { purchaseId, context: { app, deps } }: Pick<Attempt, 'purchaseId' | 'context'>,
+  { purchaseId, context: { app, service } }: Pick<Attempt, 'purchaseId' | 'context'>,
 ): Promise<boolean | undefined> {
   const [facts, payments] = await Promise.all([
-    deps.purchases.findFacts(app.name, purchaseId),
-    deps.purchases.listTransactions(app.name, [purchaseId]),
+    findPurchaseFacts(service, app.name, purchaseId),
+    listTransactionsOfPurchases(service, app.name, [purchaseId]),
   ]);
   if (!facts) return undefined;
   const { purchase, userAliases } = facts;
-  return hasTakenEffect(request, baseline, { after: { purchase, payments, userAliases }, now: deps.now() });
+  return hasTakenEffect(request, baseline, { after: { purchase, payments, userAliases }, now: service.now() });
 }

@@ -1,5 +1,5 @@
+import { ServiceError } from '../foundation/errors.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { PossibleAction } from '../stores/purchase-action.ts';
 import { computeRefundableMicros } from './select-payment.ts';
 

@@ -1,6 +1,6 @@
+import { ServiceError } from '../foundation/errors.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { ServiceError } from '../shared/errors.ts';
 
 /** Returns the amount of a payment that is not refunded. Undefined if the store does not report the amount. */
 export function computeRefundableMicros(payment: Transaction): number | undefined {

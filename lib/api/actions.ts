@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { actionNames } from '../shared/action-names.ts';
+import { actionNames } from '../foundation/action-names.ts';
 import { defineContract } from './contract.ts';
 import { GrantingKey, Id } from './identifiers.ts';
 import { PurchaseDetails } from './purchase-records.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { namedRecord } from '../shared/named-record.ts';
-import { webhookEvents } from '../shared/webhook-events.ts';
+import { namedRecord } from '../foundation/named-record.ts';
+import { webhookEvents } from '../foundation/webhook-events.ts';
 import { defineContract } from './contract.ts';
 import { ProductType } from './enumerations.ts';
 import { RequestKey } from './event-records.ts';

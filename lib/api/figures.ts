@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
+import { Platform } from '../foundation/platform.ts';
 import { defineContract } from './contract.ts';
 import { EntitlementName } from './identifiers.ts';
 import { PagingInformation, pagingQuery, QueryDay } from './paging.ts';

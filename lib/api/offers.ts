@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { offerKinds } from '../shared/offer-kinds.ts';
+import { offerKinds } from '../foundation/offer-kinds.ts';
 import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { nullableOptional } from './schemas.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
+import { Platform } from '../foundation/platform.ts';
 import { CancelationReason, PriceConsentStatus, RenewalIntent } from './enumerations.ts';
 import { DateTime } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
-import { toNeutralId } from '../shared/vocabulary.ts';
+import { Platform } from '../foundation/platform.ts';
+import { toNeutralId } from '../foundation/vocabulary.ts';
 import { defineContract } from './contract.ts';
 import { PlatformToken } from './purchase-records.ts';
 import { DateTime } from './schemas.ts';

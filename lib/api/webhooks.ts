@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
-import { parsePlatform } from '../shared/vocabulary.ts';
+import { Platform } from '../foundation/platform.ts';
+import { parsePlatform } from '../foundation/vocabulary.ts';
 import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from './paging.ts';

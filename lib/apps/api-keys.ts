@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { apiKeyPrefixes } from '../shared/key-prefixes.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { apiKeyPrefixes } from '../foundation/key-prefixes.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { type ApiKey, type ApiKeyLevel, type App, apiKeyLevels } from './app.ts';
 
 /** The key of a request, as events name it. */

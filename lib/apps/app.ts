@@ -1,12 +1,12 @@
 import * as v from 'valibot';
+import { actionNames } from '../foundation/action-names.ts';
+import { vocabularies } from '../foundation/vocabulary.ts';
+import { webhookEvents } from '../foundation/webhook-events.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
-import { Strategy } from '../purchases/claims.ts';
-import { CommissionRates } from '../purchases/commission-rates.ts';
-import { maxUnverifiedHours } from '../purchases/unverified-time.ts';
-import { actionNames } from '../shared/action-names.ts';
-import { vocabularies } from '../shared/vocabulary.ts';
-import { webhookEvents } from '../shared/webhook-events.ts';
+import { CommissionRates } from './commission-rates.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from './request-limits.ts';
+import { Strategy } from './strategy.ts';
+import { maxUnverifiedHours } from './unverified-hours.ts';
 
 /** Hours after the expiration date of a renewing subscription. 0: access ends on the date. */
 export const UnverifiedHours = v.pipe(v.number(), v.minValue(0), v.maxValue(maxUnverifiedHours));

@@ -1,24 +1,9 @@
-import { ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import type { BucketSize } from '../shared/token-bucket.ts';
-
-/** A source of requests, with a token bucket in the table. */
-export interface BucketSource {
-  readonly kind: string;
-  readonly value: string;
-}
-
-/** The token buckets of all containers. */
-export interface TokenBuckets {
-  /**
-   * Takes tokens from the bucket of a source. Returns the time of the next attempt if it has too few, else undefined.
-   */
-  take(
-    source: BucketSource,
-    request: { readonly count: number; readonly now: EpochMillis; readonly size: BucketSize },
-  ): Promise<EpochMillis | undefined>;
-}
+import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import { perContainer, type Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import type { BucketSize } from '../foundation/token-bucket.ts';
+import { type BucketSource, takeTokens } from './token-bucket-table.ts';
 
 export interface LimitedSource extends BucketSource {
   readonly size: BucketSize;
@@ -31,19 +16,12 @@ interface CountOptions<S extends LimitedSource> {
   readonly logBlock: (source: S, until: EpochMillis) => void;
 }
 
-/** Limits the requests of sources, for one container. Neither method throws. */
+/** Limits the requests of sources in each container. Neither method throws. */
 export interface BucketLimiter<S extends LimitedSource> {
   /** Returns the time until which one of the sources is blocked in this container. Reads only its memory. */
-  findBlockEnd(sources: readonly S[]): EpochMillis | undefined;
+  findBlockEnd(service: Service, sources: readonly S[]): EpochMillis | undefined;
   /** Counts a request. Returns the time until which one of its sources is blocked by it. */
-  count(sources: readonly S[], options: CountOptions<S>): Promise<EpochMillis | undefined>;
-}
-
-interface LimiterOptions {
-  readonly buckets: TokenBuckets;
-  readonly now: () => EpochMillis;
-  /** Tokens of one source that a container counts in memory before it takes them from the table. */
-  readonly reportSize: number;
+  count(service: Service, sources: readonly S[], options: CountOptions<S>): Promise<EpochMillis | undefined>;
 }
 
 /** Maximum number of sources of one kind in memory. */
@@ -57,33 +35,33 @@ interface Allowance {
   block?: { readonly from: EpochMillis; readonly until: EpochMillis };
 }
 
-/** Creates the limiter of one container. A failure of the table does not block any source. */
-export function createBucketLimiter<S extends LimitedSource>({
-  buckets,
-  now,
-  reportSize,
-}: LimiterOptions): BucketLimiter<S> {
-  const allowancesByKind = new Map<string, Allowances>();
-  const getAllowances = ({ kind }: S): Allowances => {
-    const allowances = allowancesByKind.get(kind) ?? createAllowances(reportSize);
-    allowancesByKind.set(kind, allowances);
+/**
+ * Creates a limiter. A failure of the table does not block any source.
+ * @param reportSize Tokens of one source that a container counts in memory before it takes them from the table.
+ */
+export function createBucketLimiter<S extends LimitedSource>(reportSize: number): BucketLimiter<S> {
+  const allowancesByKind = perContainer(() => new Map<string, Allowances>());
+  const getAllowances = (service: Service, { kind }: S): Allowances => {
+    const byKind = allowancesByKind(service);
+    const allowances = byKind.get(kind) ?? createAllowances(reportSize);
+    byKind.set(kind, allowances);
     return allowances;
   };
-  const report = async (source: S, count: number, logBlock: CountOptions<S>['logBlock']) => {
-    const from = now();
-    const until = await buckets.take(source, { count, now: from, size: source.size });
+  const report = async (service: Service, source: S, logBlock: CountOptions<S>['logBlock']) => {
+    const from = service.now();
+    const until = await takeTokens(service, source, { count: reportSize, now: from, size: source.size });
     if (until === undefined) return undefined;
-    getAllowances(source).findOrAdd(source.value).block = { from, until };
+    getAllowances(service, source).findOrAdd(source.value).block = { from, until };
     logBlock(source, until);
     return until;
   };
-  const countSource = async (source: S, { cost, logBlock }: CountOptions<S>): Promise<EpochMillis | undefined> => {
-    const allowance = getAllowances(source).findOrAdd(source.value);
+  const countSource = async (service: Service, source: S, { cost, logBlock }: CountOptions<S>) => {
+    const allowance = getAllowances(service, source).findOrAdd(source.value);
     allowance.remaining -= cost;
     if (allowance.remaining > 0 || allowance.isReporting) return undefined;
     allowance.isReporting = true;
     try {
-      return await report(source, reportSize, logBlock);
+      return await report(service, source, logBlock);
     } catch (error) {
       logError({ blocked: source.kind }, ServiceError.fromUnknown(error));
       return undefined;
@@ -92,10 +70,12 @@ export function createBucketLimiter<S extends LimitedSource>({
     }
   };
   return {
-    findBlockEnd: (sources) =>
-      findLatest(sources.map((source) => findBlockEnd(getAllowances(source).find(source.value), now()))),
-    count: async (sources, options) =>
-      findLatest(await Promise.all(sources.map((source) => countSource(source, options)))),
+    findBlockEnd: (service, sources) =>
+      findLatest(
+        sources.map((source) => findBlockEnd(getAllowances(service, source).find(source.value), service.now())),
+      ),
+    count: async (service, sources, options) =>
+      findLatest(await Promise.all(sources.map((source) => countSource(service, source, options)))),
   };
 }
 

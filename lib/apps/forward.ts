@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
+import { Platform } from '../foundation/platform.ts';
 
 /** A URL that receives the store notifications of an app as the stores sent them. */
 export const Forward = v.object({

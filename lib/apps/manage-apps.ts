@@ -1,12 +1,10 @@
 import * as v from 'valibot';
+import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
-import { Catalogue } from '../purchases/catalogue.ts';
-import type { Strategy } from '../purchases/claims.ts';
-import { CommissionRates } from '../purchases/commission-rates.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { parse } from '../shared/parse.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
 import {
   type ApiKey,
@@ -21,8 +19,11 @@ import {
   TokenMinutes,
   UnverifiedHours,
 } from './app.ts';
-import type { AppRepository } from './app-repository.ts';
+import { findApp, findWebhookSender, insertApp, storeCatalogue, updateApp } from './app-table.ts';
+import { Catalogue } from './catalogue.ts';
+import { CommissionRates } from './commission-rates.ts';
 import { requireApp, requireStoredApp } from './require-app.ts';
+import type { Strategy } from './strategy.ts';
 
 /** New API keys of an app in plain text, shown once. */
 export interface IssuedApiKeys {
@@ -32,12 +33,13 @@ export interface IssuedApiKeys {
 }
 
 /** Creates an app with new API keys. Throws `InvalidPayload` for an invalid name and `Conflict` for an existing app. */
-export async function createApp(apps: AppRepository, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
+export async function createApp(service: Service, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
   const { name: appName } = parse(v.object({ name: AppName }), { name });
-  if (await apps.find(appName)) throw new ServiceError('Conflict', `The app ${appName} already exists.`);
+  if (await findApp(service, appName)) throw new ServiceError('Conflict', `The app ${appName} already exists.`);
   const publicKey = generateApiKey('public');
   const secretKey = generateApiKey('secret');
-  await apps.create(
+  await insertApp(
+    service,
     {
       name: appName,
       publicKeys: [{ digest: hashApiKey(publicKey), createdAt: now }],
@@ -58,12 +60,12 @@ export async function createApp(apps: AppRepository, name: string, now: EpochMil
  * stay.
  */
 export async function rotateApiKey(
-  apps: AppRepository,
+  service: Service,
   name: string,
   { level, overlapMs, now }: { level: 'public' | 'secret'; overlapMs: number; now: EpochMillis },
 ): Promise<string> {
   const key = generateApiKey(level);
-  await apps.update(name, (app) => {
+  await updateApp(service, name, (app) => {
     const keys = getKeysOfLevel(app, level);
     const currentKeys = keys.filter(({ name: keyName, expiresAt }) => keyName === undefined && expiresAt === undefined);
     const expiringKeys = currentKeys.map((current) => ({ ...current, expiresAt: now + overlapMs }));
@@ -107,7 +109,7 @@ interface KeyRequest {
  * many keys.
  */
 export async function createApiKey(
-  apps: AppRepository,
+  service: Service,
   appName: string,
   { level, validMs, now, ...request }: KeyRequest,
 ): Promise<CreatedKey> {
@@ -119,7 +121,7 @@ export async function createApiKey(
     createdAt: now,
     ...(validMs !== undefined && { expiresAt: now + validMs }),
   };
-  await apps.update(appName, (app) => {
+  await updateApp(service, appName, (app) => {
     const validKeys = getKeysOfLevel(app, level).filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
     if (name === mainKeyName || validKeys.some((other) => other.name === name))
       throw new ServiceError('Conflict', `The app ${appName} already has a ${level} key with the name ${name}.`);
@@ -131,8 +133,8 @@ export async function createApiKey(
 }
 
 /** Lists the keys of the app, expired keys included. */
-export const listApiKeys = async (apps: AppRepository, appName: string): Promise<ListedKey[]> =>
-  listKeys(await getApp(apps, appName));
+export const listApiKeys = async (service: Service, appName: string): Promise<ListedKey[]> =>
+  listKeys(await getApp(service, appName));
 
 /** Lists the keys of an app item. */
 export const listKeys = (app: App): ListedKey[] =>
@@ -142,11 +144,11 @@ export const listKeys = (app: App): ListedKey[] =>
  * Revokes a key. Throws `ResourceNotFound` for an unknown id, and `Conflict` for the secret key that webhooks contain
  * as their password: it must be rotated.
  */
-export async function revokeApiKey(apps: AppRepository, appName: string, id: string): Promise<ListedKey> {
-  const revoked = requireKey(await getApp(apps, appName), id);
-  await apps.update(appName, async (app) => {
+export async function revokeApiKey(service: Service, appName: string, id: string): Promise<ListedKey> {
+  const revoked = requireKey(await getApp(service, appName), id);
+  await updateApp(service, appName, async (app) => {
     const { level } = requireKey(app, id);
-    const sender = level === 'secret' ? await apps.findWebhookSender(appName) : undefined;
+    const sender = level === 'secret' ? await findWebhookSender(service, appName) : undefined;
     if (sender && getKeyId({ digest: hashApiKey(sender.secretKey) }) === id)
       throw new ServiceError('Conflict', 'Webhooks contain this key. Run `app rotate-key` instead.');
     const keys = getKeysOfLevel(app, level).filter((apiKey) => getKeyId(apiKey) !== id);
@@ -181,75 +183,75 @@ export interface AccessRules {
 /**
  * Sets the current rules. Existing purchases change at their next update. Throws `InvalidPayload` for invalid hours.
  */
-export async function setAccessRules(apps: AppRepository, name: string, rules: AccessRules): Promise<App> {
+export async function setAccessRules(service: Service, name: string, rules: AccessRules): Promise<App> {
   const members = { ...rules, ...parse(v.object({ unverifiedHours: v.exactOptional(UnverifiedHours) }), rules) };
-  return await apps.update(name, () => ({ members }));
+  return await updateApp(service, name, () => ({ members }));
 }
 
 /** Sets the entitlement strategy. Existing purchases change at their next update. */
-export const setStrategy = async (apps: AppRepository, name: string, strategy: Strategy): Promise<App> =>
-  await setAccessRules(apps, name, { strategy });
+export const setStrategy = async (service: Service, name: string, strategy: Strategy): Promise<App> =>
+  await setAccessRules(service, name, { strategy });
 
 /** Sets the vocabulary of webhooks and of responses to the secret key. */
-export async function setVocabulary(apps: AppRepository, name: string, vocabulary: App['vocabulary']): Promise<void> {
-  await apps.update(name, () => ({ members: { vocabulary } }));
+export async function setVocabulary(service: Service, name: string, vocabulary: App['vocabulary']): Promise<void> {
+  await updateApp(service, name, () => ({ members: { vocabulary } }));
 }
 
 /** Sets which purchases of the stores' sandboxes give entitlements. Throws `InvalidPayload` for too many usernames. */
-export async function setSandboxRule(apps: AppRepository, name: string, rule: unknown): Promise<SandboxRule> {
+export async function setSandboxRule(service: Service, name: string, rule: unknown): Promise<SandboxRule> {
   const sandboxRule = parse(SandboxRule, rule);
-  await apps.update(name, () => ({ members: { sandboxRule } }));
+  await updateApp(service, name, () => ({ members: { sandboxRule } }));
   return sandboxRule;
 }
 
 /** Sets the validity of entitlement tokens. Throws `InvalidPayload` for less than 5 minutes or more than 24 hours. */
-export async function setTokenMinutes(apps: AppRepository, name: string, minutes: number): Promise<void> {
+export async function setTokenMinutes(service: Service, name: string, minutes: number): Promise<void> {
   const { tokenMinutes } = parse(v.object({ tokenMinutes: TokenMinutes }), { tokenMinutes: minutes });
-  await apps.update(name, () => ({ members: { tokenMinutes } }));
+  await updateApp(service, name, () => ({ members: { tokenMinutes } }));
 }
 
 /** Sets the actions at the stores that support keys may perform. Throws `InvalidPayload` for an unknown action. */
-export async function setSupportActions(apps: AppRepository, name: string, actions: unknown): Promise<SupportActions> {
+export async function setSupportActions(service: Service, name: string, actions: unknown): Promise<SupportActions> {
   const { supportActions } = parse(v.object({ supportActions: SupportActions }), { supportActions: actions });
-  await apps.update(name, () => ({ members: { supportActions } }));
+  await updateApp(service, name, () => ({ members: { supportActions } }));
   return supportActions;
 }
 
 /** Sets the policy for refund requests without a statement of the app. */
 export async function setRefundPolicy(
-  apps: AppRepository,
+  service: Service,
   name: string,
   refundPolicy: NonNullable<App['refundPolicy']>,
 ): Promise<void> {
-  await apps.update(name, () => ({ members: { refundPolicy } }));
+  await updateApp(service, name, () => ({ members: { refundPolicy } }));
 }
 
 /** Sets whether successful reads are recorded as events. */
-export async function setReadEvents(apps: AppRepository, name: string, recordsReads: boolean): Promise<void> {
-  await apps.update(name, () => ({ members: { recordsReads } }));
+export async function setReadEvents(service: Service, name: string, recordsReads: boolean): Promise<void> {
+  await updateApp(service, name, () => ({ members: { recordsReads } }));
 }
 
 /**
  * Sets the rates of commission and tax for the proceeds of payments that are recorded from now on. Throws
  * `InvalidPayload` for invalid rates.
  */
-export async function setCommissionRates(apps: AppRepository, name: string, rates: unknown): Promise<CommissionRates> {
+export async function setCommissionRates(service: Service, name: string, rates: unknown): Promise<CommissionRates> {
   const commissionRates = parse(CommissionRates, rates);
-  await apps.update(name, () => ({ members: { commissionRates } }));
+  await updateApp(service, name, () => ({ members: { commissionRates } }));
   return commissionRates;
 }
 
 /** Sets the exchange rates of currencies without a reference rate. Throws `InvalidPayload` for invalid rates. */
-export async function setExchangeRates(apps: AppRepository, name: string, rates: unknown): Promise<AppExchangeRates> {
+export async function setExchangeRates(service: Service, name: string, rates: unknown): Promise<AppExchangeRates> {
   const exchangeRates = parse(AppExchangeRates, rates);
-  await apps.update(name, () => ({ members: { exchangeRates } }));
+  await updateApp(service, name, () => ({ members: { exchangeRates } }));
   return exchangeRates;
 }
 
 /** Sets the limit of the requests of one key. Throws `InvalidPayload` for an invalid limit. */
-export async function setRequestLimit(apps: AppRepository, name: string, limit: number): Promise<void> {
+export async function setRequestLimit(service: Service, name: string, limit: number): Promise<void> {
   const { requestsPerSecond } = parse(v.object({ requestsPerSecond: RequestsPerSecond }), { requestsPerSecond: limit });
-  await apps.update(name, () => ({ members: { requestsPerSecond } }));
+  await updateApp(service, name, () => ({ members: { requestsPerSecond } }));
 }
 
 /**
@@ -257,14 +259,14 @@ export async function setRequestLimit(apps: AppRepository, name: string, limit: 
  * present catalogue does not have the expected tag.
  */
 export async function setCatalogue(
-  apps: AppRepository,
+  service: Service,
   name: string,
   catalogue: unknown,
   expectedTag?: string,
 ): Promise<Catalogue> {
   const parsed = parse(Catalogue, catalogue);
-  const app = await getApp(apps, name);
-  if (await apps.setCatalogue(app.name, parsed, expectedTag)) return parsed;
+  const app = await getApp(service, name);
+  if (await storeCatalogue(service, app.name, parsed, expectedTag)) return parsed;
   throw new ServiceError('Conflict', 'The catalogue was changed since it was read. Read it again.', {
     status: 412,
     retryable: false,
@@ -275,14 +277,14 @@ export async function setCatalogue(
  * Marks the app as deleted. Its keys and its notification URLs become invalid within 15 seconds, and its refreshes and
  * webhooks end. Its purchases and settings stay in the table, so its name cannot be used again. Throws `AppNotFound`.
  */
-export async function deleteApp(apps: AppRepository, name: string, now: EpochMillis): Promise<App> {
-  return await apps.update(name, () => ({ members: { deletedAt: now } }));
+export async function deleteApp(service: Service, name: string, now: EpochMillis): Promise<App> {
+  return await updateApp(service, name, () => ({ members: { deletedAt: now } }));
 }
 
 /** Returns the app. Throws `AppNotFound`, also for a deleted app. */
-export const getApp = async (apps: AppRepository, name: string): Promise<App> =>
-  requireApp(name, await apps.find(name));
+export const getApp = async (service: Service, name: string): Promise<App> =>
+  requireApp(name, await findApp(service, name));
 
 /** Returns the app, which can be deleted. Throws `AppNotFound`. */
-export const getStoredApp = async (apps: AppRepository, name: string): Promise<App> =>
-  requireStoredApp(name, await apps.find(name));
+export const getStoredApp = async (service: Service, name: string): Promise<App> =>
+  requireStoredApp(name, await findApp(service, name));

@@ -1,9 +1,10 @@
-import { ServiceError } from '../shared/errors.ts';
-import { logWarning } from '../shared/log.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { type EpochMillis, secondMs } from '../shared/time.ts';
-import type { BucketSize } from '../shared/token-bucket.ts';
-import { createBucketLimiter, type LimitedSource, type TokenBuckets } from './bucket-limiter.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logWarning } from '../foundation/log.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { Service } from '../foundation/service.ts';
+import { type EpochMillis, secondMs } from '../foundation/time.ts';
+import type { BucketSize } from '../foundation/token-bucket.ts';
+import { createBucketLimiter, type LimitedSource } from './bucket-limiter.ts';
 
 /** A request with rejected credentials, as far as it can be identified. */
 export interface Rejection {
@@ -13,12 +14,6 @@ export interface Rejection {
   readonly appName?: string;
   /** SHA-256 of the rejected key. */
   readonly keyDigest?: string;
-}
-
-/** Counts rejected credentials, for the response to their request. Valid credentials are never counted. */
-export interface RejectionLimiter {
-  /** Returns the time until which a source of the rejection is blocked. Undefined if none is blocked. Never throws. */
-  count(rejection: Rejection): Promise<EpochMillis | undefined>;
 }
 
 /** Each rejection has at most three sources, so there are at most six writes for 1,000 rejections. */
@@ -31,19 +26,22 @@ export const bucketSizes = {
   app: { capacity: 5_000, msPerToken: secondMs / 5 },
 } as const satisfies Record<string, BucketSize>;
 
-/** Creates the limiter of one container. A failure of the table does not block any source. */
-export function createRejectionLimiter(buckets: TokenBuckets, now: () => EpochMillis): RejectionLimiter {
-  const limiter = createBucketLimiter({ buckets, now, reportSize });
-  return {
-    async count(rejection) {
-      const sources = listSources(rejection);
-      // A blocked rejection is not counted for its other sources, because a block must not cause writes.
-      return (
-        limiter.findBlockEnd(sources) ??
-        (await limiter.count(sources, { cost: 1, logBlock: (source, until) => logBlock(source, rejection, until) }))
-      );
-    },
-  };
+const limiter = createBucketLimiter(reportSize);
+
+/**
+ * Counts rejected credentials, for the response to their request. Valid credentials are never counted. Returns the time
+ * until which a source of the rejection is blocked. Undefined if none is blocked. Never throws.
+ */
+export async function countRejection(service: Service, rejection: Rejection): Promise<EpochMillis | undefined> {
+  const sources = listSources(rejection);
+  // A blocked rejection is not counted for its other sources, because a block must not cause writes.
+  return (
+    limiter.findBlockEnd(service, sources) ??
+    (await limiter.count(service, sources, {
+      cost: 1,
+      logBlock: (source, until) => logBlock(source, rejection, until),
+    }))
+  );
 }
 
 function listSources({ address, appName, keyDigest }: Rejection): LimitedSource[] {

@@ -1,9 +1,10 @@
-import { ServiceError } from '../shared/errors.ts';
-import { logWarning } from '../shared/log.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { type EpochMillis, secondMs } from '../shared/time.ts';
-import type { BucketSize } from '../shared/token-bucket.ts';
-import { createBucketLimiter, type LimitedSource, type TokenBuckets } from './bucket-limiter.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logWarning } from '../foundation/log.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { Service } from '../foundation/service.ts';
+import { type EpochMillis, secondMs } from '../foundation/time.ts';
+import type { BucketSize } from '../foundation/token-bucket.ts';
+import { createBucketLimiter, type LimitedSource } from './bucket-limiter.ts';
 import { defaultRequestsPerSecond } from './request-limits.ts';
 
 /** A request with valid credentials. */
@@ -14,14 +15,6 @@ export interface AcceptedRequest {
   readonly requestsPerSecond: number | undefined;
   /** IPv4 address, or the /64 network of an IPv6 address. Absent for a key that only the app's server has. */
   readonly address?: string;
-}
-
-/** Limits the requests with valid credentials, so that an app cannot use up the shared capacity. */
-export interface RequestLimiter {
-  /** Returns the time until which the request is blocked in this container. Reads only its memory. */
-  findBlockEnd(request: AcceptedRequest): EpochMillis | undefined;
-  /** Counts a request after its response is known. Never throws. */
-  count(request: AcceptedRequest, cost: number): Promise<void>;
 }
 
 /** Time in which an empty bucket fills: a full one accepts a burst of so many seconds of its rate. */
@@ -42,18 +35,21 @@ export const requestCost = 1;
 /** A rejected receipt causes calls of the store, and a client with valid receipts sends few of them. */
 export const rejectedReceiptCost = 10;
 
-/** Creates the limiter of one container. A failure of the table does not block any source. */
-export function createRequestLimiter(buckets: TokenBuckets, now: () => EpochMillis): RequestLimiter {
-  const limiter = createBucketLimiter({ buckets, now, reportSize: requestReportSize });
-  return {
-    findBlockEnd: (request) => limiter.findBlockEnd(listSources(request)),
-    async count(request, cost) {
-      await limiter.count(listSources(request), {
-        cost,
-        logBlock: (source, until) => logBlock(source, request, until),
-      });
-    },
-  };
+const limiter = createBucketLimiter(requestReportSize);
+
+/** Returns the time until which the request is blocked in this container. Reads only its memory. */
+export const findRequestBlock = (service: Service, request: AcceptedRequest): EpochMillis | undefined =>
+  limiter.findBlockEnd(service, listSources(request));
+
+/**
+ * Counts a request with valid credentials after its response is known, so that an app cannot use up the shared
+ * capacity. Never throws.
+ */
+export async function countAcceptedRequest(service: Service, request: AcceptedRequest, cost: number): Promise<void> {
+  await limiter.count(service, listSources(request), {
+    cost,
+    logBlock: (source, until) => logBlock(source, request, until),
+  });
 }
 
 function listSources({ appName, keyId, address, requestsPerSecond }: AcceptedRequest): LimitedSource[] {

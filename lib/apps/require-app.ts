@@ -1,4 +1,4 @@
-import { ServiceError } from '../shared/errors.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import type { App } from './app.ts';
 
 /** Returns the app that was read, which can be deleted. Throws `AppNotFound`. */

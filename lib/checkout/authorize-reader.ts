@@ -1,5 +1,5 @@
 import type { VerifiedKey } from '../apps/api-keys.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 import { authorizeCustomer } from './list-checkout-purchases.ts';
 
@@ -15,10 +15,10 @@ interface Reader {
 export async function authorizeReader(
   accessToken: string | undefined,
   { key, username }: Reader,
-  openContext: () => CheckoutContext,
+  context: CheckoutContext,
 ): Promise<void> {
   if (key.level !== 'public') return;
   if (accessToken === undefined)
     throw new ServiceError('Forbidden', "The public key requires the customer's access token.");
-  await authorizeCustomer(accessToken, username, openContext());
+  await authorizeCustomer(accessToken, username, context);
 }

@@ -1,7 +1,8 @@
 import type { ContractBody } from '../api/contract.ts';
 import type { changePlan, PurchaseWithOffer } from '../api/stripe.ts';
-import type { ActiveGrant } from '../customers/access-token-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
+import type { ActiveGrant } from '../customers/access-token.ts';
+import { rotateAccessToken } from '../customers/access-token-table.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import { unavailableError } from '../stores/stripe/api-errors.ts';
 import { fetchObservations } from '../stores/stripe/fetch-observations.ts';
 import { getPriceProductId } from '../stores/stripe/mapping-context.ts';
@@ -30,7 +31,7 @@ export async function changeSubscriptionPlan(
   request: ContractBody<typeof changePlan>,
   context: CheckoutContext,
 ): Promise<{ readonly purchase?: PurchaseWithOffer; readonly newAccessToken: string }> {
-  const { app, deps } = context;
+  const { app, service } = context;
   const { accessToken: token } = request;
   const grant = await requireGrant(token, context);
   const account = await openCheckoutAccount(context, grant.platform);
@@ -43,8 +44,8 @@ export async function changeSubscriptionPlan(
   const recorded = purchases.find(({ purchase }) => purchase.offerId?.endsWith(`#${price.id}`)) ?? purchases[0];
   const newGrant: ActiveGrant = { ...grant, customer, subscription: subscription.id };
   return {
-    ...(recorded && { purchase: toPurchaseWithOffer(recorded.purchase, deps.now()) }),
-    newAccessToken: await deps.accessTokens.rotate(app.name, { token, grant: newGrant }, deps.now()),
+    ...(recorded && { purchase: toPurchaseWithOffer(recorded.purchase, service.now()) }),
+    newAccessToken: await rotateAccessToken(service, app.name, { token, grant: newGrant }, service.now()),
   };
 }
 

@@ -1,37 +1,28 @@
 import type { App } from '../apps/app.ts';
-import type { AccessTokenGrant, ActiveGrant } from '../customers/access-token-repository.ts';
+import type { AccessTokenGrant, ActiveGrant } from '../customers/access-token.ts';
+import { findAccessToken } from '../customers/access-token-table.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import type { ErasedNameRepository } from '../purchases/erased-names.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
-import type { PriceListRepository } from '../purchases/price-list-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { type Platform, platformTokens } from '../shared/platform.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
 import { selectCheckoutPlatform } from '../stores/checkout-platform.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
 import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
 import { openStripeAccount, type StripeAccount } from '../stores/stripe/stripe-account.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { fetchSession } from '../stores/stripe/stripe-queries.ts';
-import type { RecordingDeps } from '../validation/record-observations.ts';
-
-export type CheckoutDeps = RecordingDeps &
-  StoreContextDeps & {
-    readonly erasedNames: ErasedNameRepository;
-    readonly ownedPurchases: OwnedPurchaseRepository;
-    readonly priceLists: PriceListRepository;
-  };
 
 /** Dependencies of a request to a checkout endpoint. */
 export interface CheckoutContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: CheckoutDeps;
+  readonly service: Service;
 }
 
 /** Opens the Stripe account of an access token's platform. The default is the account that the app sells through. */
 export async function openCheckoutAccount(context: CheckoutContext, platform?: StripePlatform): Promise<StripeAccount> {
-  const { app, deps } = context;
-  const checkoutPlatform = platform ?? (await selectCheckoutPlatform(app.name, deps.appCache));
+  const { app, service } = context;
+  const checkoutPlatform = platform ?? (await selectCheckoutPlatform(app.name, service));
   return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, context));
 }
 
@@ -39,8 +30,8 @@ export async function openCheckoutAccount(context: CheckoutContext, platform?: S
 export type CheckoutGrant = ActiveGrant & { readonly platform: StripePlatform };
 
 /** Finds the grant of an access token. Returns undefined if the token is unknown, expired or for another store. */
-export async function findGrant(token: string, { app, deps }: CheckoutContext): Promise<CheckoutGrant | undefined> {
-  const grant = await deps.accessTokens.find(app.name, token, deps.now());
+export async function findGrant(token: string, { app, service }: CheckoutContext): Promise<CheckoutGrant | undefined> {
+  const grant = await findAccessToken(service, app.name, token, service.now());
   return grant && isStripePlatform(grant.platform) ? { ...grant, platform: grant.platform } : undefined;
 }
 

@@ -1,8 +1,10 @@
 import type Stripe from 'stripe';
 import type { ContractBody } from '../api/contract.ts';
 import type { createCheckout } from '../api/stripe.ts';
+import { issueAccessToken } from '../customers/access-token-table.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { removeErasedNames } from '../purchases/erased-name-table.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
 import { unavailableError } from '../stores/stripe/api-errors.ts';
 import type { Price } from '../stores/stripe/payloads.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
@@ -23,7 +25,7 @@ export async function createCheckoutSession(
   request: CheckoutRequest,
   context: CheckoutContext,
 ): Promise<{ readonly sessionId: string; readonly url: string; readonly accessToken: string }> {
-  const { app, deps } = context;
+  const { app, service } = context;
   // Clients send their stored token forever and never discard it, so an ended token must not prevent an order.
   const grant = request.accessToken === undefined ? undefined : await findGrant(request.accessToken, context);
   const account = await openCheckoutAccount(context, grant?.platform);
@@ -35,9 +37,9 @@ export async function createCheckoutSession(
   const { platform } = account.mapping;
   const username = request.applicationUsername ?? grant?.username;
   // The erased customer has returned: the notification of the payment must not lose its user.
-  if (username !== undefined) await deps.erasedNames.remove(app.name, listComputedNames(username));
+  if (username !== undefined) await removeErasedNames(service, app.name, listComputedNames(username));
   const newGrant = { platform, session: id, ...omitUndefined({ customer, username }) };
-  return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, newGrant, deps.now()) };
+  return { sessionId: id, url, accessToken: await issueAccessToken(service, app.name, newGrant, service.now()) };
 }
 
 /** @see https://docs.stripe.com/api/checkout/sessions */

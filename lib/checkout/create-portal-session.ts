@@ -1,5 +1,6 @@
 import type { ContractBody } from '../api/contract.ts';
 import type { createPortal } from '../api/stripe.ts';
+import { findCachedSettings } from '../apps/app-cache.ts';
 import { parseStoredSettings } from '../stores/stripe/settings.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
@@ -19,13 +20,13 @@ export async function createPortalSession(
   { accessToken, id, returnUrl }: ContractBody<typeof createPortal>,
   context: CheckoutContext,
 ): Promise<string> {
-  const { app, deps } = context;
+  const { app, service } = context;
   const grant = await requireGrant(accessToken, context);
   const account = await openCheckoutAccount(context, grant.platform);
   const customer = await requireStripeCustomerId(grant, account);
   if (id !== undefined) await authorizeSubscriptionId(id, customer, account);
   const { portalConfiguration: configuration } = parseStoredSettings(
-    await deps.appCache.findStoreSettings(app.name, grant.platform),
+    await findCachedSettings(service, app.name, grant.platform),
   );
   const { url } = await callStripe(() =>
     account.stripe.billingPortal.sessions.create({

@@ -1,7 +1,9 @@
 import type { PurchaseWithOffer } from '../api/stripe.ts';
-import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token-repository.ts';
+import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token.ts';
+import { rotateAccessToken } from '../customers/access-token-table.ts';
+import { platformTokens, withPlatform } from '../foundation/platform.ts';
+import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
-import { platformTokens, withPlatform } from '../shared/platform.ts';
 import { fetchGrantObservations } from '../stores/stripe/evidence.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import {
@@ -22,12 +24,12 @@ export async function listPurchasesByAccessToken(
   token: string,
   context: CheckoutContext,
 ): Promise<{ readonly purchases: PurchaseWithOffer[]; readonly newAccessToken?: string }> {
-  const { app, deps } = context;
-  const now = deps.now();
+  const { app, service } = context;
+  const now = service.now();
   const grant = await requireGrant(token, context);
   const { recorded, resolvedGrant } = await recordGrantPurchases(grant, context);
   const newAccessToken = isExpiringSoon(grant, now)
-    ? await deps.accessTokens.rotate(app.name, { token, grant: resolvedGrant }, now)
+    ? await rotateAccessToken(service, app.name, { token, grant: resolvedGrant }, now)
     : undefined;
   return {
     purchases: listPaid(recorded.map(({ purchase }) => purchase)).map((purchase) => toPurchaseWithOffer(purchase, now)),
@@ -50,12 +52,12 @@ async function recordGrantPurchases(grant: CheckoutGrant, context: CheckoutConte
  * checkout is stored. Throws `Forbidden` for any other token.
  */
 export async function authorizeCustomer(token: string, username: string, context: CheckoutContext): Promise<void> {
-  const { app, deps } = context;
+  const { app, service } = context;
   const grant = await requireGrant(token, context);
   if (grant.username !== username) throw invalidTokenError();
   const { platform, subscription, session } = grant;
   const ids = [subscription, session].flatMap((id) => (id === undefined ? [] : [withPlatform(platform, id)]));
-  const owned = await deps.ownedPurchases.listRepresentativePurchases(app.name, username);
+  const owned = await listRepresentativePurchases(service, app.name, username);
   if (listPaid(owned).some(({ purchaseId }) => ids.includes(purchaseId))) return;
   const { recorded } = await recordGrantPurchases(grant, context);
   const isOwner = recorded.some(
@@ -70,14 +72,14 @@ const listPaid = (purchases: readonly Purchase[]): Purchase[] => purchases.filte
 /** Lists the Stripe purchases among a customer's deciding purchases, for the app's own server. */
 export async function listPurchasesByUser(
   username: string,
-  { app, deps }: CheckoutContext,
+  { app, service }: CheckoutContext,
 ): Promise<PurchaseWithOffer[]> {
   const platforms: readonly string[] = [
     platformTokens.stripe,
     platformTokens.serviceStripe,
   ] satisfies AccessTokenGrant['platform'][];
-  const purchases = await deps.ownedPurchases.listRepresentativePurchases(app.name, username);
+  const purchases = await listRepresentativePurchases(service, app.name, username);
   return listPaid(purchases)
     .filter(({ platform }) => platforms.includes(platform))
-    .map((purchase) => toPurchaseWithOffer(purchase, deps.now()));
+    .map((purchase) => toPurchaseWithOffer(purchase, service.now()));
 }

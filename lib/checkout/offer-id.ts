@@ -1,5 +1,5 @@
-import { ServiceError } from '../shared/errors.ts';
-import { toNeutralId } from '../shared/vocabulary.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { toNeutralId } from '../foundation/vocabulary.ts';
 
 const prefixes = /^(?:service_)?processor_a:/;
 

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { PriceListProduct } from '../api/stripe.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { parse } from '../shared/parse.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { parse } from '../foundation/parse.ts';
+import { findFreshPriceList, savePriceList } from '../purchases/price-list-table.ts';
 import { listAll, pageSize } from '../stores/stripe/complete-lists.ts';
 import { isOwnMetadata } from '../stores/stripe/mapping-context.ts';
 import { Price, type Product, parseStripeObject } from '../stores/stripe/payloads.ts';
@@ -13,16 +14,16 @@ import { parseActiveProduct, toPriceList } from './to-price-list.ts';
 
 /** Returns the app's price list, at most 5 minutes old. */
 export async function getPriceList(context: CheckoutContext): Promise<PriceListProduct[]> {
-  const { app, deps } = context;
+  const { app, service } = context;
   const account = await openCheckoutAccount(context);
   const { platform, now: fetchedAt } = account.mapping;
-  const cached = await deps.priceLists.findFresh(app.name, platform, fetchedAt);
+  const cached = await findFreshPriceList(service, app.name, platform, fetchedAt);
   if (cached !== undefined) return parse(v.array(PriceListProduct), cached, 'DatabaseError');
   const prices = await callStripe(() =>
     listAll(account.stripe.prices.list({ active: true, limit: pageSize, expand: ['data.product'] })),
   );
   const products = toPriceList(parseStripeObject(v.array(Price), prices), account.mapping);
-  await deps.priceLists.save({ appName: app.name, platform, fetchedAt }, products);
+  await savePriceList(service, { appName: app.name, platform, fetchedAt }, products);
   return products;
 }
 

@@ -1,9 +1,9 @@
 import type { PurchaseWithOffer } from '../api/stripe.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { recordObservations } from '../validation/record-observations.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 
@@ -13,14 +13,14 @@ import type { CheckoutContext } from './checkout-context.ts';
  */
 export async function recordStripePurchases(
   observations: readonly Observation[],
-  { app, recorder, deps }: CheckoutContext,
+  { app, recorder, service }: CheckoutContext,
 ): Promise<EntitledPurchase[]> {
   const usernames = new Set(observations.map(({ checkoutUsername }) => checkoutUsername));
   const recorded: EntitledPurchase[] = [];
   for (const username of usernames) {
     const userObservations = observations.filter(({ checkoutUsername }) => checkoutUsername === username);
     const request = username === undefined ? {} : { applicationUsername: username };
-    recorded.push(...(await recordObservations(userObservations, { app, recorder, deps, request })));
+    recorded.push(...(await recordObservations(userObservations, { app, recorder, service, request })));
   }
   return recorded;
 }

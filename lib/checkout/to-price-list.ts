@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { PriceListOffer, PriceListProduct, PricingPhase } from '../api/stripe.ts';
-import { withPlatform } from '../shared/platform.ts';
+import { withPlatform } from '../foundation/platform.ts';
 import { isOwnMetadata, type MappingContext, toOfferId } from '../stores/stripe/mapping-context.ts';
 import { toCurrencyCode, toMicros } from '../stores/stripe/money.ts';
 import { type Price, Product } from '../stores/stripe/payloads.ts';

@@ -1,18 +1,32 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { CustomerRepository } from '../customers/customer-repository.ts';
-import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
+import { selectExistingCustomers } from '../customers/customer-table.ts';
+import { deleteVaultReference } from '../customers/vault-reference-table.ts';
+import { splitIntoChunks } from '../foundation/batches.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { retryOnConflict } from '../foundation/retry.ts';
+import type { Service } from '../foundation/service.ts';
+import { secondMs } from '../foundation/time.ts';
 import { computeUserErasure } from '../purchases/erase-user.ts';
-import type { ErasedNameRepository } from '../purchases/erased-names.ts';
+import { addErasedNames } from '../purchases/erased-name-table.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { findRefreshState, loadPurchase, savePurchaseChange } from '../purchases/purchase-table.ts';
 import { isMd5, normalizeAlias } from '../purchases/user-aliases.ts';
-import { splitIntoChunks } from '../shared/batches.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { retryOnConflict } from '../shared/retry.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { secondMs } from '../shared/time.ts';
-import type { CustomerDataRepository } from './customer-data-repository.ts';
+import {
+  deleteAccessTokens,
+  deleteAlias,
+  deleteCustomer,
+  deleteCustomerDeliveries,
+  deleteMerges,
+  deleteOrphanedClaims,
+  deleteUnclaimedLink,
+  eraseFromEvents,
+  findAliasUser,
+  listAliasesOfPurchases,
+  listSavedAliases,
+  listUnclaimedByAlias,
+  scanLinkedPurchaseIds,
+} from './customer-data-table.ts';
 import { hasUsername } from './has-username.ts';
 
 /** Numbers of removed items, and of purchases and events from which the user was removed. */
@@ -26,15 +40,6 @@ export interface ErasureCounts {
   readonly events: number;
   /** The customer with the links to its purchases and transactions. */
   readonly customerItems: number;
-}
-
-export interface EraseDeps {
-  readonly customerData: CustomerDataRepository;
-  readonly customers: CustomerRepository;
-  readonly erasedNames: ErasedNameRepository;
-  now(): EpochMillis;
-  readonly purchases: PurchaseRepository;
-  readonly vaultReferences: VaultReferenceRepository;
 }
 
 interface EraseOptions {
@@ -68,7 +73,7 @@ const batchSize = 100;
 export async function eraseCustomer(
   app: App,
   username: string,
-  deps: EraseDeps,
+  service: Service,
   { wait, waitMs = eventSettleMs, onProgress = () => {}, onRemoved = () => {} }: EraseOptions,
 ): Promise<ErasureCounts> {
   let total = noCounts;
@@ -79,7 +84,7 @@ export async function eraseCustomer(
   for (let pass = 1; pass <= maxPasses; pass++) {
     onProgress(`Pass ${pass}: searching`);
     const before = sumCounts(total);
-    await runPass({ app, username, deps, onProgress, count });
+    await runPass({ app, username, service, onProgress, count });
     if (sumCounts(total) === before) return total;
     onProgress(`Pass ${pass}: removed. Waiting ${Math.ceil(waitMs / secondMs)} s for requests in progress`);
     await wait(waitMs);
@@ -111,7 +116,7 @@ const sumCounts = (counts: ErasureCounts): number => Object.values(counts).reduc
 interface ErasureContext {
   readonly app: App;
   readonly username: string;
-  readonly deps: EraseDeps;
+  readonly service: Service;
   readonly onProgress: (text: string) => void;
   /** Counts what was removed. */
   readonly count: (counts: Partial<ErasureCounts>) => void;
@@ -123,11 +128,10 @@ interface ErasureContext {
  * events.
  */
 async function runPass(context: ErasureContext): Promise<void> {
-  const { app, username, deps, onProgress, count } = context;
-  const { customerData, erasedNames } = deps;
+  const { app, username, service, onProgress, count } = context;
   const purchaseIds = await findPurchaseIds(context);
   const aliases = await findAliases(context, purchaseIds);
-  await erasedNames.add(app.name, [...aliases]);
+  await addErasedNames(service, app.name, [...aliases]);
   await eraseUnclaimedPurchases(context, aliases);
   let checked = 0;
   for (const batch of splitIntoChunks(purchaseIds, batchSize)) {
@@ -141,18 +145,18 @@ async function runPass(context: ErasureContext): Promise<void> {
     checked += batch.length;
     onProgress(`${checked} of ${purchaseIds.length} purchases`);
   }
-  await customerData.deleteOrphanedClaims(app.name, username, (purchases) => count({ purchases }));
-  await customerData.deleteDeliveries(app.name, username, (deliveries) => count({ deliveries }));
-  await customerData.deleteMerges(app.name, username, (customerItems) => count({ customerItems }));
-  await customerData.deleteAccessTokens(app.name, username, (accessTokens) => count({ accessTokens }));
+  await deleteOrphanedClaims(service, app.name, username, (purchases) => count({ purchases }));
+  await deleteCustomerDeliveries(service, app.name, username, (deliveries) => count({ deliveries }));
+  await deleteMerges(service, app.name, username, (customerItems) => count({ customerItems }));
+  await deleteAccessTokens(service, app.name, username, (accessTokens) => count({ accessTokens }));
   onProgress('Events');
-  await customerData.eraseFromEvents(app.name, username, (events) => count({ events }));
-  await customerData.deleteCustomer(app.name, username, (customerItems) => count({ customerItems }));
+  await eraseFromEvents(service, app.name, username, (events) => count({ events }));
+  await deleteCustomer(service, app.name, username, (customerItems) => count({ customerItems }));
 }
 
-async function findPurchaseIds({ app, username, deps }: ErasureContext): Promise<string[]> {
+async function findPurchaseIds({ app, username, service }: ErasureContext): Promise<string[]> {
   const ids = new Set<string>();
-  for await (const batch of deps.customerData.scanPurchaseIds(app.name, username)) for (const id of batch) ids.add(id);
+  for await (const batch of scanLinkedPurchaseIds(service, app.name, username)) for (const id of batch) ids.add(id);
   return [...ids];
 }
 
@@ -161,19 +165,18 @@ async function findPurchaseIds({ app, username, deps }: ErasureContext): Promise
  * purchases.
  */
 async function findAliases(
-  { app, username, deps }: ErasureContext,
+  { app, username, service }: ErasureContext,
   purchaseIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { customerData } = deps;
-  const saved = await customerData.listSavedAliases(app.name, username);
+  const saved = await listSavedAliases(service, app.name, username);
   const names = new Set([...listComputedNames(username), ...saved].map(normalizeAlias));
   const checked = new Set(names);
   for (const batch of splitIntoChunks(purchaseIds, batchSize)) {
-    for (const alias of await customerData.listAliasesOfPurchases(app.name, batch)) {
+    for (const alias of await listAliasesOfPurchases(service, app.name, batch)) {
       const name = normalizeAlias(alias);
       if (checked.has(name)) continue;
       checked.add(name);
-      if (!(await belongsToOther(alias, { app, username, deps }))) names.add(name);
+      if (!(await belongsToOther(alias, { app, username, service }))) names.add(name);
     }
   }
   return names;
@@ -182,29 +185,29 @@ async function findAliases(
 /** Whether an alias identifies another customer. Such an alias stays. */
 async function belongsToOther(
   alias: string,
-  { app, username, deps }: Pick<ErasureContext, 'app' | 'username' | 'deps'>,
+  { app, username, service }: Pick<ErasureContext, 'app' | 'username' | 'service'>,
 ): Promise<boolean> {
-  const owner = await deps.customerData.findAliasUser(app.name, alias);
+  const owner = await findAliasUser(service, app.name, alias);
   if (owner !== undefined) return owner !== username;
-  return !isMd5(alias) && (await deps.customers.selectExisting(app.name, [alias])).length > 0;
+  return !isMd5(alias) && (await selectExistingCustomers(service, app.name, [alias])).length > 0;
 }
 
 /** Removes the aliases from the purchases that are filed under them, then the saved aliases. */
 async function eraseUnclaimedPurchases(context: ErasureContext, aliases: ReadonlySet<string>): Promise<void> {
-  const { app, username, deps, count } = context;
+  const { app, username, service, count } = context;
   for (const alias of aliases) {
-    const unclaimedIds = await deps.customerData.listUnclaimedPurchases(app.name, alias);
+    const unclaimedIds = await listUnclaimedByAlias(service, app.name, alias);
     await pMap(
       unclaimedIds,
       async (purchaseId) => {
         await erasePurchase(context, purchaseId, aliases);
         count({ unclaimedPurchases: 1 });
         // The change has deleted the link, unless the purchase does not have the alias any longer.
-        await deps.customerData.deleteUnclaimedLink(app.name, alias, purchaseId);
+        await deleteUnclaimedLink(service, app.name, alias, purchaseId);
       },
       { concurrency },
     );
-    if (await deps.customerData.deleteAlias(app.name, alias, username)) count({ aliases: 1 });
+    if (await deleteAlias(service, app.name, alias, username)) count({ aliases: 1 });
   }
 }
 
@@ -213,27 +216,27 @@ async function eraseUnclaimedPurchases(context: ErasureContext, aliases: Readonl
  * has claimed. Returns whether the purchase has changed.
  */
 async function erasePurchase(
-  { app, username, deps, count }: ErasureContext,
+  { app, username, service, count }: ErasureContext,
   purchaseId: string,
   aliases: ReadonlySet<string>,
 ): Promise<boolean> {
-  const { purchases, vaultReferences, now } = deps;
   return await retryOnConflict(async () => {
-    const before = await purchases.load(app.name, purchaseId);
+    const before = await loadPurchase(service, app.name, purchaseId);
     if (!before) return false;
-    const { refreshToken = {} } = (await purchases.findRefreshState(app.name, purchaseId)) ?? {};
+    const { refreshToken = {} } = (await findRefreshState(service, app.name, purchaseId)) ?? {};
     const { customerId } = refreshToken;
     const isShared = before.claims.some((claim) => claim.username !== username);
-    const hadReference = customerId !== undefined && !isShared && (await vaultReferences.delete(app.name, customerId));
+    const hadReference =
+      customerId !== undefined && !isShared && (await deleteVaultReference(service, app.name, customerId));
     if (hadReference) count({ vaultReferences: 1 });
     const change = computeUserErasure(before, {
       username,
       aliases,
       removesRefreshToken: hasUsername(refreshToken, aliases),
       strategy: app.strategy,
-      now: now(),
+      now: service.now(),
     });
-    if (change) await purchases.saveChange(app.name, change);
+    if (change) await savePurchaseChange(service, app.name, change);
     return change !== undefined;
   });
 }

@@ -1,30 +1,33 @@
 import type { App } from '../apps/app.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
-import type { MergeRepository } from '../customers/merge-repository.ts';
-import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
+import { listMerges } from '../customers/merge-table.ts';
+import { findVaultReference } from '../customers/vault-reference-table.ts';
 import { toGrantRecord } from '../entitlements/grant.ts';
 import { listGrants } from '../entitlements/grant-table.ts';
+import { splitIntoChunks } from '../foundation/batches.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { findPurchases, findRefreshState, listAnnouncements, loadPurchase } from '../purchases/purchase-table.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { findRefundConsent } from '../refunds/refund-request-table.ts';
-import { splitIntoChunks } from '../shared/batches.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
-import type { CustomerDataRepository, StoredCustomer, StoredEvent } from './customer-data-repository.ts';
+import {
+  findStoredCustomer,
+  listSavedAliases,
+  listUnclaimedByAlias,
+  type StoredCustomer,
+  type StoredEvent,
+  scanAccessTokens,
+  scanCustomerDeliveries,
+  scanCustomerEvents,
+  scanLinkedPurchaseIds,
+} from './customer-data-table.ts';
 import { toExportedEvent } from './to-exported-event.ts';
 import { toMergeRecord } from './to-merge-record.ts';
-
-export interface ExportDeps extends Service {
-  readonly customerData: CustomerDataRepository;
-  readonly merges: Pick<MergeRepository, 'list'>;
-  readonly purchases: PurchaseRepository;
-  readonly vaultReferences: VaultReferenceRepository;
-}
 
 interface ExportOptions {
   /** Receives the number of rows of a section that are exported so far. */
@@ -36,7 +39,7 @@ interface ExportOptions {
 interface ExportContext {
   readonly app: App;
   readonly username: string;
-  readonly deps: ExportDeps;
+  readonly service: Service;
 }
 
 /** Number of purchases that are loaded at once. */
@@ -49,28 +52,28 @@ const batchSize = 25;
 export async function* exportCustomer(
   app: App,
   username: string,
-  deps: ExportDeps,
+  service: Service,
   { onProgress, onEmpty }: ExportOptions = {},
 ): AsyncGenerator<string> {
-  const context = { app, username, deps };
-  const stored = await deps.customerData.find(app.name, username);
-  const consentedAt = await findRefundConsent(deps, app.name, username);
+  const context = { app, username, service };
+  const stored = await findStoredCustomer(service, app.name, username);
+  const consentedAt = await findRefundConsent(service, app.name, username);
   const head = {
     app: app.name,
     applicationUsername: username,
-    exportedAt: toIso(deps.now()),
-    customer: stored ? toExportedCustomer(stored, deps.now()) : null,
-    userAliases: await deps.customerData.listSavedAliases(app.name, username),
+    exportedAt: toIso(service.now()),
+    customer: stored ? toExportedCustomer(stored, service.now()) : null,
+    userAliases: await listSavedAliases(service, app.name, username),
     refundConsentedAt: consentedAt === undefined ? null : toIso(consentedAt),
   };
   const sections: Readonly<Record<string, AsyncIterable<object[]>>> = {
-    purchases: scanPurchases(context),
-    unclaimedPurchases: scanUnclaimedPurchases(context),
-    grants: scanGrants(context),
-    merges: scanMerges(context),
-    accessTokens: scanAccessTokens(context),
-    webhookDeliveries: scanDeliveries(context),
-    events: scanEvents(context),
+    purchases: exportPurchases(context),
+    unclaimedPurchases: exportUnclaimedPurchases(context),
+    grants: exportGrants(context),
+    merges: exportMerges(context),
+    accessTokens: exportAccessTokens(context),
+    webhookDeliveries: exportDeliveries(context),
+    events: exportEvents(context),
   };
   let isEmpty = !stored && head.userAliases.length === 0 && consentedAt === undefined;
   yield JSON.stringify(head).slice(0, -1);
@@ -96,11 +99,11 @@ const toExportedCustomer = ({ createdAt, summary }: StoredCustomer, now: EpochMi
   customerInfo: toCustomerInfo(summary, now),
 });
 
-/** Scans the purchases that the customer owns or has claimed, each once. */
-async function* scanPurchases(context: ExportContext): AsyncGenerator<object[]> {
-  const { app, username, deps } = context;
+/** Exports the purchases that the customer owns or has claimed, each once. */
+async function* exportPurchases(context: ExportContext): AsyncGenerator<object[]> {
+  const { app, username, service } = context;
   const visited = new Set<string>();
-  for await (const ids of deps.customerData.scanPurchaseIds(app.name, username)) {
+  for await (const ids of scanLinkedPurchaseIds(service, app.name, username)) {
     const newIds = [...new Set(ids)].filter((id) => !visited.has(id));
     for (const id of newIds) visited.add(id);
     for (const chunk of splitIntoChunks(newIds, batchSize)) {
@@ -110,33 +113,36 @@ async function* scanPurchases(context: ExportContext): AsyncGenerator<object[]> 
   }
 }
 
-/** Scans the unclaimed purchases that are filed under an alias of the customer. */
-async function* scanUnclaimedPurchases({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  const saved = await deps.customerData.listSavedAliases(app.name, username);
+/** Exports the unclaimed purchases that are filed under an alias of the customer. */
+async function* exportUnclaimedPurchases({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  const saved = await listSavedAliases(service, app.name, username);
   for (const alias of new Set([...listComputedNames(username), ...saved].map(normalizeAlias))) {
-    const ids = await deps.customerData.listUnclaimedPurchases(app.name, alias);
+    const ids = await listUnclaimedByAlias(service, app.name, alias);
     for (const chunk of splitIntoChunks(ids, batchSize)) {
-      const purchases = await deps.purchases.findMany(app.name, chunk);
-      yield purchases.map(({ purchase }) => toPurchaseRecord(purchase, deps.now()));
+      const purchases = await findPurchases(service, app.name, chunk);
+      yield purchases.map(({ purchase }) => toPurchaseRecord(purchase, service.now()));
     }
   }
 }
 
 /** Returns undefined for a purchase that neither entitles the customer nor has a claim of the customer. */
-async function exportPurchase({ app, username, deps }: ExportContext, purchaseId: string): Promise<object | undefined> {
-  const stored = await deps.purchases.load(app.name, purchaseId);
+async function exportPurchase(
+  { app, username, service }: ExportContext,
+  purchaseId: string,
+): Promise<object | undefined> {
+  const stored = await loadPurchase(service, app.name, purchaseId);
   const claim = stored?.claims.find((candidate) => candidate.username === username);
   const isEntitled = stored?.entitledUsers.includes(username);
   if (!stored || (!claim && !isEntitled)) return undefined;
-  const notifications = await deps.purchases.listNotifications(app.name, purchaseId);
+  const notifications = await listAnnouncements(service, app.name, purchaseId);
   const { purchase, transactions, userAliases } = stored.state;
   return {
-    ...toPurchaseRecord(purchase, deps.now()),
+    ...toPurchaseRecord(purchase, service.now()),
     isEntitled,
     ...(claim && { claim: toExportedClaim(claim) }),
     // An alias of a shared purchase can identify another customer.
     ...(stored.claims.length <= 1 && { userAliases }),
-    ...(await exportProcessorCustomer({ app, deps, isShared: stored.claims.length > 1 }, purchaseId)),
+    ...(await exportProcessorCustomer({ app, service, isShared: stored.claims.length > 1 }, purchaseId)),
     createdAt: toIso(stored.createdAt),
     updatedAt: toIso(stored.updatedAt),
     transactions: transactions.map(({ transaction }) => toTransactionRecord(transaction, purchase)),
@@ -155,36 +161,36 @@ const referenceLength = 8;
 
 /** Returns the customer at a payment processor. Leaves it out for a shared purchase: it can be the other customer. */
 async function exportProcessorCustomer(
-  { app, deps, isShared }: Pick<ExportContext, 'app' | 'deps'> & { readonly isShared: boolean },
+  { app, service, isShared }: Pick<ExportContext, 'app' | 'service'> & { readonly isShared: boolean },
   purchaseId: string,
 ): Promise<{ readonly processorCustomer?: object }> {
-  const { refreshToken = {} } = (await deps.purchases.findRefreshState(app.name, purchaseId)) ?? {};
+  const { refreshToken = {} } = (await findRefreshState(service, app.name, purchaseId)) ?? {};
   const { customer, customerId } = refreshToken;
   const id = customer ?? customerId;
   if (id === undefined || isShared) return {};
-  const reference = customerId && (await deps.vaultReferences.findReference(app.name, customerId));
+  const reference = customerId && (await findVaultReference(service, app.name, customerId));
   return {
     processorCustomer: { id, ...(reference && { vaultReference: `${reference.slice(0, referenceLength)}…` }) },
   };
 }
 
-async function* scanGrants({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  const grants = await listGrants(deps, app.name, username);
-  yield grants.map((grant) => toGrantRecord(grant, deps.now()));
+async function* exportGrants({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  const grants = await listGrants(service, app.name, username);
+  yield grants.map((grant) => toGrantRecord(grant, service.now()));
 }
 
-async function* scanMerges({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  yield (await deps.merges.list(app.name, username)).map(toMergeRecord);
+async function* exportMerges({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  yield (await listMerges(service, app.name, username)).map(toMergeRecord);
 }
 
-async function* scanAccessTokens({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  for await (const grants of deps.customerData.scanAccessTokens(app.name, username)) {
+async function* exportAccessTokens({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  for await (const grants of scanAccessTokens(service, app.name, username)) {
     yield grants.map(({ username: _username, expiresAt, ...grant }) => ({ ...grant, expiresAt: toIso(expiresAt) }));
   }
 }
 
-async function* scanDeliveries({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  for await (const deliveries of deps.customerData.scanDeliveries(app.name, username)) {
+async function* exportDeliveries({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  for await (const deliveries of scanCustomerDeliveries(service, app.name, username)) {
     yield deliveries.map(toExportedDelivery);
   }
 }
@@ -207,8 +213,8 @@ const toExportedDelivery = ({
   ...omitUndefined({ nextAttemptAt: nextAttemptAt === undefined ? undefined : toIso(nextAttemptAt) }),
 });
 
-async function* scanEvents({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  for await (const events of deps.customerData.scanEvents(app.name, username)) {
+async function* exportEvents({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  for await (const events of scanCustomerEvents(service, app.name, username)) {
     yield events.map((event: StoredEvent) => toExportedEvent(event, username));
   }
 }

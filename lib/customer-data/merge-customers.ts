@@ -1,29 +1,28 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { Merge, MergeRepository } from '../customers/merge-repository.ts';
+import type { Merge } from '../customers/merge.ts';
+import {
+  deleteMovedClaim,
+  findMerge,
+  listMovedClaims,
+  moveAlias,
+  returnAlias,
+  saveMerge,
+} from '../customers/merge-table.ts';
 import { listGrants, moveGrant } from '../entitlements/grant-table.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
-
-import { type ErasedNames, listComputedNames } from '../purchases/erased-names.ts';
+import { removeErasedNames, selectErasedNames } from '../purchases/erased-name-table.ts';
+import { listComputedNames } from '../purchases/erased-names.ts';
 import { computeClaimMove, computeClaimReturn } from '../purchases/move-claim.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import type { RecordPurchase } from '../purchases/record-purchase.ts';
-import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { loadPurchase, savePurchaseChange } from '../purchases/purchase-table.ts';
+import { recordPurchase } from '../purchases/record-purchase.ts';
+import { listUnclaimedPurchases } from '../purchases/user-alias-table.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { retryOnConflict } from '../shared/retry.ts';
-import type { CustomerDataRepository } from './customer-data-repository.ts';
-
-export interface MergeDeps extends Pick<Service, 'table' | 'now'> {
-  readonly customerData: Pick<CustomerDataRepository, 'scanOwnPurchaseIds' | 'listSavedAliases'>;
-  readonly erasedNames: ErasedNames;
-  readonly merges: MergeRepository;
-  readonly purchases: Pick<PurchaseRepository, 'load' | 'saveChange'>;
-  readonly recordPurchase: RecordPurchase;
-  readonly userAliases: Pick<UserAliasRepository, 'listUnclaimedPurchases'>;
-}
+import { listSavedAliases, scanOwnPurchaseIds } from './customer-data-table.ts';
 
 interface MergeInput {
   readonly from: string;
@@ -55,24 +54,24 @@ const concurrency = 25;
 export async function mergeCustomers(
   app: Pick<App, 'name' | 'strategy'>,
   { from, to, key }: MergeInput,
-  deps: MergeDeps,
+  service: Service,
   maxPurchases = maxMovedPurchases,
 ): Promise<MergeResult> {
   if (from === to) throw new ServiceError('InvalidPayload', 'from: expected another customer.');
   const mergeId = toMergeId(from);
-  const erased = await deps.erasedNames.select(app.name, [...listComputedNames(from), ...listComputedNames(to)]);
+  const erased = await selectErasedNames(service, app.name, [...listComputedNames(from), ...listComputedNames(to)]);
   if (erased.some((name) => listComputedNames(from).includes(name)))
     return { mergeId, purchases: 0, aliases: 0, grants: 0, isComplete: true };
   // The customer has returned: see `omitErasedNames`.
-  if (erased.length > 0) await deps.erasedNames.remove(app.name, listComputedNames(to));
-  const merge = await openMerge(app.name, { from, to, key, mergeId }, deps);
-  const context = { app, merge, deps };
-  for (const alias of merge.aliases) await deps.merges.moveAlias(app.name, alias, merge);
+  if (erased.length > 0) await removeErasedNames(service, app.name, listComputedNames(to));
+  const merge = await openMerge(app.name, { from, to, key, mergeId }, service);
+  const context = { app, merge, service };
+  for (const alias of merge.aliases) await moveAlias(service, app.name, alias, merge);
   const grants = await moveGrants(context, from, to);
   const unclaimed = await claimUnclaimed(context, maxPurchases);
   const moved = await movePurchases(context, maxPurchases);
   const isComplete = unclaimed.isComplete && moved.isComplete;
-  if (isComplete) await deps.merges.save(app.name, { ...merge, completedAt: deps.now() });
+  if (isComplete) await saveMerge(service, app.name, { ...merge, completedAt: service.now() });
   return { mergeId, purchases: unclaimed.count + moved.count, aliases: merge.aliases.length, grants, isComplete };
 }
 
@@ -83,10 +82,10 @@ const toMergeId = (from: string): string => `merge_${createHash('sha256').update
 async function openMerge(
   appName: string,
   { from, to, key, mergeId }: MergeInput & { readonly mergeId: string },
-  { customerData, merges, now }: MergeDeps,
+  service: Service,
 ): Promise<Merge> {
-  const existing = await merges.find(appName, to, mergeId);
-  const names = [...listComputedNames(from), ...(await customerData.listSavedAliases(appName, from))];
+  const existing = await findMerge(service, appName, to, mergeId);
+  const names = [...listComputedNames(from), ...(await listSavedAliases(service, appName, from))];
   const known = existing?.reversedAt === undefined ? (existing?.aliases ?? []) : [];
   const aliases = [...new Set([...known, ...names.map(normalizeAlias)])].sort();
   const isContinued = existing !== undefined && existing.reversedAt === undefined;
@@ -94,29 +93,29 @@ async function openMerge(
     mergeId,
     from,
     to,
-    startedAt: isContinued ? existing.startedAt : now(),
+    startedAt: isContinued ? existing.startedAt : service.now(),
     mergedBy: isContinued ? existing.mergedBy : { id: key.id, name: key.name },
     aliases,
     ...(isContinued && existing.completedAt !== undefined && { completedAt: existing.completedAt }),
   };
-  await merges.save(appName, merge);
+  await saveMerge(service, appName, merge);
   return merge;
 }
 
 interface MergeContext {
   readonly app: Pick<App, 'name' | 'strategy'>;
   readonly merge: Merge;
-  readonly deps: MergeDeps;
+  readonly service: Service;
 }
 
-async function moveGrants({ app, merge, deps }: MergeContext, from: string, to: string): Promise<number> {
+async function moveGrants({ app, merge, service }: MergeContext, from: string, to: string): Promise<number> {
   const { mergeId } = merge;
   let count = 0;
-  for (const { grantId } of await listGrants(deps, app.name, from)) {
+  for (const { grantId } of await listGrants(service, app.name, from)) {
     count += await retryOnConflict(async () => {
-      const grant = (await listGrants(deps, app.name, from)).find((candidate) => candidate.grantId === grantId);
+      const grant = (await listGrants(service, app.name, from)).find((candidate) => candidate.grantId === grantId);
       if (!grant || grant.movedAt !== undefined) return 0;
-      if (await moveGrant(deps, app.name, grant, { to, mergeId, now: deps.now() })) return 1;
+      if (await moveGrant(service, app.name, grant, { to, mergeId, now: service.now() })) return 1;
       throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
     });
   }
@@ -124,33 +123,33 @@ async function moveGrants({ app, merge, deps }: MergeContext, from: string, to: 
 }
 
 /** Claims the purchases that wait for the merged customer under one of the aliases. */
-async function claimUnclaimed({ app, merge, deps }: MergeContext, maxPurchases: number) {
+async function claimUnclaimed({ app, merge, service }: MergeContext, maxPurchases: number) {
   const { mergeId, to: username } = merge;
   let count = 0;
   for (const alias of merge.aliases) {
-    const ids = await deps.userAliases.listUnclaimedPurchases(app.name, [alias], maxPurchases - count);
+    const ids = await listUnclaimedPurchases(service, app.name, [alias], maxPurchases - count);
     for (const purchaseId of ids) {
       const claim = { username, source: 'alias' } as const;
-      const update = { trigger: 'link', claim, mergeId, strategy: app.strategy, now: deps.now() } as const;
-      if ((await deps.recordPurchase(app.name, purchaseId, update))?.change) count += 1;
+      const update = { trigger: 'link', claim, mergeId, strategy: app.strategy, now: service.now() } as const;
+      if ((await recordPurchase(service, app.name, purchaseId, update))?.change) count += 1;
     }
     if (count >= maxPurchases) return { count, isComplete: false };
   }
   return { count, isComplete: true };
 }
 
-async function movePurchases({ app, merge, deps }: MergeContext, maxPurchases: number) {
+async function movePurchases({ app, merge, service }: MergeContext, maxPurchases: number) {
   const { mergeId, from, to } = merge;
   const checked = new Set<string>();
   let count = 0;
-  for await (const ids of deps.customerData.scanOwnPurchaseIds(app.name, from)) {
+  for await (const ids of scanOwnPurchaseIds(service, app.name, from)) {
     const fresh = [...new Set(ids)].filter((id) => !checked.has(id)).slice(0, maxPurchases - count);
     for (const id of fresh) checked.add(id);
     const changes = await pMap(
       fresh,
       async (purchaseId) =>
-        await changePurchase(app.name, purchaseId, deps, (before) =>
-          computeClaimMove(before, { mergeId, from, to, strategy: app.strategy, now: deps.now() }),
+        await changePurchase(app.name, purchaseId, service, (before) =>
+          computeClaimMove(before, { mergeId, from, to, strategy: app.strategy, now: service.now() }),
         ),
       { concurrency },
     );
@@ -164,13 +163,13 @@ async function movePurchases({ app, merge, deps }: MergeContext, maxPurchases: n
 const changePurchase = async (
   appName: string,
   purchaseId: string,
-  { purchases }: Pick<MergeDeps, 'purchases'>,
+  service: Service,
   compute: (before: StoredPurchase) => PurchaseChange | undefined,
 ): Promise<boolean> =>
   await retryOnConflict(async () => {
-    const before = await purchases.load(appName, purchaseId);
+    const before = await loadPurchase(service, appName, purchaseId);
     const change = before && compute(before);
-    if (change) await purchases.saveChange(appName, change);
+    if (change) await savePurchaseChange(service, appName, change);
     return change !== undefined;
   });
 
@@ -181,40 +180,40 @@ const changePurchase = async (
 export async function reverseMerge(
   app: Pick<App, 'name' | 'strategy'>,
   { to, mergeId, key }: { readonly to: string; readonly mergeId: string; readonly key: Merge['mergedBy'] },
-  deps: MergeDeps,
+  service: Service,
   maxPurchases = maxMovedPurchases,
 ): Promise<MergeResult> {
-  const merge = await deps.merges.find(app.name, to, mergeId);
+  const merge = await findMerge(service, app.name, to, mergeId);
   if (!merge) throw new ServiceError('ResourceNotFound', `No merge ${mergeId} into this customer is found.`);
-  const now = deps.now();
-  for (const alias of merge.aliases) await deps.merges.returnAlias(app.name, alias, merge);
-  const grants = await returnGrants({ app, merge, deps });
-  const moved = await deps.merges.listMovedClaims(app.name, merge, maxPurchases);
+  const now = service.now();
+  for (const alias of merge.aliases) await returnAlias(service, app.name, alias, merge);
+  const grants = await returnGrants({ app, merge, service });
+  const moved = await listMovedClaims(service, app.name, merge, maxPurchases);
   // One after the other: a purchase can have moved twice, and its latest move is returned first.
   let purchases = 0;
   for (const entry of moved) {
     const compute = (before: StoredPurchase) =>
-      computeClaimReturn(before, entry, { strategy: app.strategy, now: deps.now() });
-    if (await changePurchase(app.name, entry.purchaseId, deps, compute)) purchases += 1;
-    await deps.merges.deleteMovedClaim(app.name, merge, entry);
+      computeClaimReturn(before, entry, { strategy: app.strategy, now: service.now() });
+    if (await changePurchase(app.name, entry.purchaseId, service, compute)) purchases += 1;
+    await deleteMovedClaim(service, app.name, merge, entry);
   }
   const isComplete = moved.length < maxPurchases;
   if (isComplete)
-    await deps.merges.save(app.name, { ...merge, reversedAt: now, reversedBy: { id: key.id, name: key.name } });
+    await saveMerge(service, app.name, { ...merge, reversedAt: now, reversedBy: { id: key.id, name: key.name } });
   return { mergeId, purchases, aliases: merge.aliases.length, grants, isComplete };
 }
 
-async function returnGrants({ app, merge, deps }: MergeContext): Promise<number> {
+async function returnGrants({ app, merge, service }: MergeContext): Promise<number> {
   const { mergeId, from, to } = merge;
-  const originals = await listGrants(deps, app.name, from);
+  const originals = await listGrants(service, app.name, from);
   let count = 0;
   for (const original of originals.filter(({ movedBy }) => movedBy?.mergeId === mergeId)) {
     count += await retryOnConflict(async () => {
-      const grants = await listGrants(deps, app.name, to);
+      const grants = await listGrants(service, app.name, to);
       const grant = grants.find(({ grantId }) => grantId === original.movedBy?.grantId);
       if (!grant || grant.movedAt !== undefined) return 0;
       const returned = { ...grant, movedBy: { mergeId, grantId: original.grantId } };
-      if (await moveGrant(deps, app.name, returned, { to: from, mergeId, now: deps.now() })) return 1;
+      if (await moveGrant(service, app.name, returned, { to: from, mergeId, now: service.now() })) return 1;
       throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
     });
   }

@@ -1,7 +1,7 @@
 import type { EventContent } from '../events/event.ts';
 import { listUsernames } from '../events/list-usernames.ts';
-import { toTagValue } from '../shared/redaction/redact-text.ts';
-import type { StoredEvent } from './customer-data-repository.ts';
+import { toTagValue } from '../foundation/redaction/redact-text.ts';
+import type { StoredEvent } from './customer-data-table.ts';
 
 /**
  * Converts an event for the export of a customer. Leaves out the usernames of other customers, and the API key of the

@@ -1,6 +1,6 @@
-import type { Merge } from '../customers/merge-repository.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import type { Merge } from '../customers/merge.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 
 /** Returns the record of a merge for exports and the command line, with ISO 8601 dates. */
 export const toMergeRecord = ({ mergeId, from, startedAt, mergedBy, completedAt, reversedAt, reversedBy }: Merge) => ({

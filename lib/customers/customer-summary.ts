@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import type { EpochMillis } from '../foundation/time.ts';
 import { isSubscription, isUnpaid, Purchase } from '../purchases/purchase.ts';
 import { compareByPurchaseDate, listRanks } from '../purchases/purchase-rank.ts';
-import type { EpochMillis } from '../shared/time.ts';
 
 /** Stored excerpt of a customer's purchases, so that a list of customers does not read the purchases. */
 export const CustomerSummary = v.object({

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Username } from '../api/identifiers.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { ServiceError } from '../foundation/errors.ts';
 
 /** Maximum number of usernames. More than a URL of usual length contains. */
 const maxUsernames = 1_000;

@@ -1,10 +1,11 @@
-import type { Merge } from '../customers/merge-repository.ts';
-import type { Claim, Strategy } from '../purchases/claims.ts';
+import type { Strategy } from '../apps/strategy.ts';
+import type { Merge } from '../customers/merge.ts';
+import { storeNames, withoutPlatform } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import type { Claim } from '../purchases/claims.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
-import { storeNames, withoutPlatform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
 
 /** A fact that the access of a customer follows from. */

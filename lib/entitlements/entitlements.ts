@@ -1,9 +1,9 @@
 import type { SandboxRule } from '../apps/app.ts';
-import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
+import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { getAccessEnd, isActive, isSubscription, isUnpaid, noEnd, type Purchase } from '../purchases/purchase.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
-import type { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import type { EntitlementRecord } from './contract.ts';
 import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
 

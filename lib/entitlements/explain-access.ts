@@ -1,13 +1,16 @@
 import type { App } from '../apps/app.ts';
-import type { MergeRepository } from '../customers/merge-repository.ts';
-import type { Announcement } from '../purchases/announcement.ts';
-import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
-import type { Claim } from '../purchases/claims.ts';
-import type { ErasedNames } from '../purchases/erased-names.ts';
+import { findCachedCatalogue } from '../apps/app-cache.ts';
+import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
+import { listCustomerClaims } from '../customers/customer-claim-table.ts';
+import { listMerges, listMergesOf } from '../customers/merge-table.ts';
+import { withoutPlatform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { selectErasedNames } from '../purchases/erased-name-table.ts';
+import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
 import { comparePurchases } from '../purchases/purchase-rank.ts';
-import { withoutPlatform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { listAnnouncements } from '../purchases/purchase-table.ts';
 import {
   describeAnnouncement,
   describeClaim,
@@ -22,26 +25,9 @@ import {
 import { allowsSandbox } from './entitlements.ts';
 import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
 import { listGrants } from './grant-table.ts';
-import type { EntitlementDeps } from './read-entitlements.ts';
 
 /** What to explain: access to an entitlement, or to a product with or without platform prefix. */
 export type AccessQuestion = { readonly entitlement: string } | { readonly productId: string };
-
-/** A claim of the customer with its purchase, owned or not. */
-interface ClaimedPurchase {
-  readonly claim: Claim;
-  readonly purchase: Purchase;
-  readonly isEntitled: boolean;
-}
-
-export interface ExplainDeps extends EntitlementDeps {
-  readonly erasedNames: Pick<ErasedNames, 'select'>;
-  readonly merges: Pick<MergeRepository, 'list' | 'listByMerged'>;
-  /** Lists the latest claims of the customer. */
-  listClaims(appName: string, username: string): Promise<readonly ClaimedPurchase[]>;
-  /** Lists the lifecycle notifications of a purchase. */
-  listAnnouncements(appName: string, purchaseId: string): Promise<readonly Announcement[]>;
-}
 
 export interface Explanation {
   readonly isActive: boolean;
@@ -53,21 +39,22 @@ export interface Explanation {
 /** Number of purchases, the best ones first, and of announcements of each that an explanation has. */
 const maxPurchases = 10;
 const maxAnnouncements = 20;
+const maxClaims = 100;
 
 /** Explains from the stored facts whether a customer has access now. */
 export async function explainAccess(
   app: Pick<App, 'name' | 'sandboxRule' | 'strategy'>,
   username: string,
   question: AccessQuestion,
-  deps: ExplainDeps,
+  service: Service,
 ): Promise<Explanation> {
-  const now = deps.now();
-  const [catalogue, owned, claims, allGrants, history] = await Promise.all([
-    deps.appCache.findCatalogue(app.name),
-    deps.ownedPurchases.listRepresentativePurchases(app.name, username),
-    deps.listClaims(app.name, username),
-    listGrants(deps, app.name, username),
-    listHistoryFacts(app.name, username, deps),
+  const now = service.now();
+  const [catalogue, owned, { rows: claims }, allGrants, history] = await Promise.all([
+    findCachedCatalogue(service, app.name),
+    listRepresentativePurchases(service, app.name, username),
+    listCustomerClaims(service, app.name, username, { limit: maxClaims }),
+    listGrants(service, app.name, username),
+    listHistoryFacts(app.name, username, service),
   ]);
   const concerns = (purchase: Purchase): boolean => isAbout(question, purchase, catalogue);
   const grants =
@@ -81,7 +68,7 @@ export async function explainAccess(
   const isNowActive =
     counted.some((purchase) => isActive(purchase, now)) || grants.some((grant) => isGrantActive(grant, now));
   const announcements = await Promise.all(
-    purchases.map(async (purchase) => await listAnnouncementFacts(app.name, purchase, deps)),
+    purchases.map(async (purchase) => await listAnnouncementFacts(app.name, purchase, service)),
   );
   const facts = [
     ...describeCatalogue(question, catalogue),
@@ -130,15 +117,11 @@ const describeNothing = (question: AccessQuestion): Fact => ({
 const withoutEffect = (fact: Fact): Fact => ({ ...fact, effect: 'none' });
 
 /** Lists the merges with other customers, and that facts of the customer were erased. */
-async function listHistoryFacts(
-  appName: string,
-  username: string,
-  { erasedNames, merges }: ExplainDeps,
-): Promise<Fact[]> {
+async function listHistoryFacts(appName: string, username: string, service: Service): Promise<Fact[]> {
   const [received, lost, erased] = await Promise.all([
-    merges.list(appName, username),
-    merges.listByMerged(appName, username),
-    erasedNames.select(appName, [username]),
+    listMerges(service, appName, username),
+    listMergesOf(service, appName, username),
+    selectErasedNames(service, appName, [username]),
   ]);
   return [
     ...(erased.length > 0 ? [describeErasure()] : []),
@@ -146,12 +129,8 @@ async function listHistoryFacts(
   ];
 }
 
-async function listAnnouncementFacts(
-  appName: string,
-  purchase: Purchase,
-  { listAnnouncements }: ExplainDeps,
-): Promise<Fact[]> {
-  const announcements = await listAnnouncements(appName, purchase.purchaseId);
+async function listAnnouncementFacts(appName: string, purchase: Purchase, service: Service): Promise<Fact[]> {
+  const announcements = await listAnnouncements(service, appName, purchase.purchaseId);
   return announcements
     .slice(-maxAnnouncements)
     .flatMap((announcement) => describeAnnouncement(purchase, announcement) ?? []);

@@ -1,19 +1,16 @@
 import type { App } from '../apps/app.ts';
-import type { CustomerListRepository } from '../customers/customer-list-repository.ts';
 import type { CustomerRow } from '../customers/customer-summary.ts';
 import { type CustomerFilter, matchesCustomer } from '../customers/filter-customers.ts';
-import type { CursorPage } from '../shared/cursor-page.ts';
-import { type EntitlementDeps, readEntitlements } from './read-entitlements.ts';
+import type { CursorPage } from '../foundation/cursor-page.ts';
+import type { Service } from '../foundation/service.ts';
+import { findCustomers as findListedCustomers } from '../lists/list-tables.ts';
+import { readEntitlements } from './read-entitlements.ts';
 
 interface CustomerSearch {
   readonly filter: CustomerFilter & { readonly entitlement?: string | undefined };
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
   readonly cursor?: string | undefined;
-}
-
-interface CustomerSearchDeps extends EntitlementDeps {
-  readonly customerLists: Pick<CustomerListRepository, 'find'>;
 }
 
 /** Maximum number of customers that a page reads. The entitlements of a customer cost further reads. */
@@ -24,18 +21,18 @@ const maxScannedForEntitlement = 200;
 export async function findCustomers(
   app: Pick<App, 'name' | 'sandboxRule'>,
   { filter, ...page }: CustomerSearch,
-  deps: CustomerSearchDeps,
+  service: Service,
 ): Promise<CursorPage<CustomerRow>> {
   const { entitlement } = filter;
   const limit = entitlement === undefined ? page.limit : Math.min(page.limit, maxScannedForEntitlement);
-  return await deps.customerLists.find(app.name, {
+  return await findListedCustomers(service, app.name, {
     ...page,
     limit,
     maxScanned: entitlement === undefined ? maxScanned : maxScannedForEntitlement,
     async matches({ username, summary }) {
-      if (!matchesCustomer(summary, filter, deps.now())) return false;
+      if (!matchesCustomer(summary, filter, service.now())) return false;
       if (entitlement === undefined) return true;
-      return (await readEntitlements(app, username, deps)).get(entitlement)?.isActive === true;
+      return (await readEntitlements(app, username, service)).get(entitlement)?.isActive === true;
     },
   });
 }

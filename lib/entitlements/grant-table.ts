@@ -1,34 +1,33 @@
 import { createHash } from 'node:crypto';
 import { buildUpdate } from '../foundation/build-update.ts';
 import * as keys from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Write } from '../foundation/table.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
 import { updateVersioned } from '../foundation/update-versioned.ts';
-import { parse } from '../shared/parse.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { Grant } from './grant.ts';
 
-type TableService = Pick<Service, 'table'>;
 type GrantId = Pick<Grant, 'username' | 'grantId'>;
 
 const parseGrant = (item: Item): Grant => parse(Grant, item, 'DatabaseError');
 const toKey = (appName: string, { username, grantId }: GrantId): keys.Key => keys.grantKey(appName, username, grantId);
 
 /** Lists the grants of a customer, revoked and ended ones included, oldest first. */
-export async function listGrants({ table }: TableService, appName: string, username: string): Promise<Grant[]> {
+export async function listGrants({ table }: Service, appName: string, username: string): Promise<Grant[]> {
   const range = { partition: keys.customerPartition(appName, username), prefix: keys.grantPrefix };
   const grants = (await table.query(range)).map(parseGrant);
   return grants.sort((a, b) => a.createdAt - b.createdAt || (a.grantId < b.grantId ? -1 : 1));
 }
 
-export async function findGrant({ table }: TableService, appName: string, id: GrantId): Promise<Grant | undefined> {
+export async function findGrant({ table }: Service, appName: string, id: GrantId): Promise<Grant | undefined> {
   const item = await table.get(toKey(appName, id));
   return item && parseGrant(item);
 }
 
 /** Returns whether the grant was created. An existing grant with this id is not changed. */
-export const createGrantIfAbsent = async ({ table }: TableService, appName: string, grant: Grant): Promise<boolean> =>
+export const createGrantIfAbsent = async ({ table }: Service, appName: string, grant: Grant): Promise<boolean> =>
   // A transaction: the SDK repeats it after a lost response without failing its own condition.
   await tryWrite(async () => await table.transact([buildPut(table.name, appName, grant, undefined)]));
 
@@ -37,7 +36,7 @@ export const createGrantIfAbsent = async ({ table }: TableService, appName: stri
  * Returns undefined if the grant does not exist. A result equal to the argument is not written.
  */
 export const updateGrant = async (
-  service: TableService,
+  service: Service,
   appName: string,
   id: GrantId,
   change: (grant: Grant) => Grant,
@@ -49,7 +48,7 @@ export const updateGrant = async (
   );
 
 /** Returns false if another writer has changed the grant. The lease of a due grant does not change its version. */
-async function replace({ table }: TableService, appName: string, grant: Grant): Promise<boolean> {
+async function replace({ table }: Service, appName: string, grant: Grant): Promise<boolean> {
   const { until, changedAt, changedBy, revokedAt, revokedBy, endAnnouncedAt, version } = grant;
   const fields = { until, changedAt, changedBy, revokedAt, revokedBy, endAnnouncedAt, version };
   const condition = { expression: 'version = :before', values: { ':before': version - 1 } };
@@ -63,7 +62,7 @@ async function replace({ table }: TableService, appName: string, grant: Grant): 
  * them.
  */
 export async function moveGrant(
-  service: TableService,
+  service: Service,
   appName: string,
   grant: Grant,
   { to, mergeId, now }: { to: string; mergeId: string; now: EpochMillis },
@@ -94,7 +93,7 @@ const toMovedGrantId = (username: string, grantId: string): string =>
 
 /** Marks the end of a grant as announced at `now`, unless its end was moved since. */
 export async function announceGrantEnd(
-  service: TableService,
+  service: Service,
   { appName, ...id }: GrantId & { appName: string },
   now: EpochMillis,
 ): Promise<void> {

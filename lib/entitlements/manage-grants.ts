@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { type Grant, type GrantingKey, isGrantActive } from './grant.ts';
 import { createGrantIfAbsent, findGrant, listGrants, updateGrant } from './grant-table.ts';
 
@@ -10,8 +10,6 @@ import { createGrantIfAbsent, findGrant, listGrants, updateGrant } from './grant
 const maxGrants = 500;
 /** 100 years. */
 const maxDurationMs = 36_525 * dayMs;
-
-type GrantService = Pick<Service, 'table' | 'now'>;
 
 /** A request of a customer's grant, with the key that sends it. */
 export interface GrantContext {
@@ -33,7 +31,7 @@ interface GrantRequest {
  * customer with 500 grants.
  */
 export async function createGrant(
-  service: GrantService,
+  service: Service,
   { entitlement, reason, until, idempotencyKey }: GrantRequest,
   { appName, username, key }: GrantContext,
 ): Promise<{ readonly grant: Grant; readonly isNew: boolean }> {
@@ -85,7 +83,7 @@ function checkEnd(until: EpochMillis | undefined, now: EpochMillis): void {
  * an end in the past and `Conflict` for a grant that has ended.
  */
 export async function changeGrant(
-  service: GrantService,
+  service: Service,
   grantId: string,
   until: EpochMillis | undefined,
   { appName, username, key }: GrantContext,
@@ -104,7 +102,7 @@ export async function changeGrant(
 
 /** Ends a grant now. Does not change a grant that has ended. Throws `ResourceNotFound` for an unknown grant. */
 export async function revokeGrant(
-  service: GrantService,
+  service: Service,
   grantId: string,
   { appName, username, key }: GrantContext,
 ): Promise<Grant> {

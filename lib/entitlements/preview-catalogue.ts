@@ -1,16 +1,13 @@
 import pMap from 'p-map';
 import type { CataloguePreview } from '../api/app.ts';
 import type { App } from '../apps/app.ts';
-import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
+import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
+import type { Service } from '../foundation/service.ts';
+import { getPurchasePage } from '../lists/list-tables.ts';
+import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isUnpaid } from '../purchases/purchase.ts';
-import type { PurchaseListRepository } from '../purchases/purchase-list-repository.ts';
 import { computeEntitlements, type Entitlements } from './entitlements.ts';
 import { listGrants } from './grant-table.ts';
-import type { EntitlementDeps } from './read-entitlements.ts';
-
-export interface PreviewDeps extends EntitlementDeps {
-  readonly purchaseLists: Pick<PurchaseListRepository, 'getPage'>;
-}
 
 /** Bounds of a preview. The command line has none. */
 interface PreviewBounds {
@@ -34,10 +31,10 @@ export type EntitlementChange = CataloguePreview['customers'][number];
 export async function previewCatalogue(
   app: Pick<App, 'name' | 'sandboxRule'>,
   catalogues: CatalogueChange,
-  deps: PreviewDeps,
+  service: Service,
   bounds?: PreviewBounds,
 ): Promise<CataloguePreview> {
-  const { changes, ...checked } = await findEntitlementChanges(app, catalogues, deps, bounds);
+  const { changes, ...checked } = await findEntitlementChanges(app, catalogues, service, bounds);
   return { entitlements: countByName(changes), customers: changes.slice(0, maxListedCustomers), ...checked };
 }
 
@@ -50,21 +47,21 @@ interface CatalogueChange {
 export async function findEntitlementChanges(
   app: Pick<App, 'name' | 'sandboxRule'>,
   { before, after }: CatalogueChange,
-  deps: PreviewDeps,
+  service: Service,
   bounds: PreviewBounds = { maxPurchases: Number.POSITIVE_INFINITY, maxCustomers: Number.POSITIVE_INFINITY },
 ) {
-  const owners = await findOwners(app.name, { before, after }, deps, bounds);
+  const owners = await findOwners(app.name, { before, after }, service, bounds);
   const usernames = [...owners.usernames].slice(0, bounds.maxCustomers);
   const changes = await pMap(
     usernames,
     async (applicationUsername) => {
       const [purchases, grants] = await Promise.all([
-        deps.ownedPurchases.listRepresentativePurchases(app.name, applicationUsername),
-        listGrants(deps, app.name, applicationUsername),
+        listRepresentativePurchases(service, app.name, applicationUsername),
+        listGrants(service, app.name, applicationUsername),
       ]);
       const facts = { username: applicationUsername, purchases, grants, sandboxRule: app.sandboxRule };
       const [held, kept] = [before, after].map((catalogue) =>
-        listActive(computeEntitlements({ ...facts, catalogue }, deps.now())),
+        listActive(computeEntitlements({ ...facts, catalogue }, service.now())),
       ) as [string[], string[]];
       return {
         applicationUsername,
@@ -86,13 +83,17 @@ export async function findEntitlementChanges(
 async function findOwners(
   appName: string,
   { before, after }: CatalogueChange,
-  { now, purchaseLists }: PreviewDeps,
+  service: Service,
   { maxPurchases }: PreviewBounds,
 ) {
   const usernames = new Set<string>();
   let checkedPurchases = 0;
   for (;;) {
-    const { rows } = await purchaseLists.getPage(appName, { skip: checkedPurchases, limit: pageSize, now: now() });
+    const { rows } = await getPurchasePage(service, appName, {
+      skip: checkedPurchases,
+      limit: pageSize,
+      now: service.now(),
+    });
     checkedPurchases += rows.length;
     for (const { purchase, entitledUsers } of rows) {
       const [given, planned] = [before, after].map((catalogue) => listEntitlements(catalogue, purchase.productId));

@@ -1,6 +1,6 @@
 import { importJWK, SignJWT } from 'jose';
-import { ServiceError } from '../shared/errors.ts';
-import { type EpochMillis, minuteMs, secondMs } from '../shared/time.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { type EpochMillis, minuteMs, secondMs } from '../foundation/time.ts';
 import type { Entitlement, Entitlements } from './entitlements.ts';
 import type { TokenKeySet } from './token-key.ts';
 

@@ -1,14 +1,12 @@
 import * as v from 'valibot';
 import * as keys from '../foundation/keys.ts';
+import { parse, parseJson } from '../foundation/parse.ts';
 import { reencryptField } from '../foundation/reencrypt-field.ts';
+import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
 import { tryWrite } from '../foundation/try-update.ts';
-import { parse, parseJson } from '../shared/parse.ts';
-import { retryUntilWritten } from '../shared/retry.ts';
 import { TokenKey, type TokenKeySet } from './token-key.ts';
-
-type KeyService = Pick<Service, 'table' | 'cipher'>;
 
 /** The private keys are one encrypted attribute. */
 const TokenKeysItem = v.object({ keys: v.array(TokenKey), privateKeys: v.string(), version: v.number() });
@@ -16,7 +14,7 @@ const PrivateKeys = v.record(v.string(), v.string());
 
 /** Returns the keys of the app. Saves what `create` returns if it has none. */
 export const getOrCreateTokenKeys = async (
-  service: KeyService,
+  service: Service,
   appName: string,
   create: () => TokenKeySet,
 ): Promise<TokenKeySet> =>
@@ -27,7 +25,7 @@ export const getOrCreateTokenKeys = async (
 
 /** Replaces the keys with what `change` returns. Calls it again if another writer interferes. */
 export const updateTokenKeys = async (
-  service: KeyService,
+  service: Service,
   appName: string,
   change: (stored: TokenKeySet | undefined) => TokenKeySet,
 ): Promise<TokenKeySet> =>
@@ -38,10 +36,7 @@ export const updateTokenKeys = async (
   });
 
 /** Lists the public keys of one app, or of all apps. */
-export async function listPublicTokenKeys(
-  { table }: Pick<Service, 'table'>,
-  appName: string | undefined,
-): Promise<TokenKey[]> {
+export async function listPublicTokenKeys({ table }: Service, appName: string | undefined): Promise<TokenKey[]> {
   const entries =
     appName === undefined
       ? await table.query({ partition: keys.tokenKeysPartition, index: 'byCreated' })
@@ -51,14 +46,14 @@ export async function listPublicTokenKeys(
 }
 
 /** Encrypts the private keys under the current master key. Returns whether they were under another one. */
-export async function reencryptTokenKeys({ table, cipher }: KeyService, appName: string): Promise<boolean> {
+export async function reencryptTokenKeys({ table, cipher }: Service, appName: string): Promise<boolean> {
   const item = (await table.get(keys.tokenKeysKey(appName))) ?? {};
   return await reencryptField(table, cipher, { item, field: 'privateKeys', context: toContext(appName) });
 }
 
 const toContext = (appName: string): string => `${appName}/token-keys`;
 
-async function readItem({ cipher }: KeyService, appName: string, item: Item): Promise<TokenKeySet> {
+async function readItem({ cipher }: Service, appName: string, item: Item): Promise<TokenKeySet> {
   const stored = parse(TokenKeysItem, item, 'DatabaseError');
   const text = await cipher.decrypt(stored.privateKeys, toContext(appName));
   return { keys: stored.keys, privateKeys: parseJson(PrivateKeys, text, 'DatabaseError') };
@@ -66,7 +61,7 @@ async function readItem({ cipher }: KeyService, appName: string, item: Item): Pr
 
 /** Returns undefined if another writer interferes. */
 async function save(
-  { table, cipher }: KeyService,
+  { table, cipher }: Service,
   appName: string,
   set: TokenKeySet,
   before: Item | undefined,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import * as v from 'valibot';
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 
 /** A public key of entitlement tokens, as coordinates of P-256 in base64url. Times in epoch milliseconds. */
 export const TokenKey = v.object({

@@ -1,4 +1,4 @@
-import { toTagValue } from '../shared/redaction/redact-text.ts';
+import { toTagValue } from '../foundation/redaction/redact-text.ts';
 import { contentListNames, type EventContent, type EventRecord } from './event.ts';
 
 /** Replaces a text that contains the username. */

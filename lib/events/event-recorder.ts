@@ -1,10 +1,10 @@
 import type { TagType } from '../api/enumerations.ts';
 import { apiKeyPattern, type VerifiedKey } from '../apps/api-keys.ts';
 import { createEventId } from '../foundation/event-id.ts';
-import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
-import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
-import { sanitize } from '../shared/redaction/sanitize.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { containsSecretPattern, sanitizeText, toTagValue } from '../foundation/redaction/redact-text.ts';
+import { createRedactor, type Redact } from '../foundation/redaction/redactor.ts';
+import { sanitize } from '../foundation/redaction/sanitize.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import {
   type ContentList,
   contentListNames,

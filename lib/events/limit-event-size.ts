@@ -1,4 +1,4 @@
-import { trimmedMark } from '../shared/redaction/redact-text.ts';
+import { trimmedMark } from '../foundation/redaction/redact-text.ts';
 import { contentListNames, type EventContent, type ExternalCall, type RawEvent } from './event.ts';
 
 /**

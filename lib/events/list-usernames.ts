@@ -1,4 +1,4 @@
-import { removedMark } from '../shared/redaction/redact-text.ts';
+import { removedMark } from '../foundation/redaction/redact-text.ts';
 
 /** Fields of requests, responses and content rows that contain usernames. */
 const usernameFields: readonly string[] = ['applicationUsername', 'entitledUsers', 'from'];

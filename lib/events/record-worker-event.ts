@@ -1,7 +1,8 @@
-import { ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import type { Service } from '../foundation/service.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import type { EventRepository } from './event-repository.ts';
+import { saveEvent } from './event-table.ts';
 
 /** Result of one piece of work that no client waits for. */
 interface WorkerResult {
@@ -22,7 +23,7 @@ interface WorkerResult {
 export async function recordWorkerEvent(
   appName: string,
   { recorder, request, response = {}, failure }: WorkerResult,
-  { events }: { readonly events: EventRepository },
+  service: Service & {},
 ): Promise<void> {
   const { event, raw } = recorder.finish({
     request,
@@ -30,7 +31,7 @@ export async function recordWorkerEvent(
     outcome: { status: failure?.status ?? 200, ok: !failure, ...(failure && { message: failure.message }) },
     ...(failure && { error: { code: failure.code, status: failure.status, message: failure.message } }),
   });
-  await events.save(appName, event, raw).catch((cause: unknown) => {
+  await saveEvent(service, appName, event, raw).catch((cause: unknown) => {
     logError({ app: appName, eventId: recorder.eventId, route: request.route }, ServiceError.fromUnknown(cause));
   });
 }

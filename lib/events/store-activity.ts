@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { ErrorCode } from '../shared/errors.ts';
-import { Platform } from '../shared/platform.ts';
-import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import type { ErrorCode } from '../foundation/errors.ts';
+import { Platform } from '../foundation/platform.ts';
+import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
 /** Kinds of a store's activity, each with the time of the latest one. */

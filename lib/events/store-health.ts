@@ -1,4 +1,4 @@
-import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { StoreActivity } from './store-activity.ts';
 
 export type StoreHealth = 'unused' | 'ok' | 'degraded' | 'failing';

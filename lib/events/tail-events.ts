@@ -1,16 +1,12 @@
-import { type EpochMillis, hourMs, minuteMs } from '../shared/time.ts';
+import type { Service } from '../foundation/service.ts';
+import { type EpochMillis, hourMs, minuteMs } from '../foundation/time.ts';
 import type { EventRecord } from './event.ts';
-import type { EventRepository } from './event-repository.ts';
+import { findEvents, listEventIdsSince, listEvents } from './event-table.ts';
 
 /** Events that become visible one after the other. */
 export interface EventTail {
   /** Returns the events since the last call, oldest first: each event once, even if it becomes visible late. */
   poll(): Promise<EventRecord[]>;
-}
-
-interface TailDeps {
-  now(): EpochMillis;
-  readonly events: EventRepository;
 }
 
 /**
@@ -42,18 +38,17 @@ interface TailOptions {
   readonly onSearchLimit?: (searched: number) => void;
   /** Number of events that a read of the search returns. Default: 1,000. */
   readonly searchPageSize?: number;
+  /** Maximum number of searched events. Default: 20,000. */
+  readonly maxSearched?: number;
 }
-
-/** Maximum number of searched events. */
-const maxSearched = 20_000;
 
 /** Creates a tail that starts with the events since `startdate`, or with the newest `limit` ones that match. */
 export function createEventTail(
   appName: string,
-  { startdate, limit, follow, matches, onSearchLimit, searchPageSize = 1_000 }: TailOptions,
-  { events, now }: TailDeps,
+  { startdate, limit, follow, matches, onSearchLimit, searchPageSize = 1_000, maxSearched = 20_000 }: TailOptions,
+  service: Service,
 ): EventTail {
-  const startedAt = now();
+  const startedAt = service.now();
   /** Dates of the returned events by id, as far as they can be read again. */
   const returned = new Map<string, EpochMillis>();
   /** Ids of earlier events. */
@@ -65,15 +60,15 @@ export function createEventTail(
     return unseen.sort((a, b) => a.date - b.date);
   };
   const readSince = async (since: EpochMillis): Promise<EventRecord[]> => {
-    const ids = await events.listIdsSince(appName, since);
+    const ids = await listEventIdsSince(service, appName, since);
     const unseen = ids.filter((id) => !returned.has(id) && !skipped.has(id));
-    return returnOnce(await events.findMany(appName, unseen));
+    return returnOnce(await findEvents(service, appName, unseen));
   };
   const readFirst = async (): Promise<EventRecord[]> => {
     lastLateReadAt = startedAt;
     if (startdate !== undefined) return await readSince(startdate);
-    if (follow) skipped = new Set(await events.listIdsSince(appName, startedAt - maxDelayMs));
-    return returnOnce(matches ? await searchNewest(matches) : await events.list(appName, { limit, skip: 0 }));
+    if (follow) skipped = new Set(await listEventIdsSince(service, appName, startedAt - maxDelayMs));
+    return returnOnce(matches ? await searchNewest(matches) : await listEvents(service, appName, { limit, skip: 0 }));
   };
   const searchNewest = async (isMatch: (event: EventRecord) => boolean): Promise<EventRecord[]> => {
     const searched = new Set<string>();
@@ -83,7 +78,7 @@ export function createEventTail(
         onSearchLimit?.(searched.size);
         break;
       }
-      const page = await events.list(appName, { ...range, limit: searchPageSize, skip: 0 });
+      const page = await listEvents(service, appName, { ...range, limit: searchPageSize, skip: 0 });
       const unsearched = page.filter(({ eventId }) => !searched.has(eventId));
       const oldest = unsearched.at(-1);
       if (!oldest) break;
@@ -96,10 +91,10 @@ export function createEventTail(
   };
   const readNext = async (): Promise<EventRecord[]> => {
     if (lastLateReadAt === undefined) return await readFirst();
-    const isLateRead = now() - lastLateReadAt >= lateReadIntervalMs;
-    if (isLateRead) lastLateReadAt = now();
-    const since = now() - (isLateRead ? maxDelayMs : usualDelayMs);
-    for (const [eventId, date] of returned) if (date < now() - 2 * maxDelayMs) returned.delete(eventId);
+    const isLateRead = service.now() - lastLateReadAt >= lateReadIntervalMs;
+    if (isLateRead) lastLateReadAt = service.now();
+    const since = service.now() - (isLateRead ? maxDelayMs : usualDelayMs);
+    for (const [eventId, date] of returned) if (date < service.now() - 2 * maxDelayMs) returned.delete(eventId);
     return await readSince(startdate === undefined ? since : Math.max(since, startdate));
   };
   return {

@@ -1,7 +1,7 @@
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import type { EventRecord } from './event.ts';
 
 /** Something that happened to a customer or to a purchase. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parse } from '../shared/parse.ts';
+import { parse } from '../foundation/parse.ts';
 
 /** A bucket and a prefix of its keys, without slashes at its ends. */
 export interface BucketLocation {

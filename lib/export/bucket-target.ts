@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseJson } from '../shared/parse.ts';
+import { parseJson } from '../foundation/parse.ts';
 import type { BucketLocation } from './bucket-location.ts';
 import { buildExportSchema } from './export-schema.ts';
 import { ExportState } from './export-state.ts';

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import * as v from 'valibot';
-import { parseJson } from '../shared/parse.ts';
+import { parseJson } from '../foundation/parse.ts';
 import type { ExportStorage } from './export-target.ts';
 
 const exportFilePattern =

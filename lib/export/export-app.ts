@@ -1,14 +1,17 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { AppItemRepository, IdPage } from '../apps/app-item-repository.ts';
-import type { CustomerDataRepository } from '../customer-data/customer-data-repository.ts';
+import { findCachedCatalogue } from '../apps/app-cache.ts';
+import { hasEntitlements } from '../apps/catalogue.ts';
+import { findStoredCustomer } from '../customer-data/customer-data-table.ts';
 import { listGrants } from '../entitlements/grant-table.ts';
-import { type EntitlementDeps, readEntitlements } from '../entitlements/read-entitlements.ts';
-import { hasEntitlements } from '../purchases/catalogue.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { splitIntoChunks } from '../shared/batches.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import { readEntitlements } from '../entitlements/read-entitlements.ts';
+import { splitIntoChunks } from '../foundation/batches.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { Service } from '../foundation/service.ts';
+import { type EpochMillis, minuteMs } from '../foundation/time.ts';
+import type { IdPage } from '../purchases/app-item-table.ts';
+import { scanIdPages, scanPurchaseIds } from '../purchases/app-item-table.ts';
+import { loadPurchase } from '../purchases/purchase-table.ts';
 import {
   toExportedCustomer,
   toExportedEntitlements,
@@ -25,12 +28,6 @@ import type {
 } from './export-state.ts';
 import type { ExportTarget } from './export-target.ts';
 import { openPart, type TablePart, type WriteRows } from './write-part.ts';
-
-export interface ExportAppDeps extends EntitlementDeps {
-  readonly appItems: Pick<AppItemRepository, 'scanIdPages' | 'scanPurchaseIds'>;
-  readonly customerData: Pick<CustomerDataRepository, 'find'>;
-  readonly purchases: Pick<PurchaseRepository, 'load'>;
-}
 
 export interface ExportAppOptions {
   readonly kind: ExportKind;
@@ -55,7 +52,7 @@ export interface ExportReport extends ExportRun {
 interface ExportContext {
   readonly app: App;
   readonly target: ExportTarget;
-  readonly deps: ExportAppDeps;
+  readonly service: Service;
   readonly options: ExportAppOptions;
   readonly run: ExportRun;
   saveProgress(progress: Pick<UnfinishedExport, 'completeTables' | 'position'>): Promise<void>;
@@ -80,18 +77,18 @@ const overlapMs = 5 * minuteMs;
 export async function exportApp(
   app: App,
   target: ExportTarget,
-  deps: ExportAppDeps,
+  service: Service,
   options: ExportAppOptions,
 ): Promise<ExportReport> {
   const state = await readOwnState(app, target);
   const since = options.kind === 'changes' ? requireLatestExport(state).startedAt - overlapMs : undefined;
-  const unfinished = resumeOrStart(state, options.kind, deps.now());
+  const unfinished = resumeOrStart(state, options.kind, service.now());
   const { kind, startedAt, completeTables } = unfinished;
   const run: ExportRun = { kind, startedAt };
   const context: ExportContext = {
     app,
     target,
-    deps,
+    service,
     options,
     run,
     saveProgress: async (progress) => await target.writeState({ ...state, unfinished: { ...run, ...progress } }),
@@ -145,15 +142,15 @@ async function exportPurchases(
   context: ExportContext,
   { since, position, changedUsers }: PurchasesOptions,
 ): Promise<ExportedFile[]> {
-  const { app, deps } = context;
+  const { app, service } = context;
   const tables = { tables: purchaseTables, completeTables: [], position };
   const pages =
     since === undefined
       ? scanPages(context, 'purchases', position)
-      : toPages(deps.appItems.scanPurchaseIds(app.name, since));
+      : toPages(scanPurchaseIds(service, app.name, since));
   return await writeParts(context, tables, pages, async (ids, write) => {
-    const now = deps.now();
-    const loaded = await pMap(ids, async (id) => await deps.purchases.load(app.name, id));
+    const now = service.now();
+    const loaded = await pMap(ids, async (id) => await loadPurchase(service, app.name, id));
     const purchases = loaded.filter((stored) => stored !== undefined);
     await write(
       'purchases',
@@ -182,14 +179,14 @@ async function exportCustomers(
   context: ExportContext,
   { position, changedUsers }: CustomersOptions,
 ): Promise<ExportedFile[]> {
-  const { app, deps } = context;
-  const givesEntitlements = hasEntitlements(await deps.appCache.findCatalogue(app.name));
+  const { app, service } = context;
+  const givesEntitlements = hasEntitlements(await findCachedCatalogue(service, app.name));
   const tables = { tables: ['customers', 'entitlements'] as const, completeTables: purchaseTables, position };
   const pages = changedUsers ? toPages([[...changedUsers]]) : scanPages(context, 'customers', position);
   return await writeParts(context, tables, pages, async (usernames, write) => {
-    const now = deps.now();
+    const now = service.now();
     const customers = await pMap(usernames, async (username) => {
-      const stored = await deps.customerData.find(app.name, username);
+      const stored = await findStoredCustomer(service, app.name, username);
       return stored && toExportedCustomer(username, stored, now);
     });
     await write(
@@ -198,8 +195,8 @@ async function exportCustomers(
     );
     const entitlements = await pMap(usernames, async (username) => {
       // Without entitlements in the catalogue, only grants give some: one query for each customer decides.
-      const hasSource = givesEntitlements || (await listGrants(deps, app.name, username)).length > 0;
-      return hasSource ? toExportedEntitlements(username, await readEntitlements(app, username, deps), now) : [];
+      const hasSource = givesEntitlements || (await listGrants(service, app.name, username)).length > 0;
+      return hasSource ? toExportedEntitlements(username, await readEntitlements(app, username, service), now) : [];
     });
     await write('entitlements', entitlements.flat());
   });
@@ -212,11 +209,11 @@ interface ScanPage extends Pick<IdPage, 'ids'> {
 
 /** A part ends with a page: a page has at most as many ids as a part has rows. */
 const scanPages = (
-  { app, deps, options: { rowsPerPart = defaultRowsPerPart } }: ExportContext,
+  { app, service, options: { rowsPerPart = defaultRowsPerPart } }: ExportContext,
   list: 'purchases' | 'customers',
   position: ExportPosition | undefined,
 ): AsyncIterable<ScanPage> =>
-  deps.appItems.scanIdPages(app.name, list, { after: position?.after, pageSize: Math.min(maxPageSize, rowsPerPart) });
+  scanIdPages(service, app.name, list, { after: position?.after, pageSize: Math.min(maxPageSize, rowsPerPart) });
 
 async function* toPages(batches: AsyncIterable<string[]> | Iterable<string[]>): AsyncGenerator<ScanPage> {
   for await (const ids of batches) yield { ids };

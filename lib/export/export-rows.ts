@@ -2,18 +2,18 @@ import * as v from 'valibot';
 import { ProductType } from '../api/enumerations.ts';
 import { CustomerInfo, PlatformToken, PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
 import { DateTime } from '../api/schemas.ts';
-import type { StoredCustomer } from '../customer-data/customer-data-repository.ts';
+import type { StoredCustomer } from '../customer-data/customer-data-table.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
 import { EntitlementRecord } from '../entitlements/contract.ts';
 import type { Entitlements } from '../entitlements/entitlements.ts';
 import { toEntitlementRecords } from '../entitlements/entitlements.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { toIsoSeconds, toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import type { EpochMillis } from '../shared/time.ts';
 
 /** Epoch milliseconds at which the row was read. The row with the highest `seq` of a key is the newest. */
 const seq = v.number();

@@ -1,17 +1,16 @@
 import type { App } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
-import { type ExportAppDeps, exportApp } from './export-app.ts';
-import type { ExportSchedule, ExportScheduleRepository } from './export-schedule-repository.ts';
+import { listApps } from '../apps/app-table.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { Service } from '../foundation/service.ts';
+import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
+import { exportApp } from './export-app.ts';
+import type { ExportSchedule } from './export-schedule.ts';
+import { findExportSchedule, finishExport, leaseExport } from './export-schedule-table.ts';
 import type { ExportKind } from './export-state.ts';
 import type { ExportTarget } from './export-target.ts';
+import { openBucketTarget } from './s3-object-store.ts';
 
-export interface ScheduledExportDeps extends ExportAppDeps {
-  readonly apps: Pick<AppRepository, 'list'>;
-  readonly exportSchedules: ExportScheduleRepository;
-  openTarget(location: string): Promise<ExportTarget>;
-}
+type OpenTarget = (location: string) => Promise<ExportTarget>;
 
 /** Time in which an interrupted run stores its state. */
 const reservedMs = 30 * secondMs;
@@ -25,11 +24,15 @@ const toleranceMs = 10 * minuteMs;
  * that has waited longest is the first. What the time of the run does not suffice for is continued by the next run.
  * Throws the first failure after all apps.
  */
-export async function runScheduledExports(deps: ScheduledExportDeps, remainingMs: () => number): Promise<void> {
+export async function runScheduledExports(
+  service: Service,
+  remainingMs: () => number,
+  openTarget: OpenTarget = openBucketTarget,
+): Promise<void> {
   const due: DueExport[] = [];
-  for (const app of await deps.apps.list()) {
-    const schedule = await deps.exportSchedules.find(app.name);
-    const kind = schedule && findDueKind(schedule, deps.now());
+  for (const app of await listApps(service)) {
+    const schedule = await findExportSchedule(service, app.name);
+    const kind = schedule && findDueKind(schedule, service.now());
     if (schedule && kind) due.push({ app, schedule, kind });
   }
   due.sort((a, b) => (a.schedule.exportedAt ?? 0) - (b.schedule.exportedAt ?? 0));
@@ -37,7 +40,7 @@ export async function runScheduledExports(deps: ScheduledExportDeps, remainingMs
   for (const dueExport of due) {
     if (remainingMs() < minRemainingMs) break;
     try {
-      await runExport(dueExport, deps, remainingMs() - reservedMs);
+      await runExport(service, dueExport, { openTarget, timeoutMs: remainingMs() - reservedMs });
     } catch (error) {
       failures.push(error);
     }
@@ -58,22 +61,22 @@ export function findDueKind({ fullAt, exportedAt }: ExportSchedule, now: EpochMi
 }
 
 async function runExport(
+  service: Service,
   { app, schedule, kind }: DueExport,
-  deps: ScheduledExportDeps,
-  timeoutMs: number,
+  { openTarget, timeoutMs }: { openTarget: OpenTarget; timeoutMs: number },
 ): Promise<void> {
-  const { exportSchedules, openTarget, now } = deps;
+  const { now } = service;
   const leaseUntil = now() + timeoutMs + reservedMs;
-  if (!(await exportSchedules.lease(app.name, schedule, { now: now(), until: leaseUntil }))) return;
+  if (!(await leaseExport(service, app.name, schedule, { now: now(), until: leaseUntil }))) return;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const target = await openTarget(schedule.location);
-    const { startedAt } = await exportApp(app, target, deps, { kind, signal });
-    await exportSchedules.finish(app.name, leaseUntil, { startedAt, kind });
+    const { startedAt } = await exportApp(app, target, service, { kind, signal });
+    await finishExport(service, app.name, leaseUntil, { startedAt, kind });
   } catch (error) {
     const { message } = ServiceError.fromUnknown(error);
     const failure = signal.aborted ? 'The time of the run did not suffice. The next run continues.' : message;
-    await exportSchedules.finish(app.name, leaseUntil, { failure });
+    await finishExport(service, app.name, leaseUntil, { failure });
     // The next run continues a full export: this is not a failure.
     if (!signal.aborted || kind === 'changes') throw error;
   }

@@ -1,12 +1,11 @@
 import * as v from 'valibot';
-import type { Forward } from '../apps/forward.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { logWarning } from '../shared/log.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import type { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { findCachedForwards } from '../apps/app-cache.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logWarning } from '../foundation/log.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { RawNotification, StoreNotification } from '../stores/store.ts';
-import type { ForwardMessage } from './forward-message.ts';
 
 interface ReceivedMessage {
   readonly appName: string;
@@ -15,11 +14,6 @@ interface ReceivedMessage {
   readonly receivedAt: EpochMillis;
   /** The content of the message. The first one identifies it. */
   readonly notifications: readonly StoreNotification[];
-}
-
-export interface EnqueueForwardDeps {
-  readonly appCache: { findForwards(appName: string): Promise<readonly Forward[] | undefined> };
-  readonly forwardQueue: MessageQueue<ForwardMessage>;
 }
 
 /** Headers that belong to the body: the receiver needs them to verify the message. */
@@ -34,10 +28,10 @@ const maxBodyBytes = 200_000;
  */
 export async function enqueueStoreMessage(
   { appName, platform, raw, receivedAt, notifications }: ReceivedMessage,
-  { appCache, forwardQueue }: EnqueueForwardDeps,
+  service: Service,
 ): Promise<void> {
   const [notification] = notifications;
-  const forwards = (await appCache.findForwards(appName)) ?? [];
+  const forwards = (await findCachedForwards(service, appName)) ?? [];
   if (!notification || !forwards.some(({ platforms }) => platforms?.includes(platform) ?? true)) return;
   if (Buffer.byteLength(JSON.stringify(raw.body)) > maxBodyBytes) {
     const failure = new ServiceError('InvalidPayload', 'A store notification is too large to be forwarded.');
@@ -47,7 +41,7 @@ export async function enqueueStoreMessage(
   const { key, occurredAt } = notification;
   const content = { body: raw.body, headers: Object.fromEntries(headers) };
   const message = { appName, platform, key, order: findPurchase(notification), occurredAt, receivedAt, content };
-  await forwardQueue.send([message], { group: appName });
+  await service.forwardQueue.send([message], { group: appName });
 }
 
 const Payload = v.object({

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
+import { Platform } from '../foundation/platform.ts';
 
 /** The received request of a store. */
 export const ForwardContent = v.object({

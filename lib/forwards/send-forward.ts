@@ -1,22 +1,19 @@
-import type { AppRepository } from '../apps/app-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
-import { minuteMs, secondMs } from '../shared/time.ts';
+import { findCachedForwards } from '../apps/app-cache.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import type { Service } from '../foundation/service.ts';
+import { minuteMs, secondMs } from '../foundation/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
-import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
+import { findDelivery, replaceDelivery } from '../webhooks/delivery-table.ts';
 import { applyAttempt, computeQueueDelaySeconds, markDead, waitInOrder } from '../webhooks/delivery-transitions.ts';
+import { findFirstOfForwardChain, removeFromForwardChain } from '../webhooks/forward-chain-table.ts';
 import { type ChainEntry, toChainEntry } from '../webhooks/forward-order.ts';
 import { maxRetryDurationMs } from '../webhooks/retry-schedule.ts';
+import { readSender, readUrlHealth } from '../webhooks/shared-reads.ts';
 import { skipIfBlocked, updateUrlHealth } from '../webhooks/url-backoff.ts';
-import { type AttemptForwardDeps, attemptForward } from './attempt-forward.ts';
-import { type CreateForwardDeps, createForwards } from './create-forwards.ts';
+import { attemptForward } from './attempt-forward.ts';
+import { createForwards } from './create-forwards.ts';
 import type { ForwardAttempt, ForwardMessage } from './forward-message.ts';
-
-type SendForwardDeps = AttemptForwardDeps &
-  CreateForwardDeps & {
-    readonly apps: Pick<AppRepository, 'findWebhookSender'>;
-    readonly deliveries: DeliveryRepository;
-  };
 
 /** Maximum difference between the clocks of two machines. */
 const clockSkewMs = 2 * secondMs;
@@ -24,55 +21,54 @@ const clockSkewMs = 2 * secondMs;
 const waitMs = 30 * minuteMs;
 
 /** Creates the forwards of a store message, or attempts a forward. At least once, and in order for each purchase. */
-export async function sendForward(message: ForwardMessage, deps: SendForwardDeps): Promise<void> {
-  if ('content' in message) return await createForwards(message, deps);
-  const delivery = await findReady(message, deps);
+export async function sendForward(message: ForwardMessage, service: Service): Promise<void> {
+  if ('content' in message) return await createForwards(message, service);
+  const delivery = await findReady(message, service);
   const entry = delivery && toChainEntry(delivery);
   if (!entry) return;
-  if (await isFirst(entry, deps)) {
-    const after = await attemptOrSkip(delivery, deps).catch((error: unknown) => countFailure(delivery, error, deps));
-    await save(delivery, after, deps);
-  } else await deps.deliveries.replaceIfUnchanged(delivery, waitInOrder(delivery, deps.now() + waitMs), deps.now());
+  if (await isFirst(entry, service)) {
+    const after = await attemptOrSkip(delivery, service).catch((error: unknown) =>
+      countFailure(delivery, error, service),
+    );
+    await save(delivery, after, service);
+  } else await replaceDelivery(service, delivery, waitInOrder(delivery, service.now() + waitMs), service.now());
 }
 
 /** Returns the delivery if the requested attempt is not a duplicate, stale or too early. */
 async function findReady(
   { appName, deliveryId, failedAttempts }: ForwardAttempt,
-  { deliveries, now }: SendForwardDeps,
+  service: Service,
 ): Promise<WebhookDelivery | undefined> {
-  const delivery = await deliveries.find(appName, deliveryId);
+  const delivery = await findDelivery(service, appName, deliveryId);
   const isStale = failedAttempts !== undefined && failedAttempts !== delivery?.failedAttempts;
   if (delivery?.state !== 'pending' || isStale) return undefined;
-  return (delivery.nextAttemptAt ?? 0) > now() + clockSkewMs ? undefined : delivery;
+  return (delivery.nextAttemptAt ?? 0) > service.now() + clockSkewMs ? undefined : delivery;
 }
 
 /** Whether no earlier message of the purchase waits for the same URL. Removes entries of deliveries that have ended. */
-async function isFirst(
-  { appName, chain, receivedAt, deliveryId }: ChainEntry,
-  { chains, deliveries }: SendForwardDeps,
-): Promise<boolean> {
+async function isFirst({ appName, chain, receivedAt, deliveryId }: ChainEntry, service: Service): Promise<boolean> {
   for (;;) {
-    const first = await chains.findFirst(appName, chain);
+    const first = await findFirstOfForwardChain(service, appName, chain);
     if (!first || first.deliveryId === deliveryId || first.receivedAt > receivedAt) return true;
-    if ((await deliveries.find(appName, first.deliveryId))?.state === 'pending') return false;
-    await chains.remove(first);
+    if ((await findDelivery(service, appName, first.deliveryId))?.state === 'pending') return false;
+    await removeFromForwardChain(service, first);
   }
 }
 
-async function attemptOrSkip(delivery: WebhookDelivery, deps: SendForwardDeps): Promise<WebhookDelivery> {
+async function attemptOrSkip(delivery: WebhookDelivery, service: Service): Promise<WebhookDelivery> {
   const { appName, url, createdAt } = delivery;
   const [sender, forwards, urlHealth] = await Promise.all([
-    deps.apps.findWebhookSender(appName),
-    deps.appCache.findForwards(appName),
-    deps.deliveries.findUrlHealth(appName, url),
+    readSender(service, appName),
+    findCachedForwards(service, appName),
+    readUrlHealth(service, appName, url),
   ]);
   if (!sender || sender.app.deletedAt !== undefined) return markDead(delivery, 'The app is deleted.');
   if (!forwards?.some((forward) => forward.url === url)) return markDead(delivery, 'The app has removed the forward.');
-  const skipped = skipIfBlocked(delivery, urlHealth, deps.now());
+  const skipped = skipIfBlocked(delivery, urlHealth, service.now());
   if (skipped) return skipped;
-  const { outcome, startedAt } = await attemptForward(delivery, sender, deps);
-  await updateUrlHealth(delivery, { outcome, urlHealth, deps });
-  const now = deps.now();
+  const { outcome, startedAt } = await attemptForward(delivery, sender, service);
+  await updateUrlHealth(delivery, { outcome, urlHealth, service });
+  const now = service.now();
   const after = applyAttempt(delivery, outcome, { now, random: Math.random(), startedAt });
   // A message that waited for others has fewer attempts, and ends with them.
   const isOver = after.state === 'pending' && now - createdAt > maxRetryDurationMs;
@@ -80,7 +76,7 @@ async function attemptOrSkip(delivery: WebhookDelivery, deps: SendForwardDeps): 
 }
 
 /** Counts an internal error as a failed attempt, so the delivery is listed and retried for days. */
-function countFailure(delivery: WebhookDelivery, error: unknown, { now }: SendForwardDeps): WebhookDelivery {
+function countFailure(delivery: WebhookDelivery, error: unknown, { now }: Service): WebhookDelivery {
   const failure = ServiceError.fromUnknown(error);
   logError({ worker: 'send-forward', app: delivery.appName, deliveryId: delivery.deliveryId }, failure);
   const message = `The message could not be sent: ${failure.message}`;
@@ -88,20 +84,20 @@ function countFailure(delivery: WebhookDelivery, error: unknown, { now }: SendFo
 }
 
 /** Saves the result, and enqueues the retry, or the next message of the purchase after the end of the delivery. */
-async function save(before: WebhookDelivery, after: WebhookDelivery, deps: SendForwardDeps): Promise<void> {
+async function save(before: WebhookDelivery, after: WebhookDelivery, service: Service): Promise<void> {
   const { appName, deliveryId, failedAttempts, state } = after;
-  const isSaved = await deps.deliveries.replaceIfUnchanged(before, after, deps.now());
+  const isSaved = await replaceDelivery(service, before, after, service.now());
   const entry = toChainEntry(after);
   if (!isSaved || !entry) return;
-  if (state !== 'pending') return await continueChain(entry, deps);
-  const delaySeconds = computeQueueDelaySeconds(after, deps.now());
+  if (state !== 'pending') return await continueChain(entry, service);
+  const delaySeconds = computeQueueDelaySeconds(after, service.now());
   if (delaySeconds === undefined || failedAttempts === before.failedAttempts) return;
-  await deps.forwardQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
+  await service.forwardQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
 }
 
-async function continueChain(ended: ChainEntry, { chains, forwardQueue }: SendForwardDeps): Promise<void> {
-  await chains.remove(ended);
-  const next = await chains.findFirst(ended.appName, ended.chain);
+async function continueChain(ended: ChainEntry, service: Service): Promise<void> {
+  await removeFromForwardChain(service, ended);
+  const next = await findFirstOfForwardChain(service, ended.appName, ended.chain);
   if (!next) return;
-  await forwardQueue.send([{ appName: next.appName, deliveryId: next.deliveryId }], { group: next.appName });
+  await service.forwardQueue.send([{ appName: next.appName, deliveryId: next.deliveryId }], { group: next.appName });
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from './time.ts';
 
 /**
  * Creates the id of an event: a UUID version 7, which contains the date of the event. `random` replaces the random

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Platform } from '../shared/platform.ts';
-import type { ItemKind } from '../shared/stream-record.ts';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { parseEventDate } from './event-id.ts';
+import type { Platform } from './platform.ts';
+import type { ItemKind } from './stream-record.ts';
+import { dayMs, type EpochMillis } from './time.ts';
 
 /*
  * THE TABLE

@@ -1,4 +1,4 @@
-import type { CursorPage } from '../shared/cursor-page.ts';
+import type { CursorPage } from './cursor-page.ts';
 
 interface ListEntry {
   readonly sortKey: string;

@@ -1,5 +1,5 @@
-import type { Cipher } from '../shared/cipher.ts';
 import { buildUpdate } from './build-update.ts';
+import type { Cipher } from './cipher.ts';
 import { toKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';

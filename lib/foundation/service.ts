@@ -1,6 +1,9 @@
-import type { Cipher } from '../shared/cipher.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import type { Cipher } from './cipher.ts';
+import type { MessageQueue } from './message-queue.ts';
+import type { PostWebhook } from './outgoing/post-webhook.ts';
+import type { StoreEmulator } from './store-emulator.ts';
 import type { Table } from './table.ts';
+import type { EpochMillis } from './time.ts';
 
 /**
  * What the tables and use cases of all features stand on, as their first argument. A container has one. Tests replace
@@ -10,4 +13,25 @@ export interface Service {
   now(): EpochMillis;
   readonly table: Table;
   readonly cipher: Cipher;
+  readonly eventRetentionDays: number;
+  readonly emulator: StoreEmulator;
+  readonly postWebhook: PostWebhook;
+  /** The queues. Their workers parse the messages. */
+  readonly notificationQueue: MessageQueue;
+  readonly refreshQueue: MessageQueue;
+  readonly webhookQueue: MessageQueue;
+  readonly forwardQueue: MessageQueue;
+  readonly streamFailures: MessageQueue;
+  /** Identity of the container, for the values that it keeps between invocations. */
+  readonly container: object;
+}
+
+/** Creates a value, such as a cache, that each container has one of. It is created at its first use. */
+export function perContainer<T>(create: () => T): (service: Service) => T {
+  const values = new WeakMap<object, { readonly value: T }>();
+  return ({ container }) => {
+    const entry = values.get(container) ?? { value: create() };
+    values.set(container, entry);
+    return entry.value;
+  };
 }

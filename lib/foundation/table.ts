@@ -18,8 +18,8 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { splitIntoChunks } from '../shared/batches.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { splitIntoChunks } from './batches.ts';
+import { ServiceError } from './errors.ts';
 import { indexes, type Key, tableKey } from './keys.ts';
 
 export type Item = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { isConflict } from '../shared/errors.ts';
+import { isConflict } from './errors.ts';
 import type { Table, Update } from './table.ts';
 
 /** Makes conditional writes. Returns false if a condition failed. */

@@ -1,4 +1,4 @@
-import { retryUntilWritten } from '../shared/retry.ts';
+import { retryUntilWritten } from './retry.ts';
 
 interface VersionedItem {
   readonly version: number;

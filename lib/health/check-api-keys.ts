@@ -1,6 +1,6 @@
 import { getKeyId, getKeysOfLevel, mainKeyName } from '../apps/api-keys.ts';
 import { type ApiKey, type ApiKeyLevel, type App, apiKeyLevels } from '../apps/app.ts';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { createFinding, type Finding } from './finding.ts';
 
 /** Time before the expiration from which a key is a finding. */

@@ -1,12 +1,7 @@
-import type { Platform } from '../shared/platform.ts';
-import type { StoreContextDeps } from '../stores/create-store-context.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
 import type { RouteStep } from '../stores/notification-route.ts';
-import {
-  checkNotifications,
-  isNotification,
-  type ListLatestEvents,
-  type NotificationDeps,
-} from './check-notifications.ts';
+import { checkNotifications, isNotification, type ListLatestEvents } from './check-notifications.ts';
 import { formatDuration } from './clock.ts';
 import { createFinding } from './finding.ts';
 import type { DetailedResult } from './run-checks.ts';
@@ -29,18 +24,18 @@ interface RouteCheck {
  */
 export async function checkNotificationRoute(
   { app, platform, url, timeoutMs, canDecrypt, listLatestEvents }: RouteCheck,
-  deps: NotificationDeps & StoreContextDeps,
+  service: Service,
 ): Promise<DetailedResult> {
   const startedAt = performance.now();
   const lastDate = (await listLatestEvents()).find((event) => isNotification(event, platform))?.date;
   const last: RouteStep = {
     name: 'last recorded notification',
-    outcome: lastDate === undefined ? 'none among the latest events' : formatAge(lastDate, deps.now()),
+    outcome: lastDate === undefined ? 'none among the latest events' : formatAge(lastDate, service.now()),
     durationMs: Math.round(performance.now() - startedAt),
   };
-  const recorded = url === undefined ? [] : await checkNotifications({ app, platform, url, listLatestEvents }, deps);
+  const recorded = url === undefined ? [] : await checkNotifications({ app, platform, url, listLatestEvents }, service);
   const { steps, problems } = canDecrypt
-    ? await testNotificationRoute({ app, platform, url, timeoutMs, listLatestEvents }, deps)
+    ? await testNotificationRoute({ app, platform, url, timeoutMs, listLatestEvents }, service)
     : { steps: [], problems: [] };
   const tested = problems.map(({ code, ...diagnosis }) =>
     createFinding(`notifications-${code}`, diagnosis, { app, platform }),

@@ -1,17 +1,11 @@
 import type { EventRecord } from '../events/event.ts';
-import type { EventRepository } from '../events/event-repository.ts';
-import { once } from '../shared/once.ts';
-import { type Platform, platformTokens } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { dayMs, minuteMs } from '../shared/time.ts';
+import { listEventPage, listEventsByTags } from '../events/event-table.ts';
+import { once } from '../foundation/once.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { dayMs, minuteMs } from '../foundation/time.ts';
 import { createFinding, type Finding } from './finding.ts';
-import type { HealthRepository } from './health-repository.ts';
-
-export interface NotificationDeps {
-  now(): EpochMillis;
-  readonly events: EventRepository;
-  readonly health: HealthRepository;
-}
+import { listLatestPurchases } from './health-table.ts';
 
 export interface NotificationCheck {
   readonly app: string;
@@ -27,8 +21,8 @@ export type ListLatestEvents = () => Promise<readonly EventRecord[]>;
 /** Events that are read per app, without the events of reads. */
 const maxEvents = 300;
 
-export const createEventList = (app: string, { events }: Pick<NotificationDeps, 'events'>): ListLatestEvents =>
-  once(async () => (await events.listPage(app, { limit: maxEvents, includesReads: false })).rows);
+export const createEventList = (app: string, service: Service): ListLatestEvents =>
+  once(async () => (await listEventPage(service, app, { limit: maxEvents, includesReads: false })).rows);
 
 /** Purchases that are read. The events of a purchase remain findable when the app has many requests. */
 const maxPurchases = 200;
@@ -40,21 +34,18 @@ const graceMs = 10 * minuteMs;
  * Finds a store that has sold purchases and never sent a notification, and notifications that only the hourly recovery
  * has found. Both mean that the URL in the store is missing or wrong.
  */
-export async function checkNotifications(
-  check: NotificationCheck,
-  { events, health, now }: NotificationDeps,
-): Promise<readonly Finding[]> {
+export async function checkNotifications(check: NotificationCheck, service: Service): Promise<readonly Finding[]> {
   const { app, platform } = check;
   const latestEvents = await check.listLatestEvents();
-  const recovered = countRecovered(latestEvents, platform, now() - dayMs);
+  const recovered = countRecovered(latestEvents, platform, service.now() - dayMs);
   if (recovered > 0) return [createUndeliveredFinding(check, recovered)];
   if (latestEvents.some((event) => isNotification(event, platform))) return [];
-  const purchases = (await health.listLatestPurchases(app, maxPurchases)).filter(
-    ({ purchaseId, updatedAt }) => purchaseId.startsWith(`${platform}:`) && updatedAt < now() - graceMs,
+  const purchases = (await listLatestPurchases(service, app, maxPurchases)).filter(
+    ({ purchaseId, updatedAt }) => purchaseId.startsWith(`${platform}:`) && updatedAt < service.now() - graceMs,
   );
   if (purchases.length === 0) return [];
   const tags = purchases.slice(0, maxTags).map(({ purchaseId }) => purchaseId);
-  const purchaseEvents = await events.listByTags(app, tags, maxEvents);
+  const purchaseEvents = await listEventsByTags(service, app, tags, maxEvents);
   if (purchaseEvents.some((event) => isNotification(event, platform))) return [];
   return [createNeverReceivedFinding(check, purchases.length)];
 }

@@ -1,12 +1,13 @@
 import type { App } from '../apps/app.ts';
-import { isReviewDue, ratesReviewedOn } from '../purchases/commission-rates.ts';
-import type { Cipher } from '../shared/cipher.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { dayMs, hourMs, minuteMs } from '../shared/time.ts';
+import { isReviewDue, ratesReviewedOn } from '../apps/commission-rates.ts';
+import type { Cipher } from '../foundation/cipher.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { dayMs, hourMs, minuteMs } from '../foundation/time.ts';
 import { formatDuration } from './clock.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding } from './finding.ts';
-import type { HealthRepository } from './health-repository.ts';
+import { findLateItems, findLatestRateDay } from './health-table.ts';
 
 /**
  * `enqueue-due-items` runs every minute and leases an item for ten minutes, so only items that it has missed are older.
@@ -15,19 +16,17 @@ const maxDueDelayMs = 5 * minuteMs;
 const maxCountedItems = 1_000;
 
 /** Finds due items that are not enqueued. */
-export async function checkDueItems({
-  health,
-  now,
-}: {
-  readonly health: HealthRepository;
-  now(): EpochMillis;
-}): Promise<readonly Finding[]> {
-  const late = await health.findLateItems(now() - maxDueDelayMs, maxCountedItems);
+export async function checkDueItems(
+  service: Service & {
+    now(): EpochMillis;
+  },
+): Promise<readonly Finding[]> {
+  const late = await findLateItems(service, service.now() - maxDueDelayMs, maxCountedItems);
   if (!late) return [];
   const count = late.count < maxCountedItems ? late.count : `At least ${maxCountedItems}`;
   return [
     createFinding('due-items-late', {
-      problem: `${count} refreshes or webhook retries are due and not enqueued, the oldest for ${formatDuration(now() - late.oldestDueAt)}, so renewals, expirations and webhooks are late.`,
+      problem: `${count} refreshes or webhook retries are due and not enqueued, the oldest for ${formatDuration(service.now() - late.oldestDueAt)}, so renewals, expirations and webhooks are late.`,
       cure: 'Check the log and the schedule of the function enqueue-due-items. Due items are enqueued when it runs again.',
     }),
   ];
@@ -44,11 +43,11 @@ const firstLoadMs = 8 * hourMs;
 /** Finds exchange rates that `load-exchange-rates` has stopped loading. `apps` show whether the deployment is new. */
 export async function checkExchangeRates(
   apps: readonly Pick<App, 'createdAt'>[],
-  { health, now }: { readonly health: HealthRepository; now(): EpochMillis },
+  service: Service & { now(): EpochMillis },
 ): Promise<readonly Finding[]> {
-  const day = await health.findLatestRateDay();
-  if (day !== undefined && now() - Date.parse(day) <= maxRateAgeMs) return [];
-  const isNew = day === undefined && apps.every(({ createdAt }) => now() - createdAt < firstLoadMs);
+  const day = await findLatestRateDay(service);
+  if (day !== undefined && service.now() - Date.parse(day) <= maxRateAgeMs) return [];
+  const isNew = day === undefined && apps.every(({ createdAt }) => service.now() - createdAt < firstLoadMs);
   if (isNew)
     return [
       createFinding('exchange-rates-missing', {

@@ -1,17 +1,12 @@
-import type { StoreActivity } from '../events/store-activity.ts';
+import { listStoreActivities } from '../events/store-activity-table.ts';
 import { selectExpiredKeys } from '../events/store-health.ts';
-import { storeNames } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { storeNames } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
 import { createFinding, type Finding } from './finding.ts';
 
-interface StoreKeyDeps {
-  readonly storeActivities: { list(appName: string): Promise<readonly StoreActivity[]> };
-  now(): EpochMillis;
-}
-
 /** Finds stores that cannot be queried for purchases, because the keys of their customers have expired. */
-export async function checkStoreKeys(app: string, { storeActivities, now }: StoreKeyDeps): Promise<readonly Finding[]> {
-  return selectExpiredKeys(await storeActivities.list(app), now()).map(({ platform, problem = '' }) => {
+export async function checkStoreKeys(app: string, service: Service): Promise<readonly Finding[]> {
+  return selectExpiredKeys(await listStoreActivities(service, app), service.now()).map(({ platform, problem = '' }) => {
     const store = storeNames[platform];
     const diagnosis = {
       problem: `The StoreID key of a customer has expired, so ${store} cannot be queried for the purchase: ${problem}`,

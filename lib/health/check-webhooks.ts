@@ -1,13 +1,15 @@
 import type { App } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import { isLocalService, type StoreEmulator } from '../shared/store-emulator.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { findWebhookSender } from '../apps/app-table.ts';
+import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
+import { parseWebhookUrl } from '../foundation/outgoing/webhook-url.ts';
+import type { Service } from '../foundation/service.ts';
+import { isLocalService } from '../foundation/store-emulator.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
-import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
+import { findUrlHealth } from '../webhooks/delivery-table.ts';
 import { toDisplayUrl } from '../webhooks/display-url.ts';
 import type { WebhookUrlHealth } from '../webhooks/endpoint-health.ts';
-import { parseWebhookUrl } from '../webhooks/webhook-url.ts';
+import { listDeliveryPage } from '../webhooks/list-deliveries.ts';
 import { formatDuration } from './clock.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding } from './finding.ts';
@@ -20,27 +22,18 @@ interface UrlState {
   readonly health: WebhookUrlHealth;
 }
 
-interface WebhookCheckDeps {
-  now(): EpochMillis;
-  readonly deliveries: DeliveryRepository;
-  readonly emulator: StoreEmulator;
-}
-
 /** Checks the webhook URLs of an app, and its failed deliveries. */
-export async function checkWebhooks(
-  app: App,
-  { deliveries, emulator, now }: WebhookCheckDeps,
-): Promise<readonly Finding[]> {
+export async function checkWebhooks(app: App, service: Service): Promise<readonly Finding[]> {
   const { name, webhookSettings } = app;
   if (!webhookSettings) return [createMissingFinding(name)];
   const urls = [...new Set([...webhookSettings.urls, ...webhookSettings.sandboxUrls])];
   if (urls.length === 0) return [createOffFinding(name)];
   const [states, failed] = await Promise.all([
-    Promise.all(urls.map(async (url) => ({ url, health: await deliveries.findUrlHealth(name, url) }))),
-    listFailed(name, deliveries),
+    Promise.all(urls.map(async (url) => ({ url, health: await findUrlHealth(service, name, url) }))),
+    listFailed(name, service),
   ]);
   const urlFindings = states.flatMap((state) =>
-    checkUrl(state, { app: name, failed, now: now(), allowsLoopback: isLocalService(emulator) }),
+    checkUrl(state, { app: name, failed, now: service.now(), allowsLoopback: isLocalService(service.emulator) }),
   );
   const unexplained = failed.filter(({ url }) => !urlFindings.some((finding) => finding.url === url));
   return [...urlFindings.map(({ finding }) => finding), ...checkDeliveries(name, unexplained)];
@@ -50,10 +43,10 @@ export async function checkWebhooks(
 const maxDeliveries = 1_000;
 
 /** Lists the latest dead deliveries and the latest ones that are retried. */
-async function listFailed(app: string, deliveries: DeliveryRepository): Promise<WebhookDelivery[]> {
+async function listFailed(app: string, service: Service): Promise<WebhookDelivery[]> {
   const states = ['dead', 'pending'] as const;
   const pages = await Promise.all(
-    states.map(async (state) => await deliveries.listPage(app, { state, limit: maxDeliveries })),
+    states.map(async (state) => await listDeliveryPage(service, app, { state, limit: maxDeliveries })),
   );
   return pages.flatMap(({ rows }) => rows).filter(({ type }) => type !== 'test');
 }
@@ -88,12 +81,9 @@ const createOffFinding = (app: string): Finding =>
   );
 
 /** Decrypts the secrets that webhooks contain. */
-export async function checkWebhookSecrets(
-  { name: app }: App,
-  { apps }: { readonly apps: AppRepository },
-): Promise<readonly Finding[]> {
+export async function checkWebhookSecrets({ name: app }: App, service: Service & {}): Promise<readonly Finding[]> {
   try {
-    await apps.findWebhookSender(app);
+    await findWebhookSender(service, app);
     return [];
   } catch (error) {
     if (error instanceof ServiceError && error.code === ('DatabaseError' satisfies ErrorCode)) throw error;

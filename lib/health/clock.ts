@@ -1,4 +1,4 @@
-import { minuteMs, secondMs } from '../shared/time.ts';
+import { minuteMs, secondMs } from '../foundation/time.ts';
 import { createFinding, type Finding } from './finding.ts';
 
 /** Apple accepts tokens that were issued up to a minute in the future. */

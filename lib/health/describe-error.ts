@@ -1,4 +1,4 @@
-import { ServiceError } from '../shared/errors.ts';
+import { ServiceError } from '../foundation/errors.ts';
 
 /**
  * Describes an error as a clause without a period, with its cause, because the message of a `ServiceError` is for

@@ -1,31 +1,19 @@
 import type { App } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
+import { listApps, listConnectedPlatforms } from '../apps/app-table.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
-import type { Cipher } from '../shared/cipher.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { Platform } from '../shared/platform.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
 import { buildNotificationUrl } from '../store-notifications/notification-urls.ts';
-import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { checkApiKeys } from './check-api-keys.ts';
 import { checkNotificationRoute } from './check-notification-route.ts';
 import { createEventList, type ListLatestEvents } from './check-notifications.ts';
 import { checkCommissionRates, checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
 import { checkStoreKeys } from './check-store-keys.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
-import { type DiagnosisDeps, diagnoseStoreSettings } from './diagnose-store-settings.ts';
+import { diagnoseStoreSettings } from './diagnose-store-settings.ts';
 import { createFinding, type Finding } from './finding.ts';
-import type { HealthRepository } from './health-repository.ts';
 import { type HealthCheck, type HealthReport, runChecks } from './run-checks.ts';
-
-type ServiceDeps = DiagnosisDeps & {
-  readonly apps: AppRepository;
-  readonly cipher: Cipher;
-  readonly deliveries: DeliveryRepository;
-  readonly events: EventRepository;
-  readonly health: HealthRepository;
-  readonly storeActivities: Parameters<typeof checkStoreKeys>[1]['storeActivities'];
-};
 
 interface ServiceDiagnosisOptions {
   /** Checks this app only, and the whole service. */
@@ -42,20 +30,20 @@ interface ServiceDiagnosisOptions {
  * Checks the apps with their stores and webhooks, and the parts of the service that they share. Throws `AppNotFound`.
  */
 export async function diagnoseService(
-  deps: ServiceDeps,
+  service: Service,
   { appName, baseUrl, otherChecks = [], ...limits }: ServiceDiagnosisOptions,
 ): Promise<HealthReport> {
   let apps: readonly ConnectedApp[] = [];
   const readApps = async (): Promise<readonly Finding[]> => {
-    apps = await listApps(deps);
+    apps = await listConnectedApps(service);
     return [];
   };
   const first = await runChecks(
     [
       { name: 'apps', run: readApps },
-      { name: 'master key', run: async () => await checkMasterKey(deps) },
-      { name: 'commission rates', run: async () => checkCommissionRates(deps.now()) },
-      { name: 'due items', run: async () => await checkDueItems(deps) },
+      { name: 'master key', run: async () => await checkMasterKey(service) },
+      { name: 'commission rates', run: async () => checkCommissionRates(service.now()) },
+      { name: 'due items', run: async () => await checkDueItems(service) },
       ...otherChecks,
     ],
     limits,
@@ -72,12 +60,12 @@ export async function diagnoseService(
         run: async () =>
           await checkExchangeRates(
             apps.map(({ app }) => app),
-            deps,
+            service,
           ),
       },
       ...chosenApps.flatMap((app) =>
         listAppChecks(app, {
-          deps,
+          service,
           baseUrl,
           skipReason: isOk('master key') ? undefined : 'it requires the master key',
           ...limits,
@@ -95,15 +83,15 @@ interface ConnectedApp {
   readonly connected: readonly Platform[];
 }
 
-async function listApps({ apps }: Pick<ServiceDeps, 'apps'>): Promise<ConnectedApp[]> {
-  const present = (await apps.list()).filter(({ deletedAt }) => deletedAt === undefined);
+async function listConnectedApps(service: Service): Promise<ConnectedApp[]> {
+  const present = (await listApps(service)).filter(({ deletedAt }) => deletedAt === undefined);
   return await Promise.all(
-    present.map(async (app) => ({ app, connected: await apps.listConnectedPlatforms(app.name) })),
+    present.map(async (app) => ({ app, connected: await listConnectedPlatforms(service, app.name) })),
   );
 }
 
 interface AppCheckContext {
-  readonly deps: ServiceDeps;
+  readonly service: Service;
   readonly baseUrl: string;
   /** Why checks that decrypt are skipped. */
   readonly skipReason: string | undefined;
@@ -114,15 +102,15 @@ interface AppCheckContext {
 type StoreCheckContext = AppCheckContext & { readonly listLatestEvents: ListLatestEvents };
 
 function listAppChecks({ app, connected }: ConnectedApp, context: AppCheckContext): HealthCheck[] {
-  const { deps, skipReason } = context;
+  const { service, skipReason } = context;
   const { name } = app;
-  const listLatestEvents = createEventList(name, deps);
+  const listLatestEvents = createEventList(name, service);
   return [
     { name: 'stores', app: name, run: async () => (connected.length > 0 ? [] : [createStoresMissingFinding(name)]) },
-    { name: 'store keys', app: name, run: async () => await checkStoreKeys(name, deps) },
-    { name: 'webhooks', app: name, run: async () => await checkWebhooks(app, deps) },
-    { name: 'webhook secrets', app: name, skipReason, run: async () => await checkWebhookSecrets(app, deps) },
-    { name: 'API keys', app: name, run: async () => checkApiKeys(app, deps.now()) },
+    { name: 'store keys', app: name, run: async () => await checkStoreKeys(name, service) },
+    { name: 'webhooks', app: name, run: async () => await checkWebhooks(app, service) },
+    { name: 'webhook secrets', app: name, skipReason, run: async () => await checkWebhookSecrets(app, service) },
+    { name: 'API keys', app: name, run: async () => checkApiKeys(app, service.now()) },
     ...connected.flatMap((platform) => listStoreChecks({ app: name, platform }, { ...context, listLatestEvents })),
   ];
 }
@@ -139,13 +127,13 @@ const createStoresMissingFinding = (app: string): Finding =>
 
 function listStoreChecks(
   scope: { readonly app: string; readonly platform: Platform },
-  { deps, baseUrl, skipReason, timeoutMs, listLatestEvents }: StoreCheckContext,
+  { service, baseUrl, skipReason, timeoutMs, listLatestEvents }: StoreCheckContext,
 ): HealthCheck[] {
   const { app, platform } = scope;
   const url = buildNotificationUrl(baseUrl, app, platform);
   const diagnose = async (): Promise<readonly Finding[]> => {
-    const recorder = createEventRecorder({ type: 'settings.checked', date: deps.now() });
-    return (await diagnoseStoreSettings(app, platform, { recorder, deps })).findings;
+    const recorder = createEventRecorder({ type: 'settings.checked', date: service.now() });
+    return (await diagnoseStoreSettings(app, platform, { recorder, service })).findings;
   };
   return [
     { name: 'store settings', ...scope, skipReason, run: diagnose },
@@ -155,7 +143,7 @@ function listStoreChecks(
       run: async () =>
         await checkNotificationRoute(
           { ...scope, url, timeoutMs, canDecrypt: skipReason === undefined, listLatestEvents },
-          deps,
+          service,
         ),
     },
   ];

@@ -1,9 +1,11 @@
 import type { EventRecorder } from '../events/event-recorder.ts';
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import type { Platform } from '../shared/platform.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
 import { findRejection, type RejectionKind } from '../stores/settings-rejection.ts';
-import type { LoadStore, Store } from '../stores/store.ts';
+import type { Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { createClockFinding, isClockWrong } from './clock.ts';
 import { describeError } from './describe-error.ts';
@@ -18,12 +20,10 @@ export interface StoreDiagnosis {
   readonly findings: readonly Finding[];
 }
 
-export type DiagnosisDeps = StoreContextDeps & { readonly loadStore: LoadStore };
-
 interface DiagnosisOptions {
   /** Records the requests to the store. */
   readonly recorder: Pick<EventRecorder, 'addExternalCall'>;
-  readonly deps: DiagnosisDeps;
+  readonly service: Service;
 }
 
 /**
@@ -33,10 +33,10 @@ interface DiagnosisOptions {
 export async function diagnoseStoreSettings(
   app: string,
   platform: Platform,
-  { recorder, deps }: DiagnosisOptions,
+  { recorder, service }: DiagnosisOptions,
 ): Promise<StoreDiagnosis> {
-  const store = await deps.loadStore(platform);
-  const context = await readContext(app, platform, { recorder, deps });
+  const store = await loadStore(platform);
+  const context = await readContext(app, platform, { recorder, service });
   if ('findings' in context) return context;
   if (context.settings === undefined) return { platform, isConnected: false, findings: [] };
   const clock = observeClock(context);
@@ -51,10 +51,10 @@ export async function diagnoseStoreSettings(
 async function readContext(
   app: string,
   platform: Platform,
-  { recorder, deps }: DiagnosisOptions,
+  { recorder, service }: DiagnosisOptions,
 ): Promise<StoreContext | StoreDiagnosis> {
   try {
-    return await createStoreContext(app, platform, { recorder, deps });
+    return await createStoreContext(app, platform, { recorder, service });
   } catch (error) {
     if (error instanceof ServiceError && error.code === ('DatabaseError' satisfies ErrorCode)) throw error;
     const diagnosis = {

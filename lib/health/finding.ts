@@ -1,4 +1,4 @@
-import type { Platform } from '../shared/platform.ts';
+import type { Platform } from '../foundation/platform.ts';
 import type { Diagnosis } from '../stores/settings-rejection.ts';
 
 /**

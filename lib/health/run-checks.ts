@@ -1,6 +1,6 @@
 import pMap from 'p-map';
-import { ServiceError } from '../shared/errors.ts';
-import { secondMs } from '../shared/time.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { secondMs } from '../foundation/time.ts';
 import type { RouteStep } from '../stores/notification-route.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding, type FindingScope } from './finding.ts';

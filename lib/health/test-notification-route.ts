@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventRecord } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
-import type { Platform } from '../shared/platform.ts';
-import { secondMs } from '../shared/time.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import { listEventPage } from '../events/event-table.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { secondMs } from '../foundation/time.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadNotificationTest } from '../stores/load-notification-test.ts';
 import type { NotificationRoute, RouteProblem, RouteStep } from '../stores/notification-route.ts';
 import { isNotification, type ListLatestEvents } from './check-notifications.ts';
 import { describeError } from './describe-error.ts';
-
-type RouteDeps = StoreContextDeps & { readonly events: EventRepository };
 
 interface RouteTest {
   readonly app: string;
@@ -36,18 +35,18 @@ const pollMs = 250;
  */
 export async function testNotificationRoute(
   { app, platform, url = '', timeoutMs, listLatestEvents }: RouteTest,
-  deps: RouteDeps,
+  service: Service,
 ): Promise<RouteResult> {
   const startedAt = performance.now();
   try {
-    const recorder = createEventRecorder({ type: 'settings.checked', date: deps.now() });
-    const context = await createStoreContext(app, platform, { recorder, deps });
+    const recorder = createEventRecorder({ type: 'settings.checked', date: service.now() });
+    const context = await createStoreContext(app, platform, { recorder, service });
     const earlier = new Set(listTestIds(await listLatestEvents(), platform));
     const test = await loadNotificationTest(platform);
     const route = await test({ url, waitMs: timeoutMs * waitShare }, context);
     if (route.numDelivered === 0) return route;
     const count = async (): Promise<number> => {
-      const { rows } = await deps.events.listPage(app, { limit: maxEvents, includesReads: false });
+      const { rows } = await listEventPage(service, app, { limit: maxEvents, includesReads: false });
       return listTestIds(rows, platform).filter((id) => !earlier.has(id)).length;
     };
     return await checkRecording(route, { url, waitMs: timeoutMs * recordingShare, count });

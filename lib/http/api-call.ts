@@ -3,22 +3,16 @@ import type { Contract } from '../api/contract.ts';
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
-import { findSecrets } from '../shared/redaction/sanitize.ts';
-import { maxResponseBytes } from '../shared/response-size.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { saveEvent } from '../events/event-table.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import { findSecrets } from '../foundation/redaction/sanitize.ts';
+import { maxResponseBytes } from '../foundation/response-size.ts';
+import type { Service } from '../foundation/service.ts';
 import { extractCredentials, getHeader } from './authenticate.ts';
 import { type ErrorResponse, errorResponses } from './error-response.ts';
 import { matchPath } from './match-path.ts';
 import type { Reply } from './reply.ts';
-
-/** What records the event of a call. */
-export interface RecordingDeps {
-  now(): EpochMillis;
-  readonly events: EventRepository;
-}
 
 /** One request while it is handled. */
 export interface ApiCall {
@@ -31,7 +25,7 @@ export interface ApiCall {
   key?: VerifiedKey;
 }
 
-export function createApiCall(contract: Contract, lambdaEvent: APIGatewayProxyEvent, { now }: RecordingDeps): ApiCall {
+export function createApiCall(contract: Contract, lambdaEvent: APIGatewayProxyEvent, { now }: Service): ApiCall {
   const reqId = getHeader(lambdaEvent, 'x-request-id')?.slice(0, 200);
   const recorder = createEventRecorder({ type: contract.eventType, date: now(), ...(reqId && { reqId }) });
   return { contract, lambdaEvent, recorder };
@@ -52,11 +46,11 @@ export function matchRoute({ contract, lambdaEvent }: ApiCall): string {
 export async function respondWithBody(
   call: ApiCall,
   { status = 200, body, headers = {} }: Reply<object>,
-  deps: RecordingDeps,
+  service: Service,
 ): Promise<APIGatewayProxyResult> {
   if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
     throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
-  const result = await toHttpResult(call, { status, body: toPlainBody(body) }, { deps });
+  const result = await toHttpResult(call, { status, body: toPlainBody(body) }, { service });
   return { ...result, headers: { ...result.headers, ...headers } };
 }
 
@@ -68,11 +62,14 @@ const toPlainBody = (body: object): ErrorResponse['body'] =>
 export async function respondWithError(
   call: ApiCall,
   cause: unknown,
-  deps: RecordingDeps,
+  service: Service,
 ): Promise<APIGatewayProxyResult> {
   const error = toServiceError(cause);
   if (error.retryable) logCallError(call, error);
-  return await toHttpResult(call, errorResponses[call.contract.errorFormat](error, matchRoute(call)), { deps, error });
+  return await toHttpResult(call, errorResponses[call.contract.errorFormat](error, matchRoute(call)), {
+    service,
+    error,
+  });
 }
 
 /** Errors of the body parser have a status code and are caused by the client. */
@@ -84,7 +81,7 @@ function toServiceError(error: unknown): ServiceError {
 }
 
 interface RecordingContext {
-  readonly deps: RecordingDeps;
+  readonly service: Service;
   readonly error?: ServiceError;
 }
 
@@ -119,12 +116,12 @@ const buildRetryHeaders = (seconds: number, isBrowserCall: boolean) => ({
 async function recordCallEvent(
   call: ApiCall,
   response: ErrorResponse,
-  { deps, error }: RecordingContext,
+  { service, error }: RecordingContext,
 ): Promise<void> {
   const { app, lambdaEvent, recorder, contract } = call;
   if (!app) return;
   // Not in the try block: a deployment with an invalid retention must fail, not lose its events.
-  const { events } = deps;
+
   const isRead = !contract.permissions.some((need) => need === 'write' || need === 'stores');
   if (isRead && !error && app.recordsReads === false) return;
   const { event, raw } = recorder.finish({
@@ -142,7 +139,7 @@ async function recordCallEvent(
     ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
   });
   try {
-    await events.save(app.name, event, isRead ? undefined : raw);
+    await saveEvent(service, app.name, event, isRead ? undefined : raw);
   } catch (cause) {
     logCallError(call, ServiceError.fromUnknown(cause));
   }

@@ -2,9 +2,9 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Contract, isForSecretKeyOnly } from '../api/contract.ts';
 import { apiKeyPattern, findApiKey, hashApiKey, type VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
-import type { AppCache } from '../apps/app-cache.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { findCachedApp, findCachedKeyOwner, findRecentApp } from '../apps/app-cache.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { Service } from '../foundation/service.ts';
 
 export interface Credentials {
   /** Undefined if the request has the key alone. */
@@ -47,32 +47,26 @@ export interface Authentication {
   readonly key: VerifiedKey;
 }
 
-interface AuthenticationContext {
-  readonly appCache: Pick<AppCache, 'find' | 'findRecent' | 'findKeyOwner'>;
-  readonly now: EpochMillis;
-  /** Whether the key alone is sufficient. */
-  readonly acceptsBareKey?: boolean | undefined;
-}
-
 /**
  * Verifies the credentials of a request. Throws `Forbidden` (401) if they are missing or the key is wrong, and
  * `AppNotFound` for an unknown app (401) or the correct key of a deleted app. An unknown app takes the time of a wrong
  * key.
  */
 export async function authenticate(
+  service: Service,
   credentials: Credentials | undefined,
-  { appCache, now, acceptsBareKey }: AuthenticationContext,
+  { acceptsBareKey }: Pick<Contract, 'acceptsBareKey'> = {},
 ): Promise<Authentication> {
   if (!credentials || (credentials.appName === undefined && !acceptsBareKey))
     throw new ServiceError('Forbidden', 'Credentials are missing: send the app name and a key.', { status: 401 });
   const { key: value } = credentials;
-  const appName = credentials.appName ?? (await appCache.findKeyOwner(hashApiKey(value)));
+  const appName = credentials.appName ?? (await findCachedKeyOwner(service, hashApiKey(value)));
   if (appName === undefined) throw new ServiceError('Forbidden', 'The key does not match.', { status: 401 });
-  let app = await appCache.find(appName);
-  let key = findApiKey(value, app, now);
+  let app = await findCachedApp(service, appName);
+  let key = findApiKey(value, app, service.now());
   if (!key) {
-    app = await appCache.findRecent(appName);
-    key = findApiKey(value, app, now);
+    app = await findRecentApp(service, appName);
+    key = findApiKey(value, app, service.now());
   }
   if (!app) throw new ServiceError('AppNotFound', 'No app has this name.', { status: 401 });
   if (!key) throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });

@@ -4,26 +4,21 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 import type { Contract, ContractBody, ContractParams, ContractQuery, ContractResponse } from '../api/contract.ts';
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
-import type { AppCache } from '../apps/app-cache.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { once } from '../shared/once.ts';
-import { parse } from '../shared/parse.ts';
-import { secondMs } from '../shared/time.ts';
-import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
-import {
-  type ApiCall,
-  createApiCall,
-  matchRoute,
-  type RecordingDeps,
-  respondWithBody,
-  respondWithError,
-} from './api-call.ts';
+import { clientOptions, getService } from '../foundation/container.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { appKey } from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import { secondMs } from '../foundation/time.ts';
+import { applyVocabulary, isBrandPath, type Vocabulary } from '../foundation/vocabulary.ts';
+import { registerWarmUp } from '../foundation/warm-up.ts';
+import { type ApiCall, createApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
 import { type Authentication, authenticate, extractCredentials, getHeader, requireLevel } from './authenticate.ts';
 import { getBaseUrl } from './base-url.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
-import { limitRejection, type RejectionDeps } from './limit-rejection.ts';
-import { countRequest, type LimitDeps, requireAllowance } from './limit-request.ts';
+import { limitRejection } from './limit-rejection.ts';
+import { countRequest, requireAllowance } from './limit-request.ts';
 import { matchPath } from './match-path.ts';
 import { type Reply, toReply } from './reply.ts';
 
@@ -46,9 +41,9 @@ export interface ApiRequest<C extends Contract> {
   readonly recorder: EventRecorder;
 }
 
-type RequestHandler<C extends Contract, D> = (
+type RequestHandler<C extends Contract> = (
   request: ApiRequest<C>,
-  deps: D,
+  service: Service,
 ) => Promise<ContractResponse<C> | Reply<ContractResponse<C>>>;
 
 type ApiHandler = (lambdaEvent: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
@@ -64,61 +59,60 @@ const timeLimit = {
   },
 };
 
-/** What every endpoint needs: it authenticates the request and records its event. */
-export type EndpointDeps = RecordingDeps & RejectionDeps & LimitDeps & { readonly appCache: AppCache };
-
 /**
- * Creates the function that creates the Lambda handler of a contract. A handler checks credentials, parameters and
- * body, calls `handle` with the dependencies that `compose` returns, writes the response in the client's vocabulary or
- * the error in the contract's error format, and records the event. `compose` is called once, with the first request
- * that is not rejected.
+ * Creates the Lambda handler of a contract. It checks credentials, parameters and body, calls `handle`, writes the
+ * response in the client's vocabulary or the error in the contract's error format, and records the event. Curried,
+ * because a call with both arguments widens literal types, and wrong responses compile.
  */
-export const createHandlerFactory =
-  (endpointDeps: EndpointDeps) =>
-  <const C extends Contract, D>(contract: C, compose: () => D) =>
-  (handle: RequestHandler<C, D>): ApiHandler => {
-    const deps = once(compose);
+export const createHandler =
+  <const C extends Contract>(contract: C) =>
+  (handle: RequestHandler<C>): ApiHandler => {
     return async (lambdaEvent, context) => {
-      const call = createApiCall(contract, lambdaEvent, endpointDeps);
+      const service = getService();
+      const call = createApiCall(contract, lambdaEvent, service);
       const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>(timeLimit)
         .onError(async ({ error }) => {
-          await countRequest(call, { error }, endpointDeps);
-          return await respondWithError(call, error, endpointDeps);
+          await countRequest(call, { error }, service);
+          return await respondWithError(call, error, service);
         })
         .before(async () => {
-          await authenticateCall(call, endpointDeps);
+          await authenticateCall(call, service);
           checkBodySize(lambdaEvent);
         })
         .use(contract.body ? [jsonBodyParser(ignoreContentType)] : [])
         .handler(async () => {
-          const reply = toReply<object>((await handle(parseRequest(contract, call), deps())) as object);
+          const reply = toReply<object>((await handle(parseRequest(contract, call), service)) as object);
           const body = applyVocabulary(reply.body, chooseVocabulary(call));
-          const result = await respondWithBody(call, { ...reply, body }, endpointDeps);
-          await countRequest(call, { body }, endpointDeps);
+          const result = await respondWithBody(call, { ...reply, body }, service);
+          await countRequest(call, { body }, service);
           return result;
         });
       return await run(lambdaEvent, context);
     };
   };
 
-async function authenticateCall(call: ApiCall, endpointDeps: EndpointDeps): Promise<void> {
+// Compiles the calls of the table, and connects to it. No app has an empty name.
+registerWarmUp(
+  async () => await (await import('../foundation/rehearse-table-calls.ts')).rehearseTableCalls(clientOptions()),
+  async () => await getService().table.get(appKey('')),
+);
+
+async function authenticateCall(call: ApiCall, service: Service): Promise<void> {
   const { contract, lambdaEvent } = call;
   if (contract.keyLevel === 'none') return;
   let authentication: Authentication | undefined;
   try {
     const credentials = extractCredentials(lambdaEvent);
-    const { acceptsBareKey } = contract;
-    const { appCache } = endpointDeps;
-    authentication = await authenticate(credentials, { appCache, now: endpointDeps.now(), acceptsBareKey });
+    authentication = await authenticate(service, credentials, contract);
     requireLevel(authentication.key, contract, lambdaEvent.queryStringParameters);
   } catch (error) {
-    const rejection = await limitRejection(error, lambdaEvent, endpointDeps);
+    const rejection = await limitRejection(error, lambdaEvent, service);
     // A blocked request must not cause a write, so its event is not recorded.
     if (rejection === error && authentication) identifyCall(call, authentication);
     throw rejection;
   }
   // The event of a request above the limit is not recorded, because it must not cause a write.
-  await requireAllowance(authentication, lambdaEvent, endpointDeps);
+  await requireAllowance(authentication, lambdaEvent, service);
   identifyCall(call, authentication);
 }
 

@@ -1,5 +1,5 @@
 import type { ErrorFormat } from '../api/contract.ts';
-import type { ErrorCode, ServiceError } from '../shared/errors.ts';
+import type { ErrorCode, ServiceError } from '../foundation/errors.ts';
 
 export interface ErrorResponse {
   readonly status: number;

@@ -1,6 +1,6 @@
 import type { EventSearchResult } from '../api/event-records.ts';
 import { truncateLists } from '../events/limit-event-size.ts';
-import { maxResponseBytes } from '../shared/response-size.ts';
+import { maxResponseBytes } from '../foundation/response-size.ts';
 
 /** Shortens the lists of the rows until all rows fit into a response; `trimmed` counts the omitted rows. */
 export function fitRowsToResponse(rows: readonly EventSearchResult[]): EventSearchResult[] {

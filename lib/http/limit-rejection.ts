@@ -2,19 +2,13 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { hashApiKey } from '../apps/api-keys.ts';
 import { AppName } from '../apps/app.ts';
-import type { Rejection, RejectionLimiter } from '../apps/rejection-limiter.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { secondMs } from '../shared/time.ts';
+import { countRejection, type Rejection } from '../apps/rejection-limiter.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { Service } from '../foundation/service.ts';
+import { secondMs } from '../foundation/time.ts';
 import { extractCredentials } from './authenticate.ts';
 import { toNetwork } from './to-network.ts';
-
-/** What limits requests with rejected credentials. */
-export interface RejectionDeps {
-  now(): EpochMillis;
-  readonly rejectionLimiter: RejectionLimiter;
-}
 
 /**
  * Counts a request whose credentials were rejected. Returns the error of its response: `Forbidden` (429) with the time
@@ -23,15 +17,15 @@ export interface RejectionDeps {
 export async function limitRejection(
   error: unknown,
   lambdaEvent: APIGatewayProxyEvent,
-  { rejectionLimiter, now }: RejectionDeps,
+  service: Service,
 ): Promise<unknown> {
   if (!isRejection(error)) return error;
-  const blockedUntil = await rejectionLimiter.count(await describeRejection(lambdaEvent));
+  const blockedUntil = await countRejection(service, await describeRejection(lambdaEvent));
   if (blockedUntil === undefined) return error;
   // Spec: not shown. The code of the 401, because released clients do not handle 429.
   return new ServiceError('Forbidden', 'Too many requests with invalid credentials. Try again later.', {
     status: 429,
-    retryAfterSeconds: Math.max(1, Math.ceil((blockedUntil - now()) / secondMs)),
+    retryAfterSeconds: Math.max(1, Math.ceil((blockedUntil - service.now()) / secondMs)),
   });
 }
 

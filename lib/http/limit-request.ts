@@ -1,22 +1,18 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import {
   type AcceptedRequest,
-  type RequestLimiter,
+  countAcceptedRequest,
+  findRequestBlock,
   rejectedReceiptCost,
   requestCost,
 } from '../apps/request-limiter.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { type EpochMillis, secondMs } from '../shared/time.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { Service } from '../foundation/service.ts';
+import { secondMs } from '../foundation/time.ts';
 import type { ApiCall } from './api-call.ts';
 import type { Authentication } from './authenticate.ts';
 import { toNetwork } from './to-network.ts';
-
-/** What limits requests with valid credentials. */
-export interface LimitDeps {
-  now(): EpochMillis;
-  readonly requestLimiter: RequestLimiter;
-}
 
 /**
  * Throws `ConnectionFailed` (429) with the time of the next attempt if the app, the key or the address has sent too
@@ -25,14 +21,14 @@ export interface LimitDeps {
 export async function requireAllowance(
   authentication: Authentication,
   lambdaEvent: APIGatewayProxyEvent,
-  { requestLimiter, now }: LimitDeps,
+  service: Service,
 ): Promise<void> {
-  const blockedUntil = requestLimiter.findBlockEnd(await describeRequest(authentication, lambdaEvent));
+  const blockedUntil = findRequestBlock(service, await describeRequest(authentication, lambdaEvent));
   if (blockedUntil === undefined) return;
   throw new ServiceError('ConnectionFailed', 'Too many requests. Try again later.', {
     status: 429,
     retryable: false,
-    retryAfterSeconds: Math.max(1, Math.ceil((blockedUntil - now()) / secondMs)),
+    retryAfterSeconds: Math.max(1, Math.ceil((blockedUntil - service.now()) / secondMs)),
   });
 }
 
@@ -46,12 +42,12 @@ interface RequestResult {
 export async function countRequest(
   { contract, app, key, lambdaEvent }: ApiCall,
   result: RequestResult,
-  { requestLimiter }: LimitDeps,
+  service: Service,
 ): Promise<void> {
   if (!app || !key) return;
   const request = await describeRequest({ app, key }, lambdaEvent);
   const isDear = contract.area === 'validation' && isRejectedReceipt(result);
-  await requestLimiter.count(request, isDear ? rejectedReceiptCost : requestCost);
+  await countAcceptedRequest(service, request, isDear ? rejectedReceiptCost : requestCost);
 }
 
 /** Responses to OpenIAP clients report a rejected receipt as a state. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../shared/errors.ts';
+import { ServiceError } from '../foundation/errors.ts';
 
 /** The matching path template and the parameters of the path, percent-decoded once. */
 export interface PathMatch {

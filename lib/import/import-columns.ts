@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ProductType } from '../api/enumerations.ts';
-import { type Platform, platformTokens, withoutPlatform } from '../shared/platform.ts';
+import { type Platform, platformTokens, withoutPlatform } from '../foundation/platform.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 
 const Text = v.pipe(v.string(), v.maxLength(5_000));

@@ -1,26 +1,20 @@
 import type { App } from '../apps/app.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import type { ErasedNameRepository } from '../purchases/erased-names.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { storeNames } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { unavailableError } from '../foundation/unavailable-error.ts';
+import { selectErasedNames } from '../purchases/erased-name-table.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { storeNames } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { unavailableError } from '../shared/unavailable-error.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
 import type { LoadStore, Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
-import { type RecordingDeps, recordObservations } from '../validation/record-observations.ts';
+import { recordObservations } from '../validation/record-observations.ts';
 import type { ImportRow } from './parse-import-row.ts';
-
-type ImportDeps = StoreContextDeps &
-  RecordingDeps & {
-    readonly erasedNames: ErasedNameRepository;
-    readonly events: EventRepository;
-    readonly loadStore: LoadStore;
-  };
 
 export interface ImportContext {
   readonly app: App;
@@ -28,7 +22,9 @@ export interface ImportContext {
   readonly isUnannounced: boolean;
   /** Called for each call of a store. */
   readonly onStoreCall: () => void;
-  readonly deps: ImportDeps;
+  readonly service: Service;
+  /** Default: the adapter of the store. */
+  readonly openStore?: LoadStore;
 }
 
 /**
@@ -41,17 +37,17 @@ export interface ImportContext {
  * erased, and `ConnectionFailed` if the store does not return an amount. Returns whether the table changed.
  */
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
-  const { app, isUnannounced, onStoreCall, deps } = context;
+  const { app, isUnannounced, onStoreCall, service, openStore = loadStore } = context;
   const { platform, usernames } = row;
-  await rejectErasedUsers(app.name, usernames, deps);
-  const recorder = createEventRecorder({ type: 'purchase.imported', date: deps.now() });
+  await rejectErasedUsers(app.name, usernames, service);
+  const recorder = createEventRecorder({ type: 'purchase.imported', date: service.now() });
   const addExternalCall: EventRecorder['addExternalCall'] = (call) => {
     onStoreCall();
     recorder.addExternalCall(call);
   };
-  const store = await deps.loadStore(platform);
+  const store = await openStore(platform);
   const storeContext = {
-    ...(await createStoreContext(app.name, platform, { recorder: { addExternalCall }, deps })),
+    ...(await createStoreContext(app.name, platform, { recorder: { addExternalCall }, service })),
     requiresAmounts: true,
     requiresQuery: true,
   };
@@ -61,7 +57,7 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
     const recorded = await recordObservations(observations, {
       app,
       recorder,
-      deps,
+      service,
       request: { ...(applicationUsername !== undefined && { applicationUsername }) },
       importedClaims: { isUnannounced, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
       ...(purchaseId !== undefined && { validation: { purchaseId } }),
@@ -73,12 +69,8 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
 }
 
 /** The file can be older than the erasure, so its claim does not mean that the customer has returned. */
-async function rejectErasedUsers(
-  appName: string,
-  usernames: readonly string[],
-  { erasedNames }: Pick<ImportDeps, 'erasedNames'>,
-): Promise<void> {
-  if ((await erasedNames.select(appName, usernames)).length > 0)
+async function rejectErasedUsers(appName: string, usernames: readonly string[], service: Service): Promise<void> {
+  if ((await selectErasedNames(service, appName, usernames)).length > 0)
     throw new ServiceError('InvalidPayload', 'A user of the row was erased on request. Remove the user or the row.');
 }
 
@@ -136,9 +128,9 @@ async function refreshFirst(
 
 async function recordImportEvent(
   { platform, usernames }: ImportRow,
-  { recorder, context: { app, deps } }: { readonly recorder: EventRecorder; readonly context: ImportContext },
+  { recorder, context: { app, service } }: { readonly recorder: EventRecorder; readonly context: ImportContext },
 ): Promise<void> {
   const [username] = usernames;
   if (username !== undefined) recorder.setUser(username);
-  await recordWorkerEvent(app.name, { recorder, request: { route: 'import', params: { platform } } }, deps);
+  await recordWorkerEvent(app.name, { recorder, request: { route: 'import', params: { platform } } }, service);
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { CurrencyCode, toUtcDay } from './daily-rates.ts';
 import { IsoDay, PositiveDecimal } from './usd-rate.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { IsoDay, PositiveDecimal } from './usd-rate.ts';
 
 /** ISO 4217 code of a currency. */

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { type AppExchangeRates, findAppRate } from './app-exchange-rates.ts';
 import { findPeg } from './currency-pegs.ts';
 import { type DailyRates, isInRateWindow, toUtcDay } from './daily-rates.ts';

@@ -1,17 +1,12 @@
-import type { EventRepository } from '../events/event-repository.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { type EpochMillis, hourMs } from '../shared/time.ts';
+import { listEventPageByTags } from '../events/event-table.ts';
+import type { Service } from '../foundation/service.ts';
+import { hourMs } from '../foundation/time.ts';
+import { findPurchase } from '../purchases/purchase-table.ts';
 
 /** Events that are read: a customer has few in an hour. */
 const maxEvents = 100;
 /** Purchases that are read: the first one is the customer's as a rule. */
 const maxPurchases = 50;
-
-interface ReceiptDeps {
-  readonly events: Pick<EventRepository, 'listPageByTags'>;
-  readonly purchases: Pick<PurchaseRepository, 'find'>;
-  readonly now: EpochMillis;
-}
 
 /**
  * Finds a purchase of the customer among those that the customer has validated in the last hour, by the log of events.
@@ -21,10 +16,10 @@ interface ReceiptDeps {
 export async function findValidatedReceipt(
   appName: string,
   username: string,
-  { events, purchases, now }: ReceiptDeps,
+  service: Service,
 ): Promise<string | undefined> {
-  const query = { startdate: now - hourMs, limit: maxEvents, includesReads: false };
-  const { rows } = await events.listPageByTags(appName, [username], query);
+  const query = { startdate: service.now() - hourMs, limit: maxEvents, includesReads: false };
+  const { rows } = await listEventPageByTags(service, appName, [username], query);
   const validated = rows.filter(
     ({ type, outcome, applicationUsername }) =>
       type === 'receipt.validated' && outcome.ok && applicationUsername === username,
@@ -33,7 +28,7 @@ export async function findValidatedReceipt(
     validated.flatMap(({ content }) => content.purchases.map(({ purchaseId }) => String(purchaseId))),
   );
   for (const purchaseId of [...ids].sort().slice(0, maxPurchases)) {
-    const [owner] = (await purchases.find(appName, purchaseId))?.entitledUsers ?? [];
+    const [owner] = (await findPurchase(service, appName, purchaseId))?.entitledUsers ?? [];
     if (owner === username) return purchaseId;
   }
   return undefined;

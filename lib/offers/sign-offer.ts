@@ -1,28 +1,21 @@
-import type { BucketSource, TokenBuckets } from '../apps/bucket-limiter.ts';
-import { type Catalogue, findCatalogueProduct } from '../purchases/catalogue.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
+import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
+import { type BucketSource, takeTokens } from '../apps/token-bucket-table.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { OfferKind } from '../foundation/offer-kinds.ts';
+import { platformTokens, withPlatform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { type EpochMillis, minuteMs, secondMs } from '../foundation/time.ts';
+import type { BucketSize } from '../foundation/token-bucket.ts';
+import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import type { TransactionRepository } from '../purchases/transaction-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { OfferKind } from '../shared/offer-kinds.ts';
-import { platformTokens, withPlatform } from '../shared/platform.ts';
-import { type EpochMillis, minuteMs, secondMs } from '../shared/time.ts';
-import type { BucketSize } from '../shared/token-bucket.ts';
+import { findPurchase } from '../purchases/purchase-table.ts';
+import { listTransactionsById } from '../purchases/transaction-table.ts';
 import type { OfferRule } from '../stores/app-store/offer-rule.ts';
 import { parseStoredSettings } from '../stores/app-store/settings.ts';
 import { signOffer as createSignature, type OfferSignature } from '../stores/app-store/sign-offer.ts';
 
 /** A signature is a discount: 20 for a customer or a receipt, and one more every three minutes. */
 const offerBucket: BucketSize = { capacity: 20, msPerToken: 3 * minuteMs };
-
-interface OfferDeps {
-  now(): EpochMillis;
-  readonly buckets: TokenBuckets;
-  readonly ownedPurchases: Pick<OwnedPurchaseRepository, 'listRepresentativePurchases'>;
-  readonly purchases: Pick<PurchaseRepository, 'find'>;
-  readonly transactions: Pick<TransactionRepository, 'listById'>;
-}
 
 interface OfferRequest {
   readonly kind: OfferKind;
@@ -38,7 +31,7 @@ interface OfferContext {
   readonly receipt?: string | undefined;
   readonly settings: unknown;
   readonly catalogue: Catalogue;
-  readonly deps: OfferDeps;
+  readonly service: Service;
 }
 
 /**
@@ -48,21 +41,21 @@ interface OfferContext {
  */
 export async function signOffer(
   { transactionId, ...requested }: OfferRequest,
-  { appName, username, receipt, settings: stored, catalogue, deps }: OfferContext,
+  { appName, username, receipt, settings: stored, catalogue, service }: OfferContext,
 ): Promise<OfferSignature> {
   const settings = parseStoredSettings(stored);
   const rule = requireRule(settings.offers, requested);
   if (rule.kind === 'introductory' && transactionId === undefined)
     throw new ServiceError('InvalidPayload', 'transactionId is missing: Apple requires it for an introductory offer.');
-  const ownPurchases = await findOwnPurchases(transactionId, { appName, username, deps });
-  const owned = await deps.ownedPurchases.listRepresentativePurchases(appName, username);
-  if (!meetsCondition(rule, owned, { catalogue, now: deps.now() }))
+  const ownPurchases = await findOwnPurchases(transactionId, { appName, username, service });
+  const owned = await listRepresentativePurchases(service, appName, username);
+  if (!meetsCondition(rule, owned, { catalogue, now: service.now() }))
     throw new ServiceError('Forbidden', `The offer is for customers who meet its condition: ${rule.who}.`);
   const receipts = new Set(receipt === undefined ? ownPurchases : [receipt, ...ownPurchases]);
-  await takeAllowance({ kind: 'offer', value: `${appName}#${username}` }, deps);
+  await takeAllowance({ kind: 'offer', value: `${appName}#${username}` }, service);
   for (const purchaseId of receipts)
-    await takeAllowance({ kind: 'offer-receipt', value: `${appName}#${purchaseId}` }, deps);
-  return await createSignature(rule, { settings, username, transactionId, now: deps.now() });
+    await takeAllowance({ kind: 'offer-receipt', value: `${appName}#${purchaseId}` }, service);
+  return await createSignature(rule, { settings, username, transactionId, now: service.now() });
 }
 
 function requireRule(
@@ -85,13 +78,13 @@ function requireRule(
  */
 async function findOwnPurchases(
   transactionId: string | undefined,
-  { appName, username, deps }: Pick<OfferContext, 'appName' | 'username' | 'deps'>,
+  { appName, username, service }: Pick<OfferContext, 'appName' | 'username' | 'service'>,
 ): Promise<string[]> {
   if (transactionId === undefined) return [];
-  const stored = await deps.transactions.listById(appName, withPlatform(platformTokens.appStore, transactionId));
+  const stored = await listTransactionsById(service, appName, withPlatform(platformTokens.appStore, transactionId));
   const purchaseIds = stored.map(({ purchaseId }) => purchaseId);
   for (const purchaseId of purchaseIds) {
-    const purchase = await deps.purchases.find(appName, purchaseId);
+    const purchase = await findPurchase(service, appName, purchaseId);
     if (purchase && !purchase.entitledUsers.includes(username))
       throw new ServiceError('Forbidden', 'transactionId is of a different customer.');
   }
@@ -124,12 +117,12 @@ function meetsCondition(
   }
 }
 
-async function takeAllowance(source: BucketSource, { buckets, now }: OfferDeps): Promise<void> {
-  const until = await buckets.take(source, { count: 1, now: now(), size: offerBucket });
+async function takeAllowance(source: BucketSource, service: Service): Promise<void> {
+  const until = await takeTokens(service, source, { count: 1, now: service.now(), size: offerBucket });
   if (until === undefined) return;
   throw new ServiceError('ConnectionFailed', 'Too many signatures for the customer or the receipt. Try again later.', {
     status: 429,
     retryable: false,
-    retryAfterSeconds: Math.max(1, Math.ceil((until - now()) / secondMs)),
+    retryAfterSeconds: Math.max(1, Math.ceil((until - service.now()) / secondMs)),
   });
 }

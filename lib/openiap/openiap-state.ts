@@ -1,8 +1,8 @@
 import type { OpenIapState } from '../api/openiap.ts';
-import { type Catalogue, findCatalogueProduct } from '../purchases/catalogue.ts';
+import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
+import { platformTokens } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { isExpired, type Purchase } from '../purchases/purchase.ts';
-import { platformTokens } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
 
 interface StateContext {
   readonly now: EpochMillis;

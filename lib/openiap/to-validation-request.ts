@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { VerifyPurchaseBody } from '../api/openiap.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { type Platform, platformTokens, withoutPlatform, withPlatform } from '../foundation/platform.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { type Platform, platformTokens, withoutPlatform, withPlatform } from '../shared/platform.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 
 /** A verification in the form for store adapters. */

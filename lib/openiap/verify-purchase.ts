@@ -1,9 +1,11 @@
 import type { OpenIapState, PurchaseVerification, VerifyPurchaseBody } from '../api/openiap.ts';
+import { findCachedCatalogue } from '../apps/app-cache.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { platformTokens, withoutPlatform } from '../foundation/platform.ts';
 import { isExpired, type Purchase } from '../purchases/purchase.ts';
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { platformTokens, withoutPlatform } from '../shared/platform.ts';
+import { findPurchase, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { processValidation, type ValidationContext } from '../validation/process-validation.ts';
 import type { ValidationOutcome } from '../validation/validation-outcome.ts';
 import { isValidState, toOpenIapState } from './openiap-state.ts';
@@ -23,22 +25,22 @@ export async function verifyPurchase(
   body: VerifyPurchaseBody,
   context: VerificationContext,
 ): Promise<PurchaseVerification> {
-  const { app, recorder, deps, username } = context;
+  const { app, recorder, service, username } = context;
   const verification = await toVerificationRequest(
     body,
-    async (purchaseId) => (await deps.purchases.find(app.name, purchaseId))?.purchase,
+    async (purchaseId) => (await findPurchase(service, app.name, purchaseId))?.purchase,
   );
   const outcome = await tryValidate(verification, context);
   if (typeof outcome === 'string') return buildVerification(body.store, outcome);
-  const entitled = findPurchase(outcome, verification, body.expectedProductId);
+  const entitled = selectPurchase(outcome, verification, body.expectedProductId);
   if (!entitled) return buildVerification(body.store, 'INAUTHENTIC');
   const { purchase, entitledUsers } = entitled;
   const productId = withoutPlatform(purchase.productId);
   recorder.addContent({ products: [{ id: productId }] });
-  const now = deps.now();
+  const now = service.now();
   const state = toOpenIapState(purchase, {
     now,
-    catalogue: await deps.appCache.findCatalogue(app.name),
+    catalogue: await findCachedCatalogue(service, app.name),
     isRefunded: isExpired(purchase, now) && (await hasRefund(purchase, context)),
   });
   const isForeign =
@@ -53,9 +55,9 @@ export async function verifyPurchase(
 
 async function hasRefund(
   { purchaseId, transactionId }: Purchase,
-  { app, deps }: VerificationContext,
+  { app, service }: VerificationContext,
 ): Promise<boolean> {
-  const transactions = await deps.purchases.listTransactions(app.name, [purchaseId]);
+  const transactions = await listTransactionsOfPurchases(service, app.name, [purchaseId]);
   return transactions.some((item) => item.transactionId === transactionId && item.refundedAt !== undefined);
 }
 
@@ -88,7 +90,7 @@ async function tryValidate(
 }
 
 /** Finds the purchase of the evidence. A token of Google Play can have further purchases, one for each product. */
-function findPurchase(
+function selectPurchase(
   { purchases, requestedPurchase }: ValidationOutcome,
   { purchaseId }: VerificationRequest,
   expectedProductId: string | undefined,

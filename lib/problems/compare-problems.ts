@@ -1,5 +1,5 @@
-import { type EpochMillis, minuteMs } from '../shared/time.ts';
-import type { AnnouncedProblem } from './alert-repository.ts';
+import { type EpochMillis, minuteMs } from '../foundation/time.ts';
+import type { AnnouncedProblem } from './alert-state.ts';
 import type { Problem } from './describe-problems.ts';
 
 /** A problem that returns within this time has not ended: a share of failures can vary around its limit. */

@@ -1,6 +1,6 @@
 import { is } from 'valibot';
-import { Platform, storeNames } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { Platform, storeNames } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { ProblemFormat } from './describe-problems.ts';
 import { formatDistance } from './format-distance.ts';
 

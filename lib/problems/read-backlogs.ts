@@ -1,19 +1,13 @@
 import type { App } from '../apps/app.ts';
-import type { DueItemRepository } from '../refresh/due-item-repository.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { listOverdueRefreshes } from '../refresh/due-item-table.ts';
 import {
   getWebhookBacklog,
   listNewestDeliveries,
   listWebhookUrls,
   selectWaitingWebhooks,
 } from '../webhooks/webhook-backlog.ts';
-
-export interface BacklogDeps {
-  readonly deliveries: DeliveryRepository;
-  readonly dueItems: Pick<DueItemRepository, 'listOverdueRefreshes'>;
-  now(): EpochMillis;
-}
 
 const maxReadItems = 1_000;
 
@@ -24,12 +18,12 @@ const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
 });
 
 /** Reads the work of an app that is late or failed, and the health of its webhook URLs. */
-export async function readBacklogs(app: App, deps: BacklogDeps) {
+export async function readBacklogs(app: App, service: Service) {
   const [overdue, newest, pending, dead] = await Promise.all([
-    deps.dueItems.listOverdueRefreshes(app.name, deps.now(), maxReadItems),
-    listNewestDeliveries(app.name, deps),
-    getWebhookBacklog(app.name, 'pending', deps),
-    getWebhookBacklog(app.name, 'dead', deps),
+    listOverdueRefreshes(service, app.name, service.now(), maxReadItems),
+    listNewestDeliveries(app.name, service),
+    getWebhookBacklog(app.name, 'pending', service),
+    getWebhookBacklog(app.name, 'dead', service),
   ]);
   const waiting = selectWaitingWebhooks(newest);
   return {
@@ -37,6 +31,6 @@ export async function readBacklogs(app: App, deps: BacklogDeps) {
     waitingWebhooks: toBacklog(waiting.dates, waiting.isComplete),
     pendingWebhooks: toBacklog(pending.dates, pending.isComplete),
     deadWebhooks: toBacklog(dead.dates, dead.isComplete),
-    webhookUrls: await listWebhookUrls(app, newest, deps),
+    webhookUrls: await listWebhookUrls(app, newest, service),
   };
 }

@@ -1,37 +1,24 @@
-import type { AppRepository } from '../apps/app-repository.ts';
-import type { StoreActivity } from '../events/store-activity.ts';
+import { listConnectedPlatforms } from '../apps/app-table.ts';
+import { countStoreRequests, listStoreActivities } from '../events/store-activity-table.ts';
 import { deriveStoreHealth, selectExpiredKeys } from '../events/store-health.ts';
-import type { Platform } from '../shared/platform.ts';
-import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
-
-export interface StoreStateDeps {
-  readonly apps: Pick<AppRepository, 'listConnectedPlatforms'>;
-  readonly storeActivities: {
-    list(appName: string): Promise<readonly StoreActivity[]>;
-    countRequests(
-      appName: string,
-      platform: Platform,
-      since: EpochMillis,
-    ): Promise<{ readonly numRequests: number; readonly numFailures: number }>;
-  };
-  now(): EpochMillis;
-}
+import type { Service } from '../foundation/service.ts';
+import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Reads the latest activities and the health of the connected stores of an app. */
-export async function readStoreStates(appName: string, { apps, storeActivities, now }: StoreStateDeps) {
+export async function readStoreStates(appName: string, service: Service) {
   const [platforms, activities] = await Promise.all([
-    apps.listConnectedPlatforms(appName),
-    storeActivities.list(appName),
+    listConnectedPlatforms(service, appName),
+    listStoreActivities(service, appName),
   ]);
   const rows = platforms.map(async (platform) => {
     const find = (kind: string) => activities.find((other) => other.platform === platform && other.kind === kind);
     const [notification, success, failure] = [find('notification'), find('success'), find('failure')];
-    const expiredKey = selectExpiredKeys(activities, now()).find((activity) => activity.platform === platform);
+    const expiredKey = selectExpiredKeys(activities, service.now()).find((activity) => activity.platform === platform);
     const [lastDay, lastHour] = await Promise.all([
-      storeActivities.countRequests(appName, platform, now() - dayMs),
-      storeActivities.countRequests(appName, platform, now() - hourMs),
+      countStoreRequests(service, appName, platform, service.now() - dayMs),
+      countStoreRequests(service, appName, platform, service.now() - hourMs),
     ]);
     return {
       platform,

@@ -1,19 +1,15 @@
-import type { AppRepository } from '../apps/app-repository.ts';
-import { isLocalService, type StoreEmulator } from '../shared/store-emulator.ts';
-import { parseWebhookUrl } from '../webhooks/webhook-url.ts';
+import { updateApp } from '../apps/app-table.ts';
+import { parseWebhookUrl } from '../foundation/outgoing/webhook-url.ts';
+import type { Service } from '../foundation/service.ts';
+import { isLocalService, type StoreEmulator } from '../foundation/store-emulator.ts';
 
 /** Throws `InvalidPayload` for a URL that is not allowed. An empty one switches alerts off. */
 export function requireAlertUrl(url: string, emulator: StoreEmulator): void {
   if (url !== '') parseWebhookUrl(url, { allowsLoopback: isLocalService(emulator) });
 }
 
-interface SetAlertUrlDeps {
-  readonly apps: Pick<AppRepository, 'update'>;
-  readonly emulator: StoreEmulator;
-}
-
 /** Sets the URL that receives the alerts of an app. An empty one switches them off. */
-export async function setAlertUrl(appName: string, url: string, { apps, emulator }: SetAlertUrlDeps): Promise<void> {
-  requireAlertUrl(url, emulator);
-  await apps.update(appName, () => ({ members: { alertUrl: url } }));
+export async function setAlertUrl(appName: string, url: string, service: Service): Promise<void> {
+  requireAlertUrl(url, service.emulator);
+  await updateApp(service, appName, () => ({ members: { alertUrl: url } }));
 }

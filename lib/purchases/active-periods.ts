@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
-import { toCanonicalJson } from './canonical-json.ts';
+import { toCanonicalJson } from '../foundation/canonical-json.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import type { PurchaseState } from './merge.ts';
 import { getAccessEnd, isActive, isSubscription, isUnpaid, Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';

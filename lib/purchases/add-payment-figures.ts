@@ -1,9 +1,9 @@
+import { type CommissionRates, findDeveloperShare } from '../apps/commission-rates.ts';
+import { toCanonicalJson } from '../foundation/canonical-json.ts';
+import { toCountry } from '../foundation/country.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
-import { toCountry } from '../shared/country.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
-import { toCanonicalJson } from './canonical-json.ts';
-import { type CommissionRates, findDeveloperShare } from './commission-rates.ts';
 import type { PurchaseState } from './merge.ts';
 import { findMergedId, type ObservedTransaction } from './merge-transactions.ts';
 import { isPayment, listByDate, listPaidPeriods } from './paid-periods.ts';

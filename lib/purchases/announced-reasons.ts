@@ -1,5 +1,5 @@
-import type { EpochMillis } from '../shared/time.ts';
-import { toCanonicalJson } from './canonical-json.ts';
+import { toCanonicalJson } from '../foundation/canonical-json.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
 import { isExpired, isUnpaid, type Purchase } from './purchase.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { toShortDigest } from '../shared/short-digest.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
 
 /** A reason that is reported to the app's server for one version of a purchase. */

@@ -1,14 +1,7 @@
 import * as v from 'valibot';
-import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import type { Strategy } from '../apps/strategy.ts';
+import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { containsMd5Alias } from './user-aliases.ts';
-
-/**
- * The entitlement strategies: all claimants, the first claimant, the claimant who validated last, or the one who
- * validated last while the purchase gave the current owner no access.
- */
-export const strategies = ['all', 'first', 'last', 'last-if-inactive'] as const;
-export const Strategy = v.picklist(strategies);
-export type Strategy = v.InferOutput<typeof Strategy>;
 
 /**
  * A customer's claim to a purchase, by a validation, by a user alias in a store notification, or by a manual link

@@ -1,5 +1,6 @@
-import type { EpochMillis } from '../shared/time.ts';
-import { resolveEntitledUsers, type Strategy } from './claims.ts';
+import type { Strategy } from '../apps/strategy.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { resolveEntitledUsers } from './claims.ts';
 import type { PurchaseState } from './merge.ts';
 import { replaceClaims, selectOwnershipReasons } from './ownership-change.ts';
 import type { Purchase } from './purchase.ts';

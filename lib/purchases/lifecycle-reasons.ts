@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { type PurchaseState, withMergedIds } from './merge.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';

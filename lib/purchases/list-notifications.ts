@@ -1,6 +1,7 @@
 import pMap from 'p-map';
+import type { Service } from '../foundation/service.ts';
 import type { Announcement } from './announcement.ts';
-import type { PurchaseRepository } from './purchase-repository.ts';
+import { listAnnouncements } from './purchase-table.ts';
 
 /** Maximum number of purchases whose notifications are read concurrently. */
 const concurrency = 25;
@@ -9,11 +10,11 @@ const concurrency = 25;
 export async function listNotificationsByPurchase(
   appName: string,
   purchaseIds: readonly string[],
-  purchases: Pick<PurchaseRepository, 'listNotifications'>,
+  service: Service,
 ): Promise<ReadonlyMap<string, readonly Announcement[]>> {
   const entries = await pMap(
     new Set(purchaseIds),
-    async (id) => [id, await purchases.listNotifications(appName, id)] as const,
+    async (id) => [id, await listAnnouncements(service, appName, id)] as const,
     { concurrency },
   );
   return new Map(entries);

@@ -1,5 +1,5 @@
-import { withoutPlatform } from '../shared/platform.ts';
-import { toNeutralId } from '../shared/vocabulary.ts';
+import { withoutPlatform } from '../foundation/platform.ts';
+import { toNeutralId } from '../foundation/vocabulary.ts';
 
 /** Whether a product has the requested id, which can lack the platform prefix. */
 export const matchesProduct = (productId: string, requested: string): boolean =>

@@ -1,8 +1,8 @@
+import { toCanonicalJson } from '../foundation/canonical-json.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { type AsOf, compareAsOf } from './as-of.ts';
-import { toCanonicalJson } from './canonical-json.ts';
 import {
   findMergedId,
   mergeTransactions,

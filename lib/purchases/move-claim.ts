@@ -1,5 +1,6 @@
-import type { EpochMillis } from '../shared/time.ts';
-import { type Claim, type MovedClaim, resolveEntitledUsers, type Strategy } from './claims.ts';
+import type { Strategy } from '../apps/strategy.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { type Claim, type MovedClaim, resolveEntitledUsers } from './claims.ts';
 import { replaceClaims, selectOwnershipReasons } from './ownership-change.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
 

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { selectAnnouncedReasons } from './announced-reasons.ts';
 import type { Purchase } from './purchase.ts';
 import type { StoredPurchase } from './purchase-change.ts';

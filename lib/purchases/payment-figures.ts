@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 
 /** The paid period before another one of the same subscription. A member is absent if it is the same in both. */
 const PreviousPeriod = v.object({

@@ -1,6 +1,6 @@
-import { addBillingPeriods, type BillingPeriod } from '../shared/billing-period.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { type Catalogue, findCatalogueProduct } from './catalogue.ts';
+import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
+import { addBillingPeriods, type BillingPeriod } from '../foundation/billing-period.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';

@@ -1,12 +1,14 @@
-import type { BillingPeriod } from '../shared/billing-period.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { type EpochMillis, hourMs } from '../shared/time.ts';
+import type { Catalogue } from '../apps/catalogue.ts';
+import type { CommissionRates } from '../apps/commission-rates.ts';
+import type { Strategy } from '../apps/strategy.ts';
+import type { BillingPeriod } from '../foundation/billing-period.ts';
+import { toCanonicalJson } from '../foundation/canonical-json.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { type EpochMillis, hourMs } from '../foundation/time.ts';
 import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
 import { addPaymentFigures } from './add-payment-figures.ts';
 import { isVisibleChange, selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import type { FirstOwnerVersion } from './announcement.ts';
-import { toCanonicalJson } from './canonical-json.ts';
-import type { Catalogue } from './catalogue.ts';
 import {
   addClaim,
   type Claim,
@@ -15,10 +17,8 @@ import {
   type MovedClaim,
   resolveEntitledUsers,
   type SharedClaim,
-  type Strategy,
   selectSharedClaims,
 } from './claims.ts';
-import type { CommissionRates } from './commission-rates.ts';
 import {
   findLifecycleReasons,
   findNextAnnouncedRenewalDate,

@@ -1,5 +1,5 @@
 import type { PurchaseRecord } from '../api/purchase-records.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { comparePurchases } from './purchase-rank.ts';
 import { toPurchaseRecord } from './to-records.ts';

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { getAccessEnd, isActive, isUnpaid, type Purchase } from './purchase.ts';
 
 /**

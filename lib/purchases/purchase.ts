@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } from '../api/enumerations.ts';
+import { Platform } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
-import { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { RenewalNotice } from './renewal-notice.ts';
 import { ServiceConsumption } from './service-consumption.ts';
 

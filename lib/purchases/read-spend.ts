@@ -1,18 +1,15 @@
 import type { CustomerSpend } from '../api/customers.ts';
+import type { Service } from '../foundation/service.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
-import type { OwnedPurchaseRepository } from './owned-purchase-repository.ts';
+import { listOwnedTransactions } from './owned-purchase-table.ts';
 import { listRefundedAmounts } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 const maxTransactions = 100;
 
 /** Sums the latest payments of a customer in US dollars, less their refunds, without sandbox purchases. */
-export async function readSpend(
-  appName: string,
-  username: string,
-  ownedPurchases: Pick<OwnedPurchaseRepository, 'listTransactions'>,
-): Promise<CustomerSpend> {
-  const transactions = await ownedPurchases.listTransactions(appName, username, { skip: 0, limit: maxTransactions });
+export async function readSpend(appName: string, username: string, service: Service): Promise<CustomerSpend> {
+  const transactions = await listOwnedTransactions(service, appName, username, { skip: 0, limit: maxTransactions });
   const paid = transactions.filter(({ sandbox, isPending }) => !sandbox && !isPending);
   const cents = paid.reduce((sum, transaction) => sum + Math.round(getNetUsd(transaction) * 100), 0);
   return { amountUSD: cents / 100, isComplete: transactions.length < maxTransactions };

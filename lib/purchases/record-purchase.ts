@@ -1,15 +1,21 @@
+import { channel } from 'node:diagnostics_channel';
+import { findCachedApp, findCachedCatalogue } from '../apps/app-cache.ts';
+import type { Catalogue } from '../apps/catalogue.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { retryOnConflict } from '../foundation/retry.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { AppExchangeRates } from '../money/app-exchange-rates.ts';
-import { attachUsdRates, type ExchangeRates, type PaymentRates } from '../money/attach-usd-rates.ts';
+import { attachUsdRates } from '../money/attach-usd-rates.ts';
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
-import { retryOnConflict } from '../shared/retry.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { findFirstPayment } from './add-payment-figures.ts';
-import type { Catalogue } from './catalogue.ts';
+import { omitErasedNames } from './erased-names.ts';
 import type { EncryptedObservation, PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
-import type { PayerRepository } from './payer-repository.ts';
+import { listRepresentativePurchases } from './owned-purchase-table.ts';
+import { registerPayer } from './payer-table.ts';
 import type { Payer } from './payment-figures.ts';
-import { isUnpaid, type Purchase } from './purchase.ts';
+import { isUnpaid } from './purchase.ts';
 import {
   computePurchaseChange,
   isCheckOnly,
@@ -17,8 +23,18 @@ import {
   type PurchaseUpdate,
   type StoredPurchase,
 } from './purchase-change.ts';
-import type { NotificationPart, PurchaseRepository } from './purchase-repository.ts';
+import {
+  encryptRefreshToken,
+  findStoredPurchase,
+  isPartHandled,
+  loadPurchase,
+  markPartHandled,
+  savePurchaseChange,
+  savePurchaseCheck,
+  shareClaim,
+} from './purchase-table.ts';
 import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
+import type { NotificationPart } from './stored-purchase.ts';
 
 /** An update of a purchase as adapters and API clients deliver it. */
 export type RecordPurchaseInput = Omit<
@@ -48,18 +64,6 @@ export interface RecordPurchaseResult {
 }
 
 /**
- * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. A
- * validation that meets concurrent writers shares its claim, and the next writer applies all shared claims: the
- * attempts do not grow with the number of writers. Returns undefined if the purchase does not exist. Throws `Conflict`
- * if ten attempts, or 20 of a validation, met a concurrent writer.
- */
-export type RecordPurchase = (
-  appName: string,
-  purchaseId: string,
-  input: RecordPurchaseInput,
-) => Promise<RecordPurchaseResult | undefined>;
-
-/**
  * Attempt of a validation that shares its claim with the concurrent writers. Before it, concurrent validations of one
  * customer have found the claim of the first one.
  */
@@ -71,92 +75,122 @@ const sharingAttempt = 3;
  */
 const validationAttempts = 20;
 
-/** The settings of an app that observations depend on. */
-export type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours' | 'commissionRates'> & {
+type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours' | 'commissionRates'> & {
   readonly exchangeRates?: AppExchangeRates;
 };
 
-/** Lists the subscriptions that a customer owns. The cost must not grow with their number. */
-type ListSubscriptions = (appName: string, username: string) => Promise<readonly Purchase[]>;
+/** A message of `purchaseChanges`. */
+export interface PublishedChange {
+  readonly service: Service;
+  readonly appName: string;
+  readonly change: PurchaseChange;
+}
 
-/** Creates the use case over the stored purchases, the exchange rates, the settings of the apps and the payers. */
-export function createRecordPurchase(
-  purchases: PurchaseRepository,
-  exchangeRates: ExchangeRates,
-  findRules: (appName: string) => Promise<RecordingRules | undefined>,
-  listSubscriptions: ListSubscriptions,
-  payers: PayerRepository,
-): RecordPurchase {
-  return async (appName, purchaseId, { observation, notificationPart: part, restates, ...update }) => {
-    const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
-    const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
-    const { exchangeRates: ofApp, ...rules } = needsRules ? ((await findRules(appName)) ?? {}) : {};
-    const { catalogue } = rules;
-    const rates = { ...exchangeRates, ofApp };
-    const prepareUpdate = async (before: StoredPurchase | undefined): Promise<PurchaseUpdate> => {
-      const replacedPurchase =
-        isFirstPayment(before) && observation?.replacedPurchaseId
-          ? await purchases.load(appName, observation.replacedPurchaseId)
-          : undefined;
-      const relatedPurchase =
-        isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
-          ? await purchases.load(appName, observation.relatedPurchaseId)
-          : undefined;
-      const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
-      const groupPurchases =
-        isFirstPayment(before) && !replacedPurchase && username !== undefined && canResubscribe(observation, catalogue)
-          ? selectPurchasesOfGroup(observation.purchase, await listSubscriptions(appName, username), catalogue)
-          : undefined;
-      return {
-        ...update,
-        ...rules,
-        ...(encrypted && { observation: await convertAmounts(encrypted, before, rates) }),
-        ...(restates && before && { restatedState: await convertState(before.state, rates) }),
-        ...(replacedPurchase && { replacedPurchase }),
-        ...(relatedPurchase && { relatedPurchase }),
-        ...(groupPurchases && { groupPurchases }),
-      };
+/** The stored changes of purchases, for observers in the same process. */
+export const purchaseChanges = channel('claimcheck:purchase-change');
+
+/**
+ * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. A
+ * validation that meets concurrent writers shares its claim, and the next writer applies all shared claims: the
+ * attempts do not grow with the number of writers. Returns undefined if the purchase does not exist. Throws `Conflict`
+ * if ten attempts, or 20 of a validation, met a concurrent writer.
+ *
+ * No observation brings an erased name back: a store repeats the user aliases of a purchase for years. A client that
+ * claims a purchase for an erased username ends the erasure, because the customer has returned.
+ */
+export async function recordPurchase(
+  service: Service,
+  appName: string,
+  purchaseId: string,
+  input: RecordPurchaseInput,
+): Promise<RecordPurchaseResult | undefined> {
+  const result = await applyUpdate(service, appName, purchaseId, await omitErasedNames(service, appName, input));
+  if (result?.change) purchaseChanges.publish({ service, appName, change: result.change } satisfies PublishedChange);
+  return result;
+}
+
+async function applyUpdate(
+  service: Service,
+  appName: string,
+  purchaseId: string,
+  { observation, notificationPart: part, restates, ...update }: RecordPurchaseInput,
+): Promise<RecordPurchaseResult | undefined> {
+  const encrypted = observation && (await encryptRefreshToken(service, appName, observation));
+  const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
+  const { exchangeRates: appRates, ...rules } = needsRules ? await findRules(service, appName) : {};
+  const { catalogue } = rules;
+  const prepareUpdate = async (before: StoredPurchase | undefined): Promise<PurchaseUpdate> => {
+    const replacedPurchase =
+      isFirstPayment(before) && observation?.replacedPurchaseId
+        ? await loadPurchase(service, appName, observation.replacedPurchaseId)
+        : undefined;
+    const relatedPurchase =
+      isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
+        ? await loadPurchase(service, appName, observation.relatedPurchaseId)
+        : undefined;
+    const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
+    const groupPurchases =
+      isFirstPayment(before) && !replacedPurchase && username !== undefined && canResubscribe(observation, catalogue)
+        ? selectPurchasesOfGroup(
+            observation.purchase,
+            await listRepresentativePurchases(service, appName, username, 'subscriptions'),
+            catalogue,
+          )
+        : undefined;
+    return {
+      ...update,
+      ...rules,
+      ...(encrypted && { observation: await convertAmounts(service, encrypted, { before, appRates }) }),
+      ...(restates && before && { restatedState: await convertState(service, before.state, appRates) }),
+      ...(replacedPurchase && { replacedPurchase }),
+      ...(relatedPurchase && { relatedPurchase }),
+      ...(groupPurchases && { groupPurchases }),
     };
-    return await retryOnConflict(
-      async (attempt) => {
-        const { claim } = update;
-        // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
-        if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
-          await purchases.shareClaim(appName, purchaseId, claim, update.now);
-        }
-        // Most validations and refreshes change nothing, so one read suffices for them.
-        const isCheckedOnce = (update.trigger === 'validation' || update.trigger === 'refresh') && !part;
-        const [found, isHandled] = await Promise.all([
-          isCheckedOnce ? purchases.findStored(appName, purchaseId) : purchases.load(appName, purchaseId),
-          part && needsMarkerRead(part, attempt) && purchases.isPartHandled(appName, purchaseId, part),
-        ]);
-        if (isHandled) return found && { stored: found };
-        const foundUpdate = await prepareUpdate(found);
-        const foundDraft = computePurchaseChange(found, foundUpdate);
-        // The update of a check depends on the purchase item only, which is read as one, and is conditional on its
-        // version.
-        const isCheck =
-          foundDraft !== undefined && isCheckOnly(foundDraft) && findUnregisteredPayer(foundDraft) === undefined;
-        const isLoadedAgain = isCheckedOnce && found !== undefined && foundDraft !== undefined && !isCheck;
-        const before = isLoadedAgain ? await purchases.load(appName, purchaseId, found) : found;
-        const purchaseUpdate = isLoadedAgain ? await prepareUpdate(before) : foundUpdate;
-        const draft = isLoadedAgain ? computePurchaseChange(before, purchaseUpdate) : foundDraft;
-        const registered = draft && (await registerPayer(appName, draft, { payers, now: update.now }));
-        const change = registered
-          ? computePurchaseChange(before, { ...purchaseUpdate, payer: registered.payer })
-          : draft;
-        if (before && change && !part && isCheckOnly(change)) {
-          await purchases.saveCheck(appName, change);
-          return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
-        }
-        const registeredCustomer = registered?.customer;
-        if (change) await purchases.saveChange(appName, change, { part, registeredCustomer });
-        else if (part) await purchases.markPartHandled(appName, purchaseId, part, update.now);
-        return change ? { stored: change.after, change } : before && { stored: before };
-      },
-      update.trigger === 'validation' ? validationAttempts : undefined,
-    );
   };
+  return await retryOnConflict(
+    async (attempt) => {
+      const { claim } = update;
+      // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
+      if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
+        await shareClaim(service, appName, purchaseId, claim, update.now);
+      }
+      // Most validations and refreshes change nothing, so one read suffices for them.
+      const isCheckedOnce = (update.trigger === 'validation' || update.trigger === 'refresh') && !part;
+      const [found, isHandled] = await Promise.all([
+        isCheckedOnce ? findStoredPurchase(service, appName, purchaseId) : loadPurchase(service, appName, purchaseId),
+        part && needsMarkerRead(part, attempt) && isPartHandled(service, appName, purchaseId, part),
+      ]);
+      if (isHandled) return found && { stored: found };
+      const foundUpdate = await prepareUpdate(found);
+      const foundDraft = computePurchaseChange(found, foundUpdate);
+      // The update of a check depends on the purchase item only, which is read as one, and is conditional on its
+      // version.
+      const isCheck =
+        foundDraft !== undefined && isCheckOnly(foundDraft) && findUnregisteredPayer(foundDraft) === undefined;
+      const isLoadedAgain = isCheckedOnce && found !== undefined && foundDraft !== undefined && !isCheck;
+      const before = isLoadedAgain ? await loadPurchase(service, appName, purchaseId, found) : found;
+      const purchaseUpdate = isLoadedAgain ? await prepareUpdate(before) : foundUpdate;
+      const draft = isLoadedAgain ? computePurchaseChange(before, purchaseUpdate) : foundDraft;
+      const registered = draft && (await registerCustomer(service, appName, draft, update.now));
+      const change = registered ? computePurchaseChange(before, { ...purchaseUpdate, payer: registered.payer }) : draft;
+      if (before && change && !part && isCheckOnly(change)) {
+        await savePurchaseCheck(service, appName, change);
+        return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
+      }
+      const registeredCustomer = registered?.customer;
+      if (change) await savePurchaseChange(service, appName, change, { part, registeredCustomer });
+      else if (part) await markPartHandled(service, appName, purchaseId, part, update.now);
+      return change ? { stored: change.after, change } : before && { stored: before };
+    },
+    update.trigger === 'validation' ? validationAttempts : undefined,
+  );
+}
+
+/** The settings of the app that observations depend on. */
+async function findRules(service: Service, appName: string): Promise<RecordingRules> {
+  const [app, catalogue] = await Promise.all([findCachedApp(service, appName), findCachedCatalogue(service, appName)]);
+  const { unverifiedHours, commissionRates, exchangeRates } = app ?? {};
+  return { ...omitUndefined({ catalogue, commissionRates, exchangeRates }), unverifiedHours };
 }
 
 /**
@@ -174,10 +208,11 @@ interface Registration {
 /**
  * Registers the customer of a purchase as a payer if the purchase is paid and its payments do not have a customer yet.
  */
-async function registerPayer(
+async function registerCustomer(
+  service: Service,
   appName: string,
   draft: PurchaseChange,
-  { payers, now }: { readonly payers: PayerRepository; readonly now: EpochMillis },
+  now: EpochMillis,
 ): Promise<Registration | undefined> {
   const unregistered = findUnregisteredPayer(draft);
   if (!unregistered) return undefined;
@@ -185,7 +220,7 @@ async function registerPayer(
   const isGained = draft.gainedUsers.includes(username);
   const { purchaseId, sandbox: isSandbox } = draft.after.state.purchase;
   const firstPayment = { purchaseId, paidAt, now, isGained, isSandbox };
-  const { payer, hasCustomer } = await payers.register(appName, username, firstPayment);
+  const { payer, hasCustomer } = await registerPayer(service, appName, username, firstPayment);
   return { payer, ...(hasCustomer && { customer: username }) };
 }
 
@@ -211,12 +246,13 @@ const canResubscribe = (
   findGroup(catalogue, observation.purchase) !== undefined;
 
 /** Converts the stored payments whose rate was missing or is not final. */
-export async function convertState(state: PurchaseState, rates: PaymentRates): Promise<PurchaseState> {
-  const converted = await attachUsdRates(
-    state.transactions.map(({ transaction }) => transaction),
-    [],
-    rates,
-  );
+export async function convertState(
+  service: Service,
+  state: PurchaseState,
+  appRates: AppExchangeRates | undefined,
+): Promise<PurchaseState> {
+  const payments = state.transactions.map(({ transaction }) => transaction);
+  const converted = await attachUsdRates(service, payments, { stored: [], appRates });
   const transactions = state.transactions.map((observed, index) => ({
     ...observed,
     transaction: converted[index] ?? observed.transaction,
@@ -226,11 +262,11 @@ export async function convertState(state: PurchaseState, rates: PaymentRates): P
 }
 
 async function convertAmounts(
+  service: Service,
   observation: EncryptedObservation,
-  before: StoredPurchase | undefined,
-  rates: PaymentRates,
+  { before, appRates }: { before: StoredPurchase | undefined; appRates: AppExchangeRates | undefined },
 ): Promise<EncryptedObservation> {
-  const storedTransactions = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
-  const transactions = await attachUsdRates(observation.transactions, storedTransactions, rates);
+  const stored = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
+  const transactions = await attachUsdRates(service, observation.transactions, { stored, appRates });
   return { ...observation, transactions };
 }

@@ -1,6 +1,6 @@
 import type { IntervalCheck } from '../foundation/keys.ts';
-import { platformTokens } from '../shared/platform.ts';
-import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
+import { platformTokens } from '../foundation/platform.ts';
+import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 import { getAccessEnd, getReportedEnd, isActive, isExpired, isUnverified, type Purchase } from './purchase.ts';
 
 /** Delay of a refresh after the renewal date, until the store has processed the renewal. */

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from './purchase.ts';
 
 type IntentDates = NonNullable<Purchase['renewalIntentDates']>;

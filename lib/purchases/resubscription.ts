@@ -1,5 +1,5 @@
-import type { EpochMillis } from '../shared/time.ts';
-import { type Catalogue, findCatalogueProduct } from './catalogue.ts';
+import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { getReportedEnd, isUnpaid, type Purchase } from './purchase.ts';
 
 /** The earlier subscriptions that a new purchase can continue. */

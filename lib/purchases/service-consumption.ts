@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
-import { toCanonicalJson } from './canonical-json.ts';
+import { toCanonicalJson } from '../foundation/canonical-json.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 
 /** A validation for which this service consumes a purchase at the store. */
 export const ServiceConsumption = v.object({

@@ -6,9 +6,9 @@ import type {
   TransactionRecord,
 } from '../api/purchase-records.ts';
 import type { ValidatorPurchase } from '../api/validation.ts';
+import { withoutPlatform } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
-import { withoutPlatform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import type { Announcement } from './announcement.ts';
 import { isExpired, isSubscription, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
 import { listRefundedAmounts } from './refunds.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { BillingPeriod } from '../foundation/billing-period.ts';
+import { Platform } from '../foundation/platform.ts';
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
-import { BillingPeriod } from '../shared/billing-period.ts';
-import { Platform } from '../shared/platform.ts';
 
 /**
  * A refund of a part of a payment. The refund that completes a full refund is `refundedAt` of the transaction, and is

@@ -1,12 +1,8 @@
-import { dayMs, hourMs } from '../shared/time.ts';
+import { defaultUnverifiedHours } from '../apps/unverified-hours.ts';
+import { dayMs, hourMs } from '../foundation/time.ts';
 import type { PurchaseState } from './merge.ts';
 import { isUnpaid } from './purchase.ts';
 import { chooseLaterNotice, type RenewalNotice } from './renewal-notice.ts';
-
-/** Hours of access after the expiration date of a renewing subscription while its store cannot be queried. */
-export const defaultUnverifiedHours = 24;
-/** Maximum that an app can set. */
-export const maxUnverifiedHours = 168;
 
 /** Stores charge a renewal up to a day before the period. */
 const maxEarlyRenewalMs = dayMs;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toUuid } from '../shared/to-uuid.ts';
+import { toUuid } from '../foundation/to-uuid.ts';
 
 /** A customer with the form of the username that the client says it passed to the store. */
 export interface AliasedUser {

@@ -1,9 +1,9 @@
 import pMap from 'p-map';
-import type { AppItemRepository } from '../apps/app-item-repository.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import type { ReportProgress } from '../shared/progress.ts';
-import { type RefreshDeps, refreshPurchase } from './refresh-purchase.ts';
+import type { ReportProgress } from '../foundation/progress.ts';
+import type { Service } from '../foundation/service.ts';
+import { scanPurchaseIds } from '../purchases/app-item-table.ts';
+import { refreshPurchase } from './refresh-purchase.ts';
 
 interface RefreshAllResult {
   readonly refreshed: number;
@@ -20,17 +20,16 @@ const concurrency = 5;
  */
 export async function refreshAllPurchases(
   name: string,
-  deps: RefreshDeps & { readonly appItems: AppItemRepository; readonly apps: AppRepository },
+  service: Service & {},
   reportProgress?: ReportProgress,
 ): Promise<RefreshAllResult> {
-  const { name: appName } = await getApp(deps.apps, name);
+  const { name: appName } = await getApp(service, name);
   let [refreshed, failed] = [0, 0];
   const refresh = async (purchaseId: string) => {
-    if (await refreshPurchase({ appName, purchaseId }, deps)) refreshed++;
+    if (await refreshPurchase({ appName, purchaseId }, service)) refreshed++;
     else failed++;
     reportProgress?.(refreshed + failed);
   };
-  for await (const purchaseIds of deps.appItems.scanPurchaseIds(appName))
-    await pMap(purchaseIds, refresh, { concurrency });
+  for await (const purchaseIds of scanPurchaseIds(service, appName)) await pMap(purchaseIds, refresh, { concurrency });
   return { refreshed, failed };
 }

@@ -1,29 +1,25 @@
 import type { App } from '../apps/app.ts';
+import { findCachedApp } from '../apps/app-cache.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import type { Service } from '../foundation/service.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
-import type { PurchaseRefreshState } from '../purchases/purchase-repository.ts';
-import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
-import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { endRefreshSchedule, findRefreshState } from '../purchases/purchase-table.ts';
+import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import { recordPurchase } from '../purchases/record-purchase.ts';
+import type { PurchaseRefreshState } from '../purchases/stored-purchase.ts';
 import { containsAliasForm } from '../purchases/user-aliases.ts';
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { LoadStore, Store } from '../stores/store.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
+import type { Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { tryFulfill } from '../stores/try-fulfill.ts';
 import type { PurchaseMessage } from './refresh-message.ts';
-
-export type RefreshDeps = StoreContextDeps & {
-  readonly events: EventRepository;
-  readonly loadStore: LoadStore;
-  readonly recordPurchase: RecordPurchase;
-  readonly userAliases: UserAliasRepository;
-};
 
 const noObservations: FetchResult = { observations: [] };
 
@@ -31,7 +27,7 @@ const noObservations: FetchResult = { observations: [] };
 export interface RefreshContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: RefreshDeps;
+  readonly service: Service;
   /** Reason of the change at the store if the caller has caused it. */
   readonly storeReason?: NotificationReason;
   /** Customer whom the caller has named to the store. The service can meet the customer for the first time. */
@@ -43,14 +39,14 @@ export interface RefreshContext {
  * failed: the next one is scheduled, or the expiration date takes effect. Returns false then. Ends the schedule of a
  * deleted app.
  */
-export async function refreshPurchase({ appName, purchaseId }: PurchaseMessage, deps: RefreshDeps): Promise<boolean> {
-  const app = await deps.appCache.find(appName);
-  if (app?.deletedAt !== undefined) await deps.purchases.endRefreshSchedule(appName, purchaseId);
+export async function refreshPurchase({ appName, purchaseId }: PurchaseMessage, service: Service): Promise<boolean> {
+  const app = await findCachedApp(service, appName);
+  if (app?.deletedAt !== undefined) await endRefreshSchedule(service, appName, purchaseId);
   if (!app || app.deletedAt !== undefined) return true;
-  const refreshState = await deps.purchases.findRefreshState(appName, purchaseId);
+  const refreshState = await findRefreshState(service, appName, purchaseId);
   if (!refreshState) return true;
-  const recorder = createEventRecorder({ type: 'receipt.refreshed', date: deps.now() });
-  const context = { app, recorder, deps };
+  const recorder = createEventRecorder({ type: 'receipt.refreshed', date: service.now() });
+  const context = { app, recorder, service };
   const result = (await fetchObservations(refreshState, context)) ?? noObservations;
   const { failure } = result;
   const recorded = await recordRefresh(result, purchaseId, context);
@@ -61,7 +57,7 @@ export async function refreshPurchase({ appName, purchaseId }: PurchaseMessage, 
   await recordWorkerEvent(
     appName,
     { recorder, request: { route: 'refresh', params: { purchaseId } }, ...(failure && { failure }) },
-    deps,
+    service,
   );
   return failure === undefined;
 }
@@ -72,8 +68,8 @@ export async function refreshPurchase({ appName, purchaseId }: PurchaseMessage, 
  * `InvalidPayload` for a purchase that cannot be refreshed, and the error of the store.
  */
 export async function refreshPurchaseNow(purchaseId: string, context: RefreshContext): Promise<void> {
-  const { app, recorder, deps } = context;
-  const refreshState = await deps.purchases.findRefreshState(app.name, purchaseId);
+  const { app, recorder, service } = context;
+  const refreshState = await findRefreshState(service, app.name, purchaseId);
   if (!refreshState) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   recorder.addTag(purchaseId, '_P');
   const result = await fetchObservations(refreshState, context);
@@ -98,13 +94,13 @@ interface FetchResult {
 /** Returns undefined if the store cannot be queried for the purchase. */
 async function fetchObservations(
   { purchase, refreshToken }: PurchaseRefreshState,
-  { app, recorder, deps }: RefreshContext,
+  { app, recorder, service }: RefreshContext,
 ): Promise<FetchResult | undefined> {
   const { platform } = purchase;
-  const store = await deps.loadStore(platform);
+  const store = await loadStore(platform);
   if (!refreshToken || !store.refresh) return undefined;
   try {
-    const storeContext = await createStoreContext(app.name, platform, { recorder, deps });
+    const storeContext = await createStoreContext(app.name, platform, { recorder, service });
     return { observations: await store.refresh(refreshToken, storeContext), source: { store, storeContext } };
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
@@ -124,10 +120,10 @@ async function recordRefresh(
 ): Promise<RecordPurchaseResult[]> {
   const recorded = await recordAndFulfill(result, context);
   if (hasObservation(result.observations, purchaseId)) return recorded;
-  const { app, deps } = context;
+  const { app, service } = context;
   const awaitsCredentials = result.failure?.code === ('NeedMoreData' satisfies ErrorCode);
-  const input = { trigger: 'refresh', awaitsCredentials, strategy: app.strategy, now: deps.now() } as const;
-  const scheduled = await deps.recordPurchase(app.name, purchaseId, input);
+  const input = { trigger: 'refresh', awaitsCredentials, strategy: app.strategy, now: service.now() } as const;
+  const scheduled = await recordPurchase(service, app.name, purchaseId, input);
   return scheduled ? [...recorded, scheduled] : recorded;
 }
 
@@ -145,15 +141,21 @@ async function recordAndFulfill(
 
 async function recordObservations(
   observations: readonly Observation[],
-  { app, deps, storeReason, storeUser: namedUser }: RefreshContext,
+  { app, service, storeReason, storeUser: namedUser }: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
   const update = { trigger: 'refresh', strategy: app.strategy, ...(storeReason && { storeReason }) } as const;
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
     const isNamed = namedUser !== undefined && containsAliasForm(observation.userAliases, namedUser);
-    const storeUser = await resolveStoreUser(app.name, observation, deps.userAliases);
-    const input = { ...update, ...(isNamed && { storeUser: namedUser }), ...storeUser, observation, now: deps.now() };
-    results.push(await deps.recordPurchase(app.name, observation.purchase.purchaseId, input));
+    const storeUser = await resolveStoreUser(app.name, observation, service);
+    const input = {
+      ...update,
+      ...(isNamed && { storeUser: namedUser }),
+      ...storeUser,
+      observation,
+      now: service.now(),
+    };
+    results.push(await recordPurchase(service, app.name, observation.purchase.purchaseId, input));
   }
   return results.filter((result) => result !== undefined);
 }

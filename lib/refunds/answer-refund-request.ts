@@ -1,20 +1,20 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
+import { findCachedApp } from '../apps/app-cache.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import { memoize } from '../foundation/memoize.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { type EpochMillis, minuteMs } from '../foundation/time.ts';
+import { listOwnedTransactions } from '../purchases/owned-purchase-table.ts';
+import { findPurchase, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
-import { memoize } from '../shared/memoize.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { type EpochMillis, minuteMs } from '../shared/time.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
 import type { RefundAnswer } from '../stores/refund-request.ts';
-import type { LoadStore } from '../stores/store.ts';
 import type { RefundRequestRecord } from './contract.ts';
 import {
   type AnswerAuthor,
@@ -30,20 +30,6 @@ import {
 } from './refund-request.ts';
 import { findRefundConsent, findRefundRequest, updateRefundRequest } from './refund-request-table.ts';
 
-/** The service with what reads the facts about a refund. */
-export interface RefundService extends Service {
-  readonly ownedPurchases: Pick<OwnedPurchaseRepository, 'listTransactions'>;
-  readonly purchases: PurchaseRepository;
-}
-
-/** The service with what sends a statement to a store. */
-export interface AnswerService extends RefundService, StoreContextDeps {
-  readonly purchases: PurchaseRepository;
-  readonly events: EventRepository;
-  readonly loadStore: LoadStore;
-  now(): EpochMillis;
-}
-
 /** Transactions in the sums of a customer. */
 const maxTransactions = 500;
 
@@ -52,24 +38,24 @@ interface CustomerFacts {
   readonly consentedAt: EpochMillis | undefined;
 }
 
-async function readCustomer(service: RefundService, appName: string, username: string): Promise<CustomerFacts> {
+async function readCustomer(service: Service, appName: string, username: string): Promise<CustomerFacts> {
   const [all, consentedAt] = await Promise.all([
-    service.ownedPurchases.listTransactions(appName, username, { skip: 0, limit: maxTransactions }),
+    listOwnedTransactions(service, appName, username, { skip: 0, limit: maxTransactions }),
     findRefundConsent(service, appName, username),
   ]);
   return { all, consentedAt };
 }
 
 async function readFacts(
-  service: RefundService,
+  service: Service,
   appName: string,
   request: RefundRequest,
   read = async (username: string) => await readCustomer(service, appName, username),
 ): Promise<RefundFacts> {
   const { purchaseId } = request;
   const [stored, own] = await Promise.all([
-    service.purchases.find(appName, purchaseId),
-    service.purchases.listTransactions(appName, [purchaseId]),
+    findPurchase(service, appName, purchaseId),
+    listTransactionsOfPurchases(service, appName, [purchaseId]),
   ]);
   const [username] = stored?.entitledUsers ?? [];
   const customer = username === undefined ? { all: own, consentedAt: undefined } : await read(username);
@@ -78,7 +64,7 @@ async function readFacts(
 
 /** Reads a refund request with its facts. Throws `ResourceNotFound` for an unknown one. */
 export async function readRefundRequest(
-  service: RefundService,
+  service: Service,
   appName: string,
   requestId: string,
 ): Promise<RefundRequestRecord> {
@@ -94,7 +80,7 @@ const concurrency = 10;
  * requests several refunds.
  */
 export async function readRefundRequests(
-  service: RefundService,
+  service: Service,
   appName: string,
   requests: readonly RefundRequest[],
 ): Promise<RefundRequestRecord[]> {
@@ -116,7 +102,7 @@ type AnswerInput = { readonly [K in keyof RefundAnswer]?: RefundAnswer[K] | unde
  * after the deadline or the store's decision, or with the first statement if there is one.
  */
 export async function answerRefundRequest(
-  service: AnswerService,
+  service: Service,
   requestId: string,
   input: AnswerInput,
   { appName, author, recorder }: { appName: string; author: AnswerAuthor; recorder: EventRecorder },
@@ -133,7 +119,7 @@ export async function answerRefundRequest(
   return toRefundRequestRecord(sent, await readFacts(service, appName, sent), service.now());
 }
 
-async function throwAnswered(service: RefundService, appName: string, request: RefundRequest): Promise<never> {
+async function throwAnswered(service: Service, appName: string, request: RefundRequest): Promise<never> {
   const { answer } = toRefundRequestRecord(request, await readFacts(service, appName, request), service.now());
   throw new ServiceError('Conflict', 'The refund request has a statement already. The first one counts.', {
     data: { answer },
@@ -161,7 +147,7 @@ function completeAnswer(request: RefundRequest, input: AnswerInput, facts: Refun
 
 /** Stores the statement, unless the request has one. */
 async function storeAnswer(
-  service: Pick<Service, 'table' | 'now'>,
+  service: Service,
   appName: string,
   { requestId, answer, author }: { requestId: string; answer: RefundAnswer; author: AnswerAuthor },
 ): Promise<{ saved: RefundRequest; isFirst: boolean }> {
@@ -212,7 +198,7 @@ const maxRetryDelayMs = 10 * minuteMs;
  * statement is sent again, and the store counts the first.
  */
 async function sendAnswer(
-  service: AnswerService,
+  service: Service,
   appName: string,
   request: RefundRequest,
   recorder: EventRecorder,
@@ -239,7 +225,7 @@ const computeDelayMs = (failedAttempts: number): EpochMillis =>
   Math.min(maxRetryDelayMs, minuteMs * 2 ** Math.min(failedAttempts - 1, 10));
 
 async function trySend(
-  service: AnswerService,
+  service: Service,
   appName: string,
   { answer, ...request }: RefundRequest,
   recorder: EventRecorder,
@@ -247,9 +233,9 @@ async function trySend(
   const { platform } = request;
   if (!answer) return undefined;
   try {
-    const store = await service.loadStore(platform);
+    const store = await loadStore(platform);
     if (!store.answerRefundRequest) throw new ServiceError('InternalError', `${platform} does not request statements.`);
-    const context = await createStoreContext(appName, platform, { recorder, deps: service });
+    const context = await createStoreContext(appName, platform, { recorder, service });
     await store.answerRefundRequest(request, answer, context);
     return undefined;
   } catch (error) {
@@ -261,10 +247,10 @@ async function trySend(
  * Takes the due step of a refund request: the statement by the policy of the app, or another attempt to send one.
  * Idempotent.
  */
-export async function runDueStep(service: AnswerService, appName: string, requestId: string): Promise<void> {
+export async function runDueStep(service: Service, appName: string, requestId: string): Promise<void> {
   const request = await findRefundRequest(service, appName, requestId);
   if (request?.dueAt === undefined) return;
-  const app = await service.appCache.find(appName);
+  const app = await findCachedApp(service, appName);
   if (!app || app.deletedAt !== undefined || request.outcome) return await endSteps(service, appName, request);
   if (!request.answer) return await applyPolicy(service, app, request);
   if (!isUnsent(request)) return await endSteps(service, appName, request);
@@ -274,7 +260,7 @@ export async function runDueStep(service: AnswerService, appName: string, reques
   await sendOnSchedule(service, appName, request);
 }
 
-async function applyPolicy(service: AnswerService, app: App, request: RefundRequest): Promise<void> {
+async function applyPolicy(service: Service, app: App, request: RefundRequest): Promise<void> {
   const now = service.now();
   if (now < request.deadline - policyLeadMs) return;
   const isOpen = getState(request, now) === 'open' && request.rejection === undefined;
@@ -290,7 +276,7 @@ async function applyPolicy(service: AnswerService, app: App, request: RefundRequ
 }
 
 /** Sends the statement from a worker and records an event. */
-async function sendOnSchedule(service: AnswerService, appName: string, request: RefundRequest): Promise<void> {
+async function sendOnSchedule(service: Service, appName: string, request: RefundRequest): Promise<void> {
   const recorder = createEventRecorder({ type: 'refund.answered', date: service.now() });
   recorder.addTag(request.purchaseId, '_P');
   const sent = await sendAnswer(service, appName, request, recorder);
@@ -302,11 +288,7 @@ async function sendOnSchedule(service: AnswerService, appName: string, request: 
   await recordWorkerEvent(appName, result, service);
 }
 
-async function endSteps(
-  service: Pick<Service, 'table'>,
-  appName: string,
-  { requestId, version }: RefundRequest,
-): Promise<void> {
+async function endSteps(service: Service, appName: string, { requestId, version }: RefundRequest): Promise<void> {
   await updateRefundRequest(service, appName, requestId, (current) => {
     if (current.version !== version || current.dueAt === undefined) return current;
     const { dueAt: _ended, ...rest } = current;
@@ -315,7 +297,7 @@ async function endSteps(
 }
 
 /** Logs a statement that the store did not accept until the deadline, which an alarm counts. */
-async function reportLost(service: AnswerService, appName: string, request: RefundRequest): Promise<void> {
+async function reportLost(service: Service, appName: string, request: RefundRequest): Promise<void> {
   const { requestId, answer } = request;
   const reason = answer?.failureReason ?? 'The statement about a refund was not sent before the deadline.';
   const failure = new ServiceError('ConnectionFailed', reason);

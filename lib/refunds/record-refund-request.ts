@@ -1,7 +1,7 @@
+import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { retryUntilWritten } from '../shared/retry.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
 import type { StoreRefundOutcome, StoreRefundRequest } from '../stores/refund-request.ts';
 import { policyLeadMs, type RefundRequest } from './refund-request.ts';
 import {
@@ -17,12 +17,12 @@ import {
  * about which the store has decided since is recorded with the outcome: notifications have no order.
  */
 export async function recordRefundRequest(
-  service: Pick<Service, 'table'> & { readonly purchases: Pick<PurchaseRepository, 'listTransactions'> },
+  service: Service & {},
   appName: string,
   request: StoreRefundRequest,
 ): Promise<RefundRequest> {
   const { purchaseId, transactionId, requestedAt, deadline } = request;
-  const payments = await service.purchases.listTransactions(appName, [purchaseId]);
+  const payments = await listTransactionsOfPurchases(service, appName, [purchaseId]);
   const outcomeAt = payments.find((payment) => payment.transactionId === transactionId)?.refundedAt ?? 0;
   const decision = (await findRefundDecision(service, appName, transactionId)) ?? { outcome: 'refunded', outcomeAt };
   const outcome = decision.outcomeAt >= requestedAt ? decision : { dueAt: deadline - policyLeadMs };
@@ -41,7 +41,7 @@ const isSameReview = (latest: RefundRequest, { requestedAt }: StoreRefundRequest
 
 /** Closes the latest request of a payment with the store's decision, or one that is processed later. */
 export async function recordRefundOutcome(
-  service: Pick<Service, 'table'>,
+  service: Service,
   appName: string,
   { transactionId, outcome }: StoreRefundOutcome,
   outcomeAt: EpochMillis,
@@ -52,7 +52,7 @@ export async function recordRefundOutcome(
 
 /** Ignores a decision about an older request. */
 async function closeLatest(
-  service: Pick<Service, 'table'>,
+  service: Service,
   appName: string,
   transactionId: string,
 ): Promise<RefundRequest | undefined> {

@@ -1,17 +1,15 @@
 import { buildUpdate } from '../foundation/build-update.ts';
+import type { CursorPage } from '../foundation/cursor-page.ts';
 import * as keys from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
 import { updateVersioned } from '../foundation/update-versioned.ts';
-import type { CursorPage } from '../shared/cursor-page.ts';
-import { parse } from '../shared/parse.ts';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
 import type { StoreRefundRequest } from '../stores/refund-request.ts';
 import { getAnswerEnd, RefundDecision, RefundRequest, type RefundRequestState } from './refund-request.ts';
-
-type TableService = Pick<Service, 'table'>;
 
 const maxScanned = 1_000;
 
@@ -21,7 +19,7 @@ const decisionRetentionMs = 30 * dayMs;
 const parseRequest = (item: Item): RefundRequest => parse(RefundRequest, item, 'DatabaseError');
 
 export async function findRefundRequest(
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   requestId: string,
 ): Promise<RefundRequest | undefined> {
@@ -32,7 +30,7 @@ export async function findRefundRequest(
 
 /** Returns the latest request for a payment. `transactionId` has a platform prefix. */
 export async function findLatestRefundRequest(
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   transactionId: string,
 ): Promise<RefundRequest | undefined> {
@@ -47,7 +45,7 @@ export async function findLatestRefundRequest(
  * since.
  */
 export async function createRefundRequest(
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   request: StoreRefundRequest & Pick<RefundRequest, 'outcome' | 'outcomeAt' | 'dueAt'>,
   latest: RefundRequest | undefined,
@@ -65,7 +63,7 @@ export async function createRefundRequest(
  * interferes. Returns undefined if the request does not exist. A result equal to the argument is not written.
  */
 export const updateRefundRequest = async (
-  service: TableService,
+  service: Service,
   appName: string,
   requestId: string,
   change: (request: RefundRequest) => RefundRequest,
@@ -77,7 +75,7 @@ export const updateRefundRequest = async (
   );
 
 /** Returns false if another writer has changed the request. The lease of a due request does not change its version. */
-async function replace({ table }: TableService, appName: string, request: RefundRequest): Promise<boolean> {
+async function replace({ table }: Service, appName: string, request: RefundRequest): Promise<boolean> {
   const { answer, rejection, outcome, outcomeAt, dueAt, version } = request;
   const fields = { answer, rejection, outcome, outcomeAt, dueAt, version, ...toIndexKeys(appName, request) };
   const condition = { expression: 'version = :before', values: { ':before': version - 1 } };
@@ -85,7 +83,7 @@ async function replace({ table }: TableService, appName: string, request: Refund
 }
 
 export async function findRefundDecision(
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   transactionId: string,
 ): Promise<RefundDecision | undefined> {
@@ -95,7 +93,7 @@ export async function findRefundDecision(
 
 /** Stores a decision about a payment, unless a later one is stored. */
 export async function saveRefundDecision(
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   transactionId: string,
   { outcome, outcomeAt }: RefundDecision,
@@ -118,7 +116,7 @@ interface RefundRequestQuery {
 
 /** Lists a page, newest first. With a state: by the end of the time for a statement, or by its date. */
 export const listRefundRequestPage = async (
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   { state, now, ...page }: RefundRequestQuery,
 ): Promise<CursorPage<RefundRequest>> =>
@@ -163,7 +161,7 @@ function selectList(
 
 /** Returns when the customer consented to statements about refunds. Undefined without consent. */
 export async function findRefundConsent(
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   username: string,
 ): Promise<EpochMillis | undefined> {
@@ -173,7 +171,7 @@ export async function findRefundConsent(
 
 /** Stores the consent of the customer. Undefined withdraws it. */
 export async function setRefundConsent(
-  { table }: TableService,
+  { table }: Service,
   appName: string,
   username: string,
   consentedAt: EpochMillis | undefined,

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
+import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { type Platform, platformTokens } from '../shared/platform.ts';
-import { type EpochMillis, minuteMs } from '../shared/time.ts';
 import { RefundAnswer, RefundOutcome, StoreRefundRequest } from '../stores/refund-request.ts';
 import type { RefundRequestRecord } from './contract.ts';
 

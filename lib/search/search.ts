@@ -1,27 +1,16 @@
 import type { SearchResult } from '../api/search.ts';
 import type { App } from '../apps/app.ts';
-import type { CustomerRepository } from '../customers/customer-repository.ts';
-import type { EventRepository } from '../events/event-repository.ts';
+import { findCustomerNames, findCustomerRows } from '../customers/customer-table.ts';
+import { findEvent } from '../events/event-table.ts';
+import { platforms, withPlatform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { toNeutralId } from '../foundation/vocabulary.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { findPurchases, listPurchaseIdsByStoreAccount } from '../purchases/purchase-table.ts';
 import { toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
-import type { TransactionRepository } from '../purchases/transaction-repository.ts';
-import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
-import { platforms, withPlatform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { toNeutralId } from '../shared/vocabulary.ts';
-import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
-
-/** What `search` needs. */
-interface SearchDeps {
-  now(): EpochMillis;
-  readonly customers: CustomerRepository;
-  readonly deliveries: DeliveryRepository;
-  readonly events: EventRepository;
-  readonly purchases: PurchaseRepository;
-  readonly transactions: TransactionRepository;
-  readonly userAliases: UserAliasRepository;
-}
+import { listTransactionsById } from '../purchases/transaction-table.ts';
+import { findUserOfAlias, listUnclaimedPurchases } from '../purchases/user-alias-table.ts';
+import { findDelivery } from '../webhooks/delivery-table.ts';
 
 /** Maximum number of purchases of one store account. */
 const maxAccountPurchases = 20;
@@ -32,36 +21,32 @@ const maxNames = 20;
  * Finds the customers whose names begin with the text, and what has exactly this name or id: purchases, transactions,
  * an event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
  */
-export async function search(app: App, q: string, deps: SearchDeps): Promise<SearchResult[]> {
-  const exact = await findExact(app, q, deps);
+export async function search(app: App, q: string, service: Service): Promise<SearchResult[]> {
+  const exact = await findExact(app, q, service);
   if (exact.some(({ type }) => type !== 'customer')) return exact;
   const variants = [...new Set([q.toUpperCase(), q.toLowerCase()])].filter((variant) => variant !== q);
   const results = await Promise.all(
-    variants.flatMap((variant) => [findPurchases(app, variant, deps), findTransactions(app, variant, deps)]),
+    variants.flatMap((variant) => [searchPurchases(app, variant, service), searchTransactions(app, variant, service)]),
   );
   return [...exact, ...results.flat()];
 }
 
-async function findExact(app: App, q: string, deps: SearchDeps): Promise<SearchResult[]> {
+async function findExact(app: App, q: string, service: Service): Promise<SearchResult[]> {
   const results = await Promise.all([
-    findCustomers(app, q, deps),
-    findPurchases(app, q, deps),
-    findTransactions(app, q, deps),
-    findEvent(app, q, deps),
-    findDelivery(app, q, deps),
+    searchCustomers(app, q, service),
+    searchPurchases(app, q, service),
+    searchTransactions(app, q, service),
+    searchEvents(app, q, service),
+    searchDeliveries(app, q, service),
   ]);
   return results.flat();
 }
 
-async function findCustomers(
-  { name }: App,
-  q: string,
-  { customers, userAliases }: Pick<SearchDeps, 'customers' | 'userAliases'>,
-) {
+async function searchCustomers({ name }: App, q: string, service: Service) {
   const [named, aliased, prefixed] = await Promise.all([
-    customers.findMany(name, [q]),
-    userAliases.findUser(name, q),
-    customers.findNames(name, q, maxNames),
+    findCustomerRows(service, name, [q]),
+    findUserOfAlias(service, name, q),
+    findCustomerNames(service, name, q, maxNames),
   ]);
   const matches = [
     ...named.map(({ username }) => [username, 'name'] as const),
@@ -83,17 +68,13 @@ function listPrefixedIds(q: string): string[] {
   return isPrefixed ? [id] : platforms.map((platform) => withPlatform(platform, id));
 }
 
-async function findPurchases(
-  { name }: App,
-  q: string,
-  { purchases, userAliases, now }: Pick<SearchDeps, 'purchases' | 'userAliases' | 'now'>,
-) {
+async function searchPurchases({ name }: App, q: string, service: Service) {
   const [unclaimedIds, accountIds] = await Promise.all([
-    userAliases.listUnclaimedPurchases(name, [q], maxAccountPurchases),
-    purchases.listIdsByStoreAccount(name, q, maxAccountPurchases),
+    listUnclaimedPurchases(service, name, [q], maxAccountPurchases),
+    listPurchaseIdsByStoreAccount(service, name, q, maxAccountPurchases),
   ]);
   const ids = new Set(listPrefixedIds(q));
-  const found = await purchases.findMany(name, [...ids, ...unclaimedIds, ...accountIds]);
+  const found = await findPurchases(service, name, [...ids, ...unclaimedIds, ...accountIds]);
   const chooseMatch = ({ purchaseId }: Purchase) => {
     if (ids.has(purchaseId)) return 'purchaseId';
     return accountIds.includes(purchaseId) ? 'appTransactionId' : 'alias';
@@ -103,24 +84,24 @@ async function findPurchases(
       ({
         type: 'purchase',
         match: chooseMatch(purchase),
-        purchase: toPurchaseDetails(purchase, entitledUsers, { now: now() }),
+        purchase: toPurchaseDetails(purchase, entitledUsers, { now: service.now() }),
       }) as const,
   );
 }
 
-async function findTransactions({ name }: App, q: string, { transactions }: Pick<SearchDeps, 'transactions'>) {
-  const lists = await Promise.all(listPrefixedIds(q).map(async (id) => await transactions.listById(name, id)));
+async function searchTransactions({ name }: App, q: string, service: Service) {
+  const lists = await Promise.all(listPrefixedIds(q).map(async (id) => await listTransactionsById(service, name, id)));
   return lists
     .flat()
     .map((transaction) => ({ type: 'transaction', transaction: toTransactionRecord(transaction) }) as const);
 }
 
-async function findEvent({ name }: App, q: string, { events }: Pick<SearchDeps, 'events'>) {
-  const event = await events.find(name, q);
+async function searchEvents({ name }: App, q: string, service: Service) {
+  const event = await findEvent(service, name, q);
   return event ? [{ type: 'event', eventId: event.eventId } as const] : [];
 }
 
-async function findDelivery({ name }: App, q: string, { deliveries }: Pick<SearchDeps, 'deliveries'>) {
-  const delivery = await deliveries.find(name, q);
+async function searchDeliveries({ name }: App, q: string, service: Service) {
+  const delivery = await findDelivery(service, name, q);
   return delivery ? [{ type: 'delivery', deliveryId: delivery.deliveryId } as const] : [];
 }

@@ -1,33 +1,19 @@
 import pMap from 'p-map';
-import type { CustomerRepository } from '../customers/customer-repository.ts';
+import { isPermanent, type ServiceError } from '../foundation/errors.ts';
 import type { CounterGroup } from '../foundation/keys.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
-import { isPermanent, type ServiceError } from '../shared/errors.ts';
-import {
-  computeFromRecord,
-  reportStreamFailures,
-  type StreamFailure,
-  type StreamFailureDeps,
-} from '../shared/stream-failure.ts';
-import type { StreamRecord } from '../shared/stream-record.ts';
+import type { Service } from '../foundation/service.ts';
+import { computeFromRecord, reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
+import type { StreamRecord } from '../foundation/stream-record.ts';
 import { pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
-import type { CounterRepository } from './counter-repository.ts';
+import { getCounterKey, incrementCounter } from './counter-table.ts';
 import { collapseHours } from './counts.ts';
 import { type CountsChange, listCountsChanges, toShardKey } from './counts-change.ts';
 import { type CustomerKey, findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
-import type { StreamMarkerRepository } from './stream-marker-repository.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
 
 /** Number of counters, or customer summaries, that are written concurrently. */
 const concurrency = 8;
-
-export interface AggregationDeps extends StreamFailureDeps {
-  readonly counters: CounterRepository;
-  readonly customers: CustomerRepository;
-  readonly ownedPurchases: OwnedPurchaseRepository;
-  readonly streamMarkers: StreamMarkerRepository;
-}
 
 /**
  * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected
@@ -37,7 +23,7 @@ export interface AggregationDeps extends StreamFailureDeps {
 export async function aggregateStreamRecords(
   records: readonly StreamRecord[],
   shardId: string,
-  deps: AggregationDeps,
+  service: Service,
 ): Promise<void> {
   const shardKey = toShardKey(shardId);
   const failures: StreamFailure[] = [];
@@ -57,9 +43,9 @@ export async function aggregateStreamRecords(
     groupByCounter(changes),
     async ({ appName, increments, ...counter }) => {
       const last = increments.reduce((a, b) => (a.writtenAt > b.writtenAt ? a : b));
-      const key = deps.counters.getKey(appName, counter);
+      const key = getCounterKey(appName, counter);
       await skipPermanent({ appName, key, writtenAt: last.writtenAt }, async () => {
-        await deps.counters.increment(appName, counter, shardKey, increments);
+        await incrementCounter(service, appName, counter, shardKey, increments);
       });
     },
     { concurrency },
@@ -70,12 +56,12 @@ export async function aggregateStreamRecords(
   await pMap(
     recordsByCustomer.values(),
     async ({ record, customer }) =>
-      await skipPermanent(record, async () => await rebuildCustomerSummary(customer, deps)),
+      await skipPermanent(record, async () => await rebuildCustomerSummary(customer, service)),
     { concurrency },
   );
   // After all writes, so that a repeated batch rarely reports its failures again. A replay is idempotent.
-  await reportStreamFailures(failures, deps);
-  await deletePassedMarkers(records, deps);
+  await reportStreamFailures(failures, service);
+  await deletePassedMarkers(records, service);
 }
 
 type FailedRecord = Pick<StreamRecord, 'appName' | 'key' | 'writtenAt'>;

@@ -1,7 +1,7 @@
+import { addBillingPeriods } from '../foundation/billing-period.ts';
+import { addDays } from '../foundation/calendar.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
-import { addBillingPeriods } from '../shared/billing-period.ts';
-import { addDays } from '../shared/calendar.ts';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { type CohortUnit, maxCohortPeriods } from './figure-names.ts';
 
 /** Returns the first day of the week (Monday) or month (UTC) that contains a time. */

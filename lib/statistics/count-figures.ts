@@ -1,5 +1,10 @@
 import * as v from 'valibot';
+import { toCountry } from '../foundation/country.ts';
 import type { FiguresDimension, Product } from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { StoredItem } from '../foundation/stream-record.ts';
+import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
 import { isPayment } from '../purchases/paid-periods.ts';
@@ -14,11 +19,6 @@ import {
 import { PaymentFigures, type PreviousPeriod } from '../purchases/payment-figures.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
-import { toCountry } from '../shared/country.ts';
-import { parse } from '../shared/parse.ts';
-import type { Platform } from '../shared/platform.ts';
-import type { StoredItem } from '../shared/stream-record.ts';
-import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
 import { addCounts, type Counts } from './counts.ts';
 import {

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
+import { parse } from '../foundation/parse.ts';
+import type { StoredItem } from '../foundation/stream-record.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
-import { parse } from '../shared/parse.ts';
-import type { StoredItem } from '../shared/stream-record.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';

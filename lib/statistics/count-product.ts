@@ -1,5 +1,9 @@
 import * as v from 'valibot';
 import type { Product } from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
+import { Platform } from '../foundation/platform.ts';
+import type { StoredItem } from '../foundation/stream-record.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
 import { listActivePeriods, listTrials, SubscriptionActivity, type Trial } from '../purchases/active-periods.ts';
@@ -7,10 +11,6 @@ import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { isActive, isUnverified } from '../purchases/purchase.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
-import { parse } from '../shared/parse.ts';
-import { Platform } from '../shared/platform.ts';
-import type { StoredItem } from '../shared/stream-record.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import { addCounts, type Counts } from './counts.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { hourMs } from '../shared/time.ts';
+import { hourMs } from '../foundation/time.ts';
 import { addCounts, type Counts } from './counts.ts';
 import { type CountsChange, isLaterSequence } from './counts-change.ts';
 

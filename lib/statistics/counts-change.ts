@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { StreamRecord } from '../shared/stream-record.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import type { StreamRecord } from '../foundation/stream-record.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { type FigureCounts, negateFigureCounts, sumFigureCounts } from './count-figures.ts';
 import { counterScopes, type DailyCounts, noItemCounts, subtractDailyCounts } from './count-item.ts';
 import { negateProductCounts, type ProductCounts, sumProductCounts } from './count-product.ts';

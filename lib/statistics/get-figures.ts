@@ -1,12 +1,14 @@
 import type { CohortInterval, FiguresAmount, FiguresDimension } from '../api/figures.ts';
 import type { StatsInterval } from '../api/stats.ts';
+import { addDays, addMonths } from '../foundation/calendar.ts';
+import type { Service } from '../foundation/service.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
-import { addDays, addMonths } from '../shared/calendar.ts';
+import { listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { maxCohortPeriods, movementNames } from './figure-names.ts';
 import { type FigureSums, sumCounts, summarizePayments } from './figure-sums.ts';
 import { planReads } from './plan-reads.ts';
-import { type FiguresDeps, readFigures } from './read-figures.ts';
+import { readFigures } from './read-figures.ts';
 import { parseStatsRange } from './stats-range.ts';
 import { listIntervals } from './to-breakdown.ts';
 import { type CohortContext, type CohortSums, countCustomers, getNextStart, listCohortStarts } from './to-cohorts.ts';
@@ -29,10 +31,10 @@ interface Head {
 }
 
 /** Parses the range. The default is the last 31 days by day, otherwise the last 12 months. */
-function parseRange({ startdate, enddate }: Query, isByDay: boolean, deps: FiguresDeps) {
-  const last = enddate ?? toUtcDay(deps.now());
+function parseRange({ startdate, enddate }: Query, isByDay: boolean, service: Service) {
+  const last = enddate ?? toUtcDay(service.now());
   const first = startdate ?? (isByDay ? undefined : `${addMonths(last.slice(0, 7), -11)}-01`);
-  return parseStatsRange({ startdate: first, enddate: last }, deps.now())?.days;
+  return parseStatsRange({ startdate: first, enddate: last }, service.now())?.days;
 }
 
 /** Reads figures by interval. `buildRows` builds the rows of the app and of each group. */
@@ -40,23 +42,23 @@ export async function getIntervalFigures<Row>(
   appName: string,
   query: Query & { readonly interval?: StatsInterval | undefined },
   {
-    deps,
+    service,
     buildRows,
   }: {
-    readonly deps: FiguresDeps;
+    readonly service: Service;
     readonly buildRows: (sums: FigureSums, context: MovementContext) => Row[];
   },
 ) {
   const { interval = 'month', by = 'none', amount = 'after_refunds' } = query;
-  const days = parseRange(query, interval === 'day', deps);
-  const today = toUtcDay(deps.now());
+  const days = parseRange(query, interval === 'day', service);
+  const today = toUtcDay(service.now());
   const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
   const { range, wholeMonths } = planReads(intervals, { interval, today });
   const isSandbox = query.sandbox === 'true';
   const readings = await readFigures(
     appName,
     { range, by, isSandbox, page: query, rowsPerGroup: intervals.length, names: movementNames },
-    deps,
+    service,
   );
   const { total, groups } = readings;
   const build = (sums: FigureSums): Row[] => buildRows(sums, { intervals, wholeMonths, today, amount });
@@ -73,19 +75,19 @@ export async function getCohortFigures<Cohort>(
   appName: string,
   query: Query & { readonly interval?: CohortInterval | undefined },
   {
-    deps,
+    service,
     reads,
     buildCohorts,
   }: {
-    readonly deps: FiguresDeps;
+    readonly service: Service;
     /** Further counters that the cohorts need: customers, and the figures of their days or months. */
     readonly reads: { readonly customers?: true; readonly days?: true };
     readonly buildCohorts: (sums: CohortSums, starts: readonly string[], context: CohortContext) => Cohort[];
   },
 ) {
   const { interval: unit = 'month', by = 'none', amount = 'after_refunds' } = query;
-  const range = parseRange(query, false, deps);
-  const now = deps.now();
+  const range = parseRange(query, false, service);
+  const now = service.now();
   const today = toUtcDay(now);
   const starts = range ? listCohortStarts(range, unit, today) : [];
   const [first = today] = starts;
@@ -93,8 +95,8 @@ export async function getCohortFigures<Cohort>(
   const readsDays = unit === 'week';
   const readCustomers = async () =>
     readsDays
-      ? await deps.counters.listDays(appName, ...days)
-      : await deps.counters.listMonths(appName, first.slice(0, 7), days[1].slice(0, 7));
+      ? await listCounterDays(service, appName, ...days)
+      : await listCounterMonths(service, appName, first.slice(0, 7), days[1].slice(0, 7));
   const [readings, customerPeriods] = await Promise.all([
     readFigures(
       appName,
@@ -105,7 +107,7 @@ export async function getCohortFigures<Cohort>(
         page: query,
         rowsPerGroup: starts.length * (reads.days ? 1 : Math.min(starts.length, maxCohortPeriods[unit])),
       },
-      deps,
+      service,
     ),
     reads.customers ? readCustomers() : [],
   ]);

@@ -1,5 +1,5 @@
-import { addDays, addMonths, listDays } from '../shared/calendar.ts';
-import type { StoredItem } from '../shared/stream-record.ts';
+import { addDays, addMonths, listDays } from '../foundation/calendar.ts';
+import type { StoredItem } from '../foundation/stream-record.ts';
 import { counterScopes } from './count-item.ts';
 
 const listPeriodDays = (period: string): string[] =>

@@ -1,12 +1,13 @@
 import pMap from 'p-map';
 import type { BreakdownGroup, StatsDimension, StatsInterval } from '../api/stats.ts';
+import { addMonths, countDaysBetween } from '../foundation/calendar.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import type { Product } from '../foundation/keys.ts';
+import { platforms } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
-import { addMonths, countDaysBetween } from '../shared/calendar.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { platforms } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import type { CounterRepository } from './counter-repository.ts';
+import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { type Counts, indexByPeriod } from './counts.ts';
 import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';
 
@@ -47,20 +48,20 @@ const concurrency = 25;
 export async function readBreakdown(
   appName: string,
   { days, interval, by, isSandbox, page }: BreakdownQuery,
-  { counters, now }: { readonly counters: CounterRepository; now(): EpochMillis },
+  service: Service & { now(): EpochMillis },
 ): Promise<Breakdown> {
-  const products = by === 'product' ? await counters.listProducts(appName) : [];
+  const products = by === 'product' ? await listCountedProducts(service, appName) : [];
   const skip = page.skip ?? page.offset ?? 0;
   if (!days) {
     const limit = page.limit ?? defaultProducts;
     return { groups: [], ...(by === 'product' && { products: { skip, limit, total: products.length } }) };
   }
-  const context = { intervals: listIntervals(days, interval), today: toUtcDay(now()) };
+  const context = { intervals: listIntervals(days, interval), today: toUtcDay(service.now()) };
   const readSums = async (product?: Product): Promise<SumsByPeriod> => {
     const month = days[0].slice(0, 7);
     const [daily, monthly] = await Promise.all([
-      counters.listDays(appName, `${month}-01`, days[1], { isSandbox, product }),
-      counters.listMonths(appName, '', addMonths(month, -1), { isSandbox, product }),
+      listCounterDays(service, appName, `${month}-01`, days[1], { isSandbox, product }),
+      listCounterMonths(service, appName, '', addMonths(month, -1), { isSandbox, product }),
     ]);
     return { days: indexByPeriod(daily), earlierMonths: monthly.map(({ counts }) => counts) };
   };

@@ -1,13 +1,15 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
 import type { FiguresDimension } from '../api/figures.ts';
+import { findCatalogue } from '../apps/app-table.ts';
+import { listEntitlements } from '../apps/catalogue.ts';
+import { countDaysBetween } from '../foundation/calendar.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import type { Product } from '../foundation/keys.ts';
-import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
-import { countDaysBetween } from '../shared/calendar.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import type { CounterQuery, CounterRepository } from './counter-repository.ts';
+import { Platform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import type { CounterQuery } from './counter-table.ts';
+import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
 
@@ -37,12 +39,6 @@ interface FiguresRequest {
   readonly names?: readonly string[];
 }
 
-export interface FiguresDeps {
-  readonly counters: CounterRepository;
-  findCatalogue(appName: string): Promise<Catalogue | undefined>;
-  now(): EpochMillis;
-}
-
 interface FigureReadings {
   /** The whole app. */
   readonly total: FigureSums;
@@ -66,14 +62,14 @@ const concurrency = 25;
 export async function readFigures(
   appName: string,
   { range, by, isSandbox, page, rowsPerGroup, names }: FiguresRequest,
-  { counters, findCatalogue }: FiguresDeps,
+  service: Service,
 ): Promise<FigureReadings> {
   // The aggregator writes the counters after seconds, so an eventually consistent read is hardly older.
   const readGroup = async (group: CounterQuery): Promise<Omit<FigureSums, 'segment'>> => {
     const query = { ...group, isSandbox, isEventuallyConsistent: true };
     const [months, ...days] = await Promise.all([
-      range.months[0] <= range.months[1] ? counters.listMonths(appName, ...range.months, query) : [],
-      ...range.days.map(async (days) => await counters.listDays(appName, ...days, query)),
+      range.months[0] <= range.months[1] ? listCounterMonths(service, appName, ...range.months, query) : [],
+      ...range.days.map(async (days) => await listCounterDays(service, appName, ...days, query)),
     ]);
     return { days: indexByPeriod(days.flat()), months: indexByPeriod(months) };
   };
@@ -103,7 +99,7 @@ export async function readFigures(
       return { total, groups: checkRows([...sums].map(([country, part]) => ({ segment: { country }, ...part }))) };
     }
     case 'product': {
-      const products = await counters.listProducts(appName);
+      const products = await listCountedProducts(service, appName);
       const skip = page.skip ?? page.offset ?? 0;
       const maxGroups = Math.min(
         Math.floor(maxRows / Math.max(1, rowsPerGroup)),
@@ -114,8 +110,8 @@ export async function readFigures(
       return { total, groups, products: { skip, limit, total: products.length } };
     }
     case 'entitlement': {
-      const catalogue = await findCatalogue(appName);
-      const products = (await counters.listProducts(appName)).filter(
+      const catalogue = await findCatalogue(service, appName);
+      const products = (await listCountedProducts(service, appName)).filter(
         ({ productId }) => listEntitlements(catalogue, productId).length > 0,
       );
       if (products.length * periodCount > maxProductPeriods) throw tooManyRowsError();

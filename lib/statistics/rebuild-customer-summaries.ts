@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
-import type { AppItemRepository } from '../apps/app-item-repository.ts';
-import type { CustomerRepository } from '../customers/customer-repository.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
-import type { ReportProgress } from '../shared/progress.ts';
+import type { ReportProgress } from '../foundation/progress.ts';
+import type { Service } from '../foundation/service.ts';
+import { scanUsernames } from '../purchases/app-item-table.ts';
 import { rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 
 interface RebuildResult {
@@ -29,21 +28,17 @@ const concurrency = 8;
  */
 export async function rebuildCustomerSummaries(
   appName: string,
-  deps: {
-    readonly appItems: AppItemRepository;
-    readonly customers: CustomerRepository;
-    readonly ownedPurchases: OwnedPurchaseRepository;
-  },
+  service: Service & {},
   { usernames: requestedUsernames = [], reportProgress }: RebuildOptions = {},
 ): Promise<RebuildResult> {
   let checked = 0;
   let corrected = 0;
   const unknownUsernames: string[] = [];
-  const batches = requestedUsernames.length > 0 ? [requestedUsernames] : deps.appItems.scanUsernames(appName);
+  const batches = requestedUsernames.length > 0 ? [requestedUsernames] : scanUsernames(service, appName);
   for await (const usernames of batches) {
     const changes = await pMap(
       usernames,
-      async (username) => ({ username, change: await rebuildCustomerSummary({ appName, username }, deps) }),
+      async (username) => ({ username, change: await rebuildCustomerSummary({ appName, username }, service) }),
       { concurrency },
     );
     for (const { username, change } of changes) {

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import type { CustomerRepository } from '../customers/customer-repository.ts';
-import { toCanonicalJson } from '../purchases/canonical-json.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
-import { parse } from '../shared/parse.ts';
-import type { StreamRecord } from '../shared/stream-record.ts';
+import { updateCustomerSummary } from '../customers/customer-table.ts';
+import { toCanonicalJson } from '../foundation/canonical-json.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import type { StreamRecord } from '../foundation/stream-record.ts';
+import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 
 export interface CustomerKey {
   readonly appName: string;
@@ -29,20 +30,14 @@ export function findAffectedCustomers(records: readonly StreamRecord[]): Custome
   return [...customers.values()];
 }
 
-interface SummaryDeps {
-  readonly customers: CustomerRepository;
-  readonly ownedPurchases: OwnedPurchaseRepository;
-}
-
 /**
  * Recomputes the customer's summary from the current purchases, so repeated and late records have no effect. Optimistic
  * locking: a summary of older purchases never replaces a newer one. Returns undefined if the customer does not exist.
  */
 export async function rebuildCustomerSummary(
   { appName, username }: CustomerKey,
-  { customers, ownedPurchases }: SummaryDeps,
-): ReturnType<CustomerRepository['updateSummary']> {
-  const listPurchases = async () =>
-    await ownedPurchases.listRepresentativePurchases(appName, username, 'subscriptions');
-  return await customers.updateSummary(appName, username, listPurchases);
+  service: Service,
+): ReturnType<typeof updateCustomerSummary> {
+  const listPurchases = async () => await listRepresentativePurchases(service, appName, username, 'subscriptions');
+  return await updateCustomerSummary(service, appName, username, listPurchases);
 }

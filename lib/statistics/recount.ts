@@ -1,23 +1,28 @@
 import pMap from 'p-map';
-import type { AppItemRepository } from '../apps/app-item-repository.ts';
+import { addDays, listDays, listMonths } from '../foundation/calendar.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import type { CounterGroup, Product } from '../foundation/keys.ts';
+import type { ReportProgress } from '../foundation/progress.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
-import { addDays, listDays, listMonths } from '../shared/calendar.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { ReportProgress } from '../shared/progress.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { findOldestEventDate, scanCountableItems } from '../purchases/app-item-table.ts';
 import { type FigureCounts, sumFigureCounts } from './count-figures.ts';
 import { counterScopes, sumDailyCounts } from './count-item.ts';
 import { pickRunningTotals, sumProductCounts } from './count-product.ts';
-import type { CounterRepository } from './counter-repository.ts';
+import {
+  type CounterPeriod,
+  listCountedProducts,
+  listCounterDays,
+  listCounterMonths,
+  replaceCounts,
+} from './counter-table.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from './counts.ts';
 
 /** Days as `YYYY-MM-DD`, both included. */
 type DayRange = readonly [first: string, last: string];
 type CountsByPeriod = ReadonlyMap<string, Counts>;
-interface RecountContext {
-  readonly appItems: AppItemRepository;
-  readonly counters: CounterRepository;
+interface RecountOptions {
   /** Called after the counters are read, to wait until the indexes contain all items that are counted. */
   readonly waitForIndex?: () => Promise<void>;
   /** Receives the number of items that are counted. */
@@ -54,11 +59,12 @@ const concurrency = 8;
  * completely in the range.
  */
 export async function recount(
+  service: Service,
   appName: string,
   days: DayRange,
-  { appItems, counters, waitForIndex, reportProgress }: RecountContext,
+  { waitForIndex, reportProgress }: RecountOptions = {},
 ): Promise<CounterDifference[]> {
-  const products = await counters.listProducts(appName);
+  const products = await listCountedProducts(service, appName);
   const groups = counterScopes.flatMap(({ isSandbox }): CounterGroup[] => [
     { isSandbox },
     { isSandbox, figures: 'platforms' },
@@ -71,13 +77,13 @@ export async function recount(
   const groupCounters = new Map(
     await pMap(
       groups,
-      async (group) => [toGroupKey(group), await readCounters(appName, { days, counters, group })] as const,
+      async (group) => [toGroupKey(group), await readCounters(service, appName, { days, group })] as const,
       { concurrency },
     ),
   );
   await waitForIndex?.();
   const counted = indexByPeriod(groupCounters.get(appKey)?.days ?? []);
-  const recounted = await recountDays({ appItems, appName, days, counted, reportProgress });
+  const recounted = await recountDays(service, appName, { days, counted, reportProgress });
   const months = listWholeMonths(days);
   return [...new Set([...groupCounters.keys(), ...recounted.keys()])].flatMap((key) => {
     const group = parseGroupKey(key);
@@ -95,18 +101,17 @@ export async function recount(
   });
 }
 
-type CounterReadings = Awaited<ReturnType<CounterRepository['listDays']>>;
+type CounterReadings = readonly CounterPeriod[];
 
-interface ReadOptions extends Pick<RecountContext, 'counters'> {
-  readonly days: DayRange;
-  readonly group: CounterGroup;
-}
-
-async function readCounters(appName: string, { days, counters, group }: ReadOptions) {
+async function readCounters(
+  service: Service,
+  appName: string,
+  { days, group }: { days: DayRange; group: CounterGroup },
+) {
   const months = listWholeMonths(days);
   return {
-    days: await counters.listDays(appName, ...days, group),
-    months: months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1), group) : [],
+    days: await listCounterDays(service, appName, ...days, group),
+    months: months.length > 0 ? await listCounterMonths(service, appName, months[0], months.at(-1), group) : [],
   };
 }
 
@@ -130,9 +135,9 @@ const isDay = (period: string): boolean => period.length === 'YYYY-MM-DD'.length
  * their periods. Writes a day and its month in one transaction, so it can be repeated after a crash.
  */
 export async function correctCounters(
+  service: Service,
   appName: string,
   { days, differences }: { readonly days: DayRange; readonly differences: readonly CounterDifference[] },
-  { counters }: Pick<RecountContext, 'counters'>,
 ): Promise<void> {
   const wholeMonths = listWholeMonths(days);
   const skippedPeriods: string[] = [];
@@ -142,7 +147,7 @@ export async function correctCounters(
     const monthChange = figures ? change : toMonthCounts(group)(change);
     const monthCorrection = { period: month, ...group, change: (counts: Counts) => addCounts(counts, monthChange) };
     const isInPartOfMonth = isDay(period) && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;
-    const isCorrected = await counters.replaceCounts(appName, [
+    const isCorrected = await replaceCounts(service, appName, [
       { period, ...group, version, change: () => recounted },
       ...(isInPartOfMonth ? [monthCorrection] : []),
     ]);
@@ -168,19 +173,16 @@ function findDifferences(
 }
 
 /** Returns the counts that the items in the table add up to. The key is a `toGroupKey`. */
-async function recountDays({
-  appItems,
-  appName,
-  days: [first, last],
-  counted,
-  reportProgress,
-}: Pick<RecountContext, 'appItems'> & {
-  appName: string;
-  days: DayRange;
-  counted: CountsByPeriod;
-  reportProgress: ReportProgress | undefined;
-}): Promise<ReadonlyMap<string, CountsByPeriod>> {
-  const firstCompleteDay = await findFirstCompleteDay(appItems, appName);
+async function recountDays(
+  service: Service,
+  appName: string,
+  {
+    days: [first, last],
+    counted,
+    reportProgress,
+  }: { days: DayRange; counted: CountsByPeriod; reportProgress: ReportProgress | undefined },
+): Promise<ReadonlyMap<string, CountsByPeriod>> {
+  const firstCompleteDay = await findFirstCompleteDay(service, appName);
   const groups = new Map([[appKey, new Map<string, Counts>()]]);
   const wholeMonths = listWholeMonths([first, last]);
   const addGroupCounts = (group: CounterGroup, period: string, counts: Counts): void => {
@@ -190,7 +192,7 @@ async function recountDays({
   };
   let countedItems = 0;
   const range = { startdate: toMidnight(first), enddate: toMidnight(addDays(last, 1)) };
-  for await (const items of appItems.scanCountableItems(appName, range)) {
+  for await (const items of scanCountableItems(service, appName, range)) {
     for (const { isSandbox, count } of counterScopes) {
       const itemCounts = items.map(count);
       for (const [day, counts] of sumDailyCounts(...itemCounts.map(({ days }) => days))) {
@@ -221,8 +223,8 @@ const toMidnight = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);
 /**
  * Finds the first day whose events are all retained. For earlier days, only the counters have the number of requests.
  */
-async function findFirstCompleteDay(appItems: RecountContext['appItems'], appName: string): Promise<string> {
-  const oldest = await appItems.findOldestEventDate(appName);
+async function findFirstCompleteDay(service: Service, appName: string): Promise<string> {
+  const oldest = await findOldestEventDate(service, appName);
   // '9' sorts after every day.
   return oldest === undefined ? '9' : addDays(toUtcDay(oldest), ttlDeletionLagDays);
 }

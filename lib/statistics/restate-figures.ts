@@ -1,20 +1,11 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { AppItemRepository } from '../apps/app-item-repository.ts';
-import type { ExchangeRates } from '../money/attach-usd-rates.ts';
+import type { ReportProgress } from '../foundation/progress.ts';
+import type { Service } from '../foundation/service.ts';
+import { scanPurchaseIds } from '../purchases/app-item-table.ts';
 import { computePurchaseChange } from '../purchases/purchase-change.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { convertState, type RecordPurchase } from '../purchases/record-purchase.ts';
-import type { ReportProgress } from '../shared/progress.ts';
-import type { EpochMillis } from '../shared/time.ts';
-
-interface RestateDeps {
-  readonly appItems: Pick<AppItemRepository, 'scanPurchaseIds'>;
-  readonly purchases: Pick<PurchaseRepository, 'load'>;
-  readonly recordPurchase: RecordPurchase;
-  readonly exchangeRates: ExchangeRates;
-  now(): EpochMillis;
-}
+import { loadPurchase } from '../purchases/purchase-table.ts';
+import { convertState, recordPurchase } from '../purchases/record-purchase.ts';
 
 interface RestateOptions {
   readonly correct: boolean;
@@ -31,26 +22,26 @@ const concurrency = 10;
  * nothing, and the stream counts what was corrected. Idempotent.
  */
 export async function restateFigures(
-  { name, strategy, commissionRates, exchangeRates: ofApp }: RestatedApp,
-  { appItems, purchases, recordPurchase, exchangeRates, now }: RestateDeps,
+  { name, strategy, commissionRates, exchangeRates: appRates }: RestatedApp,
+  service: Service,
   { correct, reportProgress }: RestateOptions,
 ): Promise<number> {
   let [checked, found] = [0, 0];
   const check = async (purchaseId: string): Promise<void> => {
-    const stored = await purchases.load(name, purchaseId);
-    const update = { trigger: 'import', strategy, now: now() } as const;
-    const restatedState = stored && (await convertState(stored.state, { ...exchangeRates, ofApp }));
+    const stored = await loadPurchase(service, name, purchaseId);
+    const update = { trigger: 'import', strategy, now: service.now() } as const;
+    const restatedState = stored && (await convertState(service, stored.state, appRates));
     const rules = { ...(commissionRates && { commissionRates }), ...(restatedState && { restatedState }) };
     const change = computePurchaseChange(stored, { ...update, ...rules });
     if (change && change.changedTransactions.length + change.changedFigures.length > 0) {
       found += 1;
       // An import announces nothing that occurred before.
-      if (correct) await recordPurchase(name, purchaseId, { ...update, restates: true });
+      if (correct) await recordPurchase(service, name, purchaseId, { ...update, restates: true });
     }
     checked += 1;
     reportProgress?.(checked);
   };
-  for await (const purchaseIds of appItems.scanPurchaseIds(name)) await pMap(purchaseIds, check, { concurrency });
+  for await (const purchaseIds of scanPurchaseIds(service, name)) await pMap(purchaseIds, check, { concurrency });
   return found;
 }
 

@@ -1,7 +1,7 @@
 import type { CohortInterval, ConversionCohort, FiguresAmount, LtvCohort, RetentionCohort } from '../api/figures.ts';
-import { addBillingPeriods } from '../shared/billing-period.ts';
-import { addDays, addMonths, listDays } from '../shared/calendar.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { addBillingPeriods } from '../foundation/billing-period.ts';
+import { addDays, addMonths, listDays } from '../foundation/calendar.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { getCheckTime, getCohortStart } from './cohort-periods.ts';
 import { type Counts, listHourCounts } from './counts.ts';
 import { buildCohortPrefix, maxCohortPeriods } from './figure-names.ts';

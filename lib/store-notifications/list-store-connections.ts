@@ -1,5 +1,6 @@
-import type { AppRepository } from '../apps/app-repository.ts';
-import { type Platform, platforms } from '../shared/platform.ts';
+import { listConnectedPlatforms } from '../apps/app-table.ts';
+import { type Platform, platforms } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
 import { buildNotificationUrl } from './notification-urls.ts';
 
 /** Whether an app has settings for a store, and the URL that the store must call. */
@@ -14,9 +15,9 @@ interface StoreConnection {
 export async function listStoreConnections(
   appName: string,
   baseUrl: string,
-  { apps }: { readonly apps: AppRepository },
+  service: Service & {},
 ): Promise<StoreConnection[]> {
-  const connected = await apps.listConnectedPlatforms(appName);
+  const connected = await listConnectedPlatforms(service, appName);
   return platforms.map((platform) => {
     const notificationUrl = buildNotificationUrl(baseUrl, appName, platform);
     return { platform, isConnected: connected.includes(platform), ...(notificationUrl && { notificationUrl }) };

@@ -1,4 +1,4 @@
-import { type Platform, platformTokens } from '../shared/platform.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
 
 /** An HTTP endpoint that receives the notifications of one store. Each endpoint is its own Lambda function. */
 export interface NotificationEndpoint {

@@ -1,4 +1,4 @@
-import type { Platform } from '../shared/platform.ts';
+import type { Platform } from '../foundation/platform.ts';
 import { notificationEndpoints } from './notification-endpoints.ts';
 
 /** Returns the URL to which the store must send the app's notifications. Undefined if the store does not push them. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
+import { Platform } from '../foundation/platform.ts';
 import { StoreNotification } from '../stores/store.ts';
 
 /** A message of the notification queue: a verified store notification. */

@@ -1,23 +1,21 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
-import type { AppCache } from '../apps/app-cache.ts';
+import { findCachedApp } from '../apps/app-cache.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { type EnqueueForwardDeps, enqueueStoreMessage } from '../forwards/enqueue-store-message.ts';
+import { enqueueStoreMessage } from '../forwards/enqueue-store-message.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import { createEventId } from '../foundation/event-id.ts';
+import { logError, logWarning } from '../foundation/log.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { authenticate, extractQueryCredentials, requireLevel } from '../http/authenticate.ts';
 import { matchPath } from '../http/match-path.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { logError, logWarning } from '../shared/log.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import { parse } from '../shared/parse.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { LoadStore } from '../stores/store.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
 import { type RawNotification, StoreNotification } from '../stores/store.ts';
 import { type NotificationEndpoint, notificationEndpoints } from './notification-endpoints.ts';
-import type { QueuedNotification } from './queued-notification.ts';
 
 /** A store notification whose app has been resolved. */
 interface NotificationCall {
@@ -28,13 +26,6 @@ interface NotificationCall {
   readonly recorder: EventRecorder;
 }
 
-type ReceiveDeps = StoreContextDeps &
-  EnqueueForwardDeps & {
-    readonly events: EventRepository;
-    readonly loadStore: LoadStore;
-    readonly notificationQueue: MessageQueue<QueuedNotification>;
-  };
-
 /**
  * Verifies a store notification and enqueues it. Rejects what the store did not send. Accepts an authentic notification
  * with an invalid payload and records it as a failed event, because the store would repeat it. Responds with 5xx to an
@@ -42,10 +33,10 @@ type ReceiveDeps = StoreContextDeps &
  */
 export async function receiveNotification(
   lambdaEvent: APIGatewayProxyEvent,
-  deps: ReceiveDeps,
+  service: Service,
 ): Promise<APIGatewayProxyResult> {
   try {
-    return await enqueueNotifications(await identifyCall(lambdaEvent, deps), deps);
+    return await enqueueNotifications(await identifyCall(lambdaEvent, service), service);
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     const { code, status, message, retryable } = failure;
@@ -63,14 +54,16 @@ const rejectedMessage = 'The notification is rejected.';
 
 async function identifyCall(
   lambdaEvent: APIGatewayProxyEvent,
-  { appCache, now }: { readonly appCache: AppCache; now(): EpochMillis },
+  service: Service & { now(): EpochMillis },
 ): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
-    appName === undefined ? await authenticateStore(lambdaEvent, { appCache, now }) : await appCache.find(appName);
+    appName === undefined
+      ? await authenticateStore(lambdaEvent, { ...service, now: service.now })
+      : await findCachedApp(service, appName);
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'The app is not found.');
   const type = `webhook.${endpoint.platform}.called`;
-  const receivedAt = now();
+  const receivedAt = service.now();
   const recorder = createEventRecorder({ type, date: receivedAt });
   return { endpoint, app, raw: toRawNotification(lambdaEvent), receivedAt, recorder };
 }
@@ -78,9 +71,9 @@ async function identifyCall(
 /** Verifies the key in the URL that the operator has configured in the store. */
 async function authenticateStore(
   lambdaEvent: APIGatewayProxyEvent,
-  { appCache, now }: { readonly appCache: AppCache; now(): EpochMillis },
+  service: Service & { now(): EpochMillis },
 ): Promise<App> {
-  const { app, key } = await authenticate(extractQueryCredentials(lambdaEvent), { appCache, now: now() });
+  const { app, key } = await authenticate(service, extractQueryCredentials(lambdaEvent));
   requireLevel(key, { keyLevel: 'public', method: 'POST', permissions: [] });
   return app;
 }
@@ -95,17 +88,17 @@ function matchEndpoint(path: string): { endpoint: NotificationEndpoint; appName:
 
 async function enqueueNotifications(
   { endpoint, app, raw, receivedAt, recorder }: NotificationCall,
-  deps: ReceiveDeps,
+  service: Service,
 ): Promise<APIGatewayProxyResult> {
   const { platform } = endpoint;
-  const store = await deps.loadStore(platform);
+  const store = await loadStore(platform);
   if (!store.receive) throw new ServiceError('ResourceNotFound', `${platform} does not support notifications.`);
   try {
-    const context = await createStoreContext(app.name, platform, { recorder, deps });
+    const context = await createStoreContext(app.name, platform, { recorder, service });
     if (context.settings === undefined) throw new ServiceError('Forbidden', `The settings of ${platform} are missing.`);
     const received = await store.receive(raw, context);
     const notifications = received.notifications.map((notification) => parse(StoreNotification, notification));
-    await deps.notificationQueue.send(
+    await service.notificationQueue.send(
       notifications.map((notification, index) => ({
         appName: app.name,
         platform,
@@ -116,12 +109,12 @@ async function enqueueNotifications(
       })),
       { group: app.name },
     );
-    await enqueueStoreMessage({ appName: app.name, platform, raw, receivedAt, notifications }, deps);
+    await enqueueStoreMessage({ appName: app.name, platform, raw, receivedAt, notifications }, service);
     return toHttpResult(200, received.responseText ?? '');
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     if (failure.code !== 'InvalidPayload') throw failure;
-    await recordWorkerEvent(app.name, { recorder, failure, request: { route: endpoint.paths[0] ?? '' } }, deps);
+    await recordWorkerEvent(app.name, { recorder, failure, request: { route: endpoint.paths[0] ?? '' } }, service);
     return toHttpResult(200, '');
   }
 }

@@ -1,8 +1,9 @@
 import type { StoreRequest } from '../api/store-request.ts';
 import type { App } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { Service } from '../foundation/service.ts';
 import type { StoreNotification } from '../stores/store.ts';
-import { type AnnounceRequestDeps, announceStoreRequest } from '../webhooks/announce-store-request.ts';
+import { announceStoreRequest } from '../webhooks/announce-store-request.ts';
 
 /** An account can have many purchases; the event is tagged with the first ones only. */
 const maxTaggedPurchases = 10;
@@ -14,15 +15,15 @@ export async function recordStoreRequest(
     app,
     notification: { key, occurredAt },
     recorder,
-    deps,
+    service,
   }: {
     readonly app: App;
     readonly notification: StoreNotification;
     readonly recorder: EventRecorder;
-    readonly deps: AnnounceRequestDeps;
+    readonly service: Service;
   },
 ): Promise<void> {
-  const { purchases, usernames } = await announceStoreRequest(app, request, { key, date: occurredAt, deps });
+  const { purchases, usernames } = await announceStoreRequest(app, request, { key, date: occurredAt, service });
   for (const { purchaseId } of purchases.slice(0, maxTaggedPurchases)) recorder.addTag(purchaseId, '_P');
   for (const username of usernames) recorder.addTag(username, '_A');
   const rows = purchases.map(({ purchaseId, productId, platform }) => ({ purchaseId, productId, platform }));

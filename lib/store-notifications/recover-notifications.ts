@@ -1,31 +1,23 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
+import { listApps } from '../apps/app-table.ts';
 import { getApp } from '../apps/manage-apps.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import { createEventId } from '../foundation/event-id.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import { type Platform, platforms, storeNames } from '../shared/platform.ts';
-import { dayMs, type EpochMillis, hourMs, secondMs } from '../shared/time.ts';
-import { unavailableError } from '../shared/unavailable-error.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { LoadStore, StoreNotification } from '../stores/store.ts';
-import type { HandledNotificationRepository } from './handled-notification-repository.ts';
+import type { MessageQueue } from '../foundation/message-queue.ts';
+import { type Platform, platforms, storeNames } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { dayMs, type EpochMillis, hourMs, secondMs } from '../foundation/time.ts';
+import { unavailableError } from '../foundation/unavailable-error.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
+import type { StoreNotification } from '../stores/store.ts';
+import { findEnqueueTimes, isNotificationHandled, markNotificationsEnqueued } from './handled-notification-table.ts';
 import { notificationEndpoints } from './notification-endpoints.ts';
-import { type ProcessDeps, processNotification } from './process-notification.ts';
-import type { QueuedNotification } from './queued-notification.ts';
-
-type RecoveryDeps = StoreContextDeps & {
-  readonly apps: AppRepository;
-  readonly events: EventRepository;
-  readonly handledNotifications: HandledNotificationRepository;
-  readonly loadStore: LoadStore;
-  readonly notificationQueue: MessageQueue<QueuedNotification>;
-};
+import { processNotification } from './process-notification.ts';
 
 /** Each run covers the period of many earlier runs, so a failed run has no effect. */
 const lookbackMs = 3 * dayMs;
@@ -41,23 +33,25 @@ const pushPlatforms = new Set<Platform>(notificationEndpoints.map(({ platform })
 
 /**
  * Enqueues the notifications that a store failed to deliver and that are not handled. Records one event for each app
- * and store with such notifications.
+ * and store with such notifications. Default: all apps.
  */
-export async function recoverUndelivered(deps: RecoveryDeps, remainingMs: () => number): Promise<void> {
-  await recoverForApps(
-    platforms.filter((platform) => pushPlatforms.has(platform)),
-    remainingMs,
-    deps,
-  );
+export async function recoverUndelivered(
+  service: Service,
+  remainingMs: () => number,
+  apps?: readonly App[],
+): Promise<void> {
+  const pushed = platforms.filter((platform) => pushPlatforms.has(platform));
+  await recoverForApps(service, pushed, { remainingMs, apps: apps ?? (await listApps(service)) });
 }
 
-/** Enqueues the notifications of the stores that do not push them. */
-export async function pollNotifications(deps: RecoveryDeps, remainingMs: () => number): Promise<void> {
-  await recoverForApps(
-    platforms.filter((platform) => !pushPlatforms.has(platform)),
-    remainingMs,
-    deps,
-  );
+/** Enqueues the notifications of the stores that do not push them. Default: of all apps. */
+export async function pollNotifications(
+  service: Service,
+  remainingMs: () => number,
+  apps?: readonly App[],
+): Promise<void> {
+  const polled = platforms.filter((platform) => !pushPlatforms.has(platform));
+  await recoverForApps(service, polled, { remainingMs, apps: apps ?? (await listApps(service)) });
 }
 
 /** Number of notifications that are processed concurrently. */
@@ -94,18 +88,18 @@ export interface RecoveryProgress {
 export async function recoverSince(
   name: string,
   { since, onProgress = () => {} }: RecoveryOptions,
-  deps: RecoveryDeps & ProcessDeps,
+  service: Service,
 ): Promise<StoreRecovery[]> {
-  const app = await getApp(deps.apps, name);
+  const app = await getApp(service, name);
   const recoveries: StoreRecovery[] = [];
   for (const platform of pushPlatforms) {
     let finished = 0;
     onProgress({ platform, finished });
-    const notifications = await listKeptNotifications(app.name, { platform, since, deps });
+    const notifications = await listKeptNotifications(app.name, { platform, since, service });
     const results = await pMap(
       notifications,
       async (notification) => {
-        const isProcessed = await processRecovered(notification, { appName: app.name, platform, deps });
+        const isProcessed = await processRecovered(notification, { appName: app.name, platform, service });
         onProgress({ platform, finished: ++finished, total: notifications.length });
         return isProcessed;
       },
@@ -121,17 +115,17 @@ export async function recoverSince(
 /** Lists the unhandled notifications that a store keeps, in the order in which they occurred. */
 async function listKeptNotifications(
   appName: string,
-  { platform, since, deps }: { platform: Platform; since: EpochMillis; deps: RecoveryDeps },
+  { platform, since, service }: { platform: Platform; since: EpochMillis; service: Service },
 ): Promise<readonly StoreNotification[]> {
-  const recorder = createEventRecorder({ type: 'notifications.reconciled', date: deps.now() });
-  const context = await createStoreContext(appName, platform, { recorder, deps });
+  const recorder = createEventRecorder({ type: 'notifications.reconciled', date: service.now() });
+  const context = await createStoreContext(appName, platform, { recorder, service });
   if (context.settings === undefined) return [];
-  const { listNotifications, listUndelivered } = await deps.loadStore(platform);
+  const { listNotifications, listUndelivered } = await loadStore(platform);
   const kept = (await (listNotifications ?? listUndelivered)?.(since, context)) ?? [];
   const unique = removeDuplicates(kept);
   const isHandled = await pMap(
     unique,
-    async ({ key }) => await deps.handledNotifications.isHandled(appName, { platform, key }),
+    async ({ key }) => await isNotificationHandled(service, appName, { platform, key }),
     { concurrency },
   );
   return unique.filter((_notification, index) => !isHandled[index]).sort((a, b) => a.occurredAt - b.occurredAt);
@@ -144,9 +138,9 @@ const removeDuplicates = (notifications: readonly StoreNotification[]): StoreNot
 /** Returns whether the notification was processed. A failure is recorded in its event. */
 async function processRecovered(
   notification: StoreNotification,
-  { appName, platform, deps }: { appName: string; platform: Platform; deps: ProcessDeps },
+  { appName, platform, service }: { appName: string; platform: Platform; service: Service },
 ): Promise<boolean> {
-  const receivedAt = deps.now();
+  const receivedAt = service.now();
   const eventId = deriveEventId(receivedAt, appName, platform, notification.key);
   const queued = { appName, platform, eventId, receivedAt, attempt: 0, notification };
   // The operator repeats the command instead of the queue.
@@ -155,7 +149,7 @@ async function processRecovered(
       throw unavailableError(storeNames[platform], 'The notification cannot be processed now.');
     },
   };
-  return await processNotification(queued, { ...deps, notificationQueue: rejectingQueue }).then(
+  return await processNotification(queued, { ...service, notificationQueue: rejectingQueue }).then(
     () => true,
     () => false,
   );
@@ -163,47 +157,46 @@ async function processRecovered(
 
 /** Starts with a random app, so all apps are covered over time even if one run has too little time for all of them. */
 async function recoverForApps(
+  service: Service,
   targetPlatforms: readonly Platform[],
-  remainingMs: () => number,
-  deps: RecoveryDeps,
+  { remainingMs, apps }: { remainingMs: () => number; apps: readonly App[] },
 ): Promise<void> {
-  const apps = (await deps.apps.list()).filter(({ deletedAt }) => deletedAt === undefined);
-  const first = Math.floor(Math.random() * apps.length);
-  for (const app of [...apps.slice(first), ...apps.slice(0, first)]) {
+  const present = apps.filter(({ deletedAt }) => deletedAt === undefined);
+  const first = Math.floor(Math.random() * present.length);
+  for (const app of [...present.slice(first), ...present.slice(0, first)]) {
     for (const platform of targetPlatforms) {
       if (remainingMs() < minRemainingMs) return;
-      await recoverForApp(app, platform, deps);
+      await recoverForApp(app, platform, service);
     }
   }
 }
 
-async function recoverForApp(app: App, platform: Platform, deps: RecoveryDeps): Promise<void> {
-  const recorder = createEventRecorder({ type: 'notifications.reconciled', date: deps.now() });
+async function recoverForApp(app: App, platform: Platform, service: Service): Promise<void> {
+  const recorder = createEventRecorder({ type: 'notifications.reconciled', date: service.now() });
   const request = { route: 'reconcile', params: { platform } };
   try {
-    const context = await createStoreContext(app.name, platform, { recorder, deps });
+    const context = await createStoreContext(app.name, platform, { recorder, service });
     if (context.settings === undefined) return;
-    const store = await deps.loadStore(platform);
-    const undelivered = (await store.listUndelivered?.(deps.now() - lookbackMs, context)) ?? [];
-    const unhandled = await filterUnhandled(undelivered, { appName: app.name, platform, deps });
-    await enqueueUnhandled(unhandled, { appName: app.name, platform, deps });
+    const store = await loadStore(platform);
+    const undelivered = (await store.listUndelivered?.(service.now() - lookbackMs, context)) ?? [];
+    const unhandled = await filterUnhandled(undelivered, { appName: app.name, platform, service });
+    await enqueueUnhandled(unhandled, { appName: app.name, platform, service });
     if (undelivered.length > 0) await store.deleteEnqueued?.(undelivered, context);
     if (unhandled.length === 0) return;
     recorder.addContent({ notifications: unhandled.map(({ notification: { type } }) => ({ platform, type })) });
-    await recordWorkerEvent(app.name, { recorder, request, response: { quantity: unhandled.length } }, deps);
+    await recordWorkerEvent(app.name, { recorder, request, response: { quantity: unhandled.length } }, service);
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
-    await recordWorkerEvent(app.name, { recorder, request, failure }, deps);
+    await recordWorkerEvent(app.name, { recorder, request, failure }, service);
   }
 }
 
 interface RecoveryContext {
   readonly appName: string;
   readonly platform: Platform;
-  readonly deps: {
-    readonly handledNotifications: HandledNotificationRepository;
-    readonly notificationQueue: MessageQueue<QueuedNotification>;
+  readonly service: Service & {
+    readonly notificationQueue: MessageQueue;
     now(): EpochMillis;
   };
 }
@@ -227,21 +220,21 @@ async function filterUnhandled(
 
 async function toUnhandled(
   notification: StoreNotification,
-  { appName, platform, deps }: RecoveryContext,
+  { appName, platform, service }: RecoveryContext,
 ): Promise<UnhandledNotification | undefined> {
   const notificationKey = { platform, key: notification.key };
-  if (await deps.handledNotifications.isHandled(appName, notificationKey)) return undefined;
-  const enqueued = await deps.handledNotifications.findEnqueued(appName, notificationKey);
-  if (enqueued && deps.now() - enqueued.lastEnqueuedAt < requeueAfterMs) return undefined;
-  return { notification, firstEnqueuedAt: enqueued?.firstEnqueuedAt ?? deps.now() };
+  if (await isNotificationHandled(service, appName, notificationKey)) return undefined;
+  const enqueued = await findEnqueueTimes(service, appName, notificationKey);
+  if (enqueued && service.now() - enqueued.lastEnqueuedAt < requeueAfterMs) return undefined;
+  return { notification, firstEnqueuedAt: enqueued?.firstEnqueuedAt ?? service.now() };
 }
 
 /** Marks the notifications after they are enqueued: after a crash in between, the next run enqueues them again. */
 async function enqueueUnhandled(
   unhandled: readonly UnhandledNotification[],
-  { appName, platform, deps }: RecoveryContext,
+  { appName, platform, service }: RecoveryContext,
 ): Promise<void> {
-  const lastEnqueuedAt = deps.now();
+  const lastEnqueuedAt = service.now();
   const messages = unhandled.map(({ notification, firstEnqueuedAt }) => ({
     appName,
     platform,
@@ -250,8 +243,9 @@ async function enqueueUnhandled(
     attempt: 0,
     notification,
   }));
-  await deps.notificationQueue.send(messages, { group: appName });
-  await deps.handledNotifications.markEnqueued(
+  await service.notificationQueue.send(messages, { group: appName });
+  await markNotificationsEnqueued(
+    service,
     appName,
     unhandled.map(({ notification: { key }, firstEnqueuedAt }) => ({ platform, key, firstEnqueuedAt, lastEnqueuedAt })),
   );

@@ -1,14 +1,15 @@
+import type { Service } from '../foundation/service.ts';
 import type { Observation } from '../purchases/observation.ts';
-import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { findUserOfAlias } from '../purchases/user-alias-table.ts';
 
 /** Finds the customer that a store identifies in an observation by a user alias. */
 export async function resolveStoreUser(
   appName: string,
   { userAliases }: Observation,
-  aliases: Pick<UserAliasRepository, 'findUser'>,
+  service: Service,
 ): Promise<{ readonly storeUser?: string }> {
   for (const alias of userAliases) {
-    const storeUser = await aliases.findUser(appName, alias);
+    const storeUser = await findUserOfAlias(service, appName, alias);
     if (storeUser !== undefined) return { storeUser };
   }
   return {};

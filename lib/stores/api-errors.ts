@@ -1,4 +1,4 @@
-import { ServiceError } from '../shared/errors.ts';
+import { ServiceError } from '../foundation/errors.ts';
 
 /**
  * Creates the error for settings that the store rejected. `reason` is public: a clause without a period, such as

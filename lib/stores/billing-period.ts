@@ -1,4 +1,4 @@
-import type { BillingPeriod } from '../shared/billing-period.ts';
+import type { BillingPeriod } from '../foundation/billing-period.ts';
 import type { ValidationRequest } from './store.ts';
 
 const unitLetters = { Day: 'D', Week: 'W', Month: 'M', Year: 'Y' } as const;

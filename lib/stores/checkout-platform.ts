@@ -1,17 +1,15 @@
-import type { AppCache } from '../apps/app-cache.ts';
-import { platformTokens } from '../shared/platform.ts';
+import { findCachedSettings } from '../apps/app-cache.ts';
+import { platformTokens } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
 import type { StripePlatform } from './stripe/mapping-context.ts';
 
 /**
  * Selects the account that an app sells through: the deployment's account if only that is configured, else the app's
  * own.
  */
-export async function selectCheckoutPlatform(
-  appName: string,
-  { findStoreSettings }: Pick<AppCache, 'findStoreSettings'>,
-): Promise<StripePlatform> {
-  if ((await findStoreSettings(appName, platformTokens.stripe)) !== undefined) return platformTokens.stripe;
-  return (await findStoreSettings(appName, platformTokens.serviceStripe)) === undefined
+export async function selectCheckoutPlatform(appName: string, service: Service): Promise<StripePlatform> {
+  if ((await findCachedSettings(service, appName, platformTokens.stripe)) !== undefined) return platformTokens.stripe;
+  return (await findCachedSettings(service, appName, platformTokens.serviceStripe)) === undefined
     ? platformTokens.stripe
     : platformTokens.serviceStripe;
 }
@@ -19,11 +17,11 @@ export async function selectCheckoutPlatform(
 /** Lists the configured accounts that an app can have sold through. The app's own account comes first. */
 export async function listCheckoutPlatforms(
   appName: string,
-  appCache: Pick<AppCache, 'findStoreSettings'>,
+  service: Service,
 ): Promise<readonly [StripePlatform, StripePlatform?]> {
-  const platform = await selectCheckoutPlatform(appName, appCache);
+  const platform = await selectCheckoutPlatform(appName, service);
   const hasServiceAccount =
     platform === platformTokens.stripe &&
-    (await appCache.findStoreSettings(appName, platformTokens.serviceStripe)) !== undefined;
+    (await findCachedSettings(service, appName, platformTokens.serviceStripe)) !== undefined;
   return hasServiceAccount ? [platform, platformTokens.serviceStripe] : [platform];
 }

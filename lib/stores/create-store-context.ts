@@ -1,27 +1,16 @@
-import type { AppCache } from '../apps/app-cache.ts';
-import type { AccessTokenRepository } from '../customers/access-token-repository.ts';
-import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
+import { findCachedCatalogue, findCachedSettings } from '../apps/app-cache.ts';
+import { findAccessToken } from '../customers/access-token-table.ts';
+import { getOrCreateVaultReference } from '../customers/vault-reference-table.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import type { TransactionRepository } from '../purchases/transaction-repository.ts';
-import { type Platform, storeNames } from '../shared/platform.ts';
-import { createStopwatch } from '../shared/stopwatch.ts';
-import { type StoreEmulator, selectEmulator } from '../shared/store-emulator.ts';
-import type { OperationRepository } from '../shared/stored-operations.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { type Platform, storeNames } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { createStopwatch } from '../foundation/stopwatch.ts';
+import { selectEmulator } from '../foundation/store-emulator.ts';
+import { findPurchase, findRefreshState, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
+import { listTransactionsById } from '../purchases/transaction-table.ts';
+import { selectOperations } from './operation-table.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
 import type { StoreContext } from './store-context.ts';
-
-export interface StoreContextDeps {
-  now(): EpochMillis;
-  readonly emulator: StoreEmulator;
-  readonly appCache: AppCache;
-  readonly operations: OperationRepository;
-  readonly accessTokens: AccessTokenRepository;
-  readonly vaultReferences: VaultReferenceRepository;
-  readonly purchases: PurchaseRepository;
-  readonly transactions: TransactionRepository;
-}
 
 /**
  * Creates the context for one operation of an adapter. Its calls are recorded with `recorder`. `settings` is undefined
@@ -30,14 +19,14 @@ export interface StoreContextDeps {
 export async function createStoreContext(
   appName: string,
   platform: Platform,
-  { recorder, deps }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly deps: StoreContextDeps },
+  { recorder, service }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly service: Service },
 ): Promise<StoreContext> {
-  const { now, appCache, operations, accessTokens, vaultReferences, purchases, transactions } = deps;
+  const { now } = service;
   const [settings, catalogue = {}] = await Promise.all([
-    appCache.findStoreSettings(appName, platform),
-    appCache.findCatalogue(appName),
+    findCachedSettings(service, appName, platform),
+    findCachedCatalogue(service, appName),
   ]);
-  const emulator = selectEmulator(deps.emulator, appName);
+  const emulator = selectEmulator(service.emulator, appName);
   const stopwatch = createStopwatch(emulator.timeFactor);
   return {
     appName,
@@ -52,17 +41,17 @@ export async function createStoreContext(
     }),
     now,
     stopwatch,
-    ...operations.select(appName, platform),
+    ...selectOperations(service, appName, platform),
     findGrant: async (token) => {
-      const grant = await accessTokens.find(appName, token, now());
+      const grant = await findAccessToken(service, appName, token, now());
       return grant?.platform === platform ? grant : undefined;
     },
-    getVaultReference: async (customerId) => await vaultReferences.getOrCreate(appName, customerId),
-    findRefreshToken: async (purchaseId) => (await purchases.findRefreshState(appName, purchaseId))?.refreshToken,
-    findPurchase: async (purchaseId) => (await purchases.find(appName, purchaseId))?.purchase,
-    findObservedAt: async (purchaseId) => (await purchases.find(appName, purchaseId))?.asOf,
-    listTransactions: async (purchaseId) => await purchases.listTransactions(appName, [purchaseId]),
-    listTransactionsById: async (transactionId) => await transactions.listById(appName, transactionId),
+    getVaultReference: async (customerId) => await getOrCreateVaultReference(service, appName, customerId),
+    findRefreshToken: async (purchaseId) => (await findRefreshState(service, appName, purchaseId))?.refreshToken,
+    findPurchase: async (purchaseId) => (await findPurchase(service, appName, purchaseId))?.purchase,
+    findObservedAt: async (purchaseId) => (await findPurchase(service, appName, purchaseId))?.asOf,
+    listTransactions: async (purchaseId) => await listTransactionsOfPurchases(service, appName, [purchaseId]),
+    listTransactionsById: async (transactionId) => await listTransactionsById(service, appName, transactionId),
     extraRoots: emulator.roots,
   };
 }

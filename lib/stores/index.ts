@@ -1,5 +1,5 @@
-import { ServiceError } from '../shared/errors.ts';
-import { type Platform, platformTokens } from '../shared/platform.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
 import type { LoadStore, Store } from './store.ts';
 
 /**

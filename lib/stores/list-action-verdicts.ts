@@ -1,4 +1,4 @@
-import { type Platform, platformTokens } from '../shared/platform.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { listAppStoreVerdicts } from './app-store/action-verdicts.ts';
 import { listBraintreeVerdicts } from './braintree/action-verdicts.ts';
 import { listGooglePlayVerdicts } from './google-play/action-verdicts.ts';

@@ -1,4 +1,4 @@
-import { type Platform, platformTokens } from '../shared/platform.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
 import type { NotificationRoute, RouteRequest } from './notification-route.ts';
 import type { StoreContext } from './store-context.ts';
 

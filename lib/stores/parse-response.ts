@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ServiceError } from '../shared/errors.ts';
+import type { ServiceError } from '../foundation/errors.ts';
 
 /**
  * Creates a function that parses the JSON text of a store response with a schema. If the body is not JSON or does not

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { ServiceError } from '../shared/errors.ts';
-import { parse } from '../shared/parse.ts';
-import type { Platform } from '../shared/platform.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Platform } from '../foundation/platform.ts';
 
 /** The schema of a store's settings. */
 interface SettingsFormat<S extends v.GenericSchema> {

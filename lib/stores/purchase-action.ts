@@ -1,8 +1,8 @@
+import type { ActionName } from '../foundation/action-names.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import type { ActionName } from '../shared/action-names.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { EpochMillis } from '../shared/time.ts';
 
 /** An action as adapters know it: `defer` is `extend`. */
 export type StoreAction = Exclude<ActionName, 'defer'>;

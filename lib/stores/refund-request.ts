@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Platform } from '../shared/platform.ts';
+import { Platform } from '../foundation/platform.ts';
 
 /** What the app prefers: that the store refunds the payment or declines the refund, or neither. */
 export const RefundPreference = v.picklist(['approve', 'decline', 'neutral']);

@@ -1,5 +1,5 @@
+import { splitAmount } from '../foundation/split-amount.ts';
 import type { PartialRefund } from '../purchases/transaction.ts';
-import { splitAmount } from '../shared/split-amount.ts';
 
 /**
  * Splits refunds of a payment among its parts, in proportion to what is left of them: the store does not report which

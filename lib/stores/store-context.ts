@@ -1,9 +1,9 @@
-import type { Catalogue } from '../purchases/catalogue.ts';
+import type { Catalogue } from '../apps/catalogue.ts';
+import type { Stopwatch } from '../foundation/stopwatch.ts';
+import type { RunOnce, StoredResults } from '../foundation/stored-operations.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import type { Stopwatch } from '../shared/stopwatch.ts';
-import type { RunOnce, StoredResults } from '../shared/stored-operations.ts';
-import type { EpochMillis } from '../shared/time.ts';
 
 /**
  * Everything a store adapter may use during one operation. Created per operation by `createStoreContext`.

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import type { StoreRequest } from '../api/store-request.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { RenewalNotice } from '../purchases/renewal-notice.ts';
-import type { Platform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import type { ActionRequest, StoreAnswer } from './purchase-action.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from './refund-request.ts';
 import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-rejection.ts';

@@ -1,4 +1,4 @@
-import { type EpochMillis, hourMs } from '../shared/time.ts';
+import { type EpochMillis, hourMs } from '../foundation/time.ts';
 
 /** Returns the start of a paid period if the payment was made more than an hour earlier or later. */
 export const toPeriodStart = (start: EpochMillis | undefined, purchaseDate: EpochMillis): EpochMillis | undefined =>

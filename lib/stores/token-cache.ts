@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createCache } from '../shared/cache.ts';
-import { type EpochMillis, minuteMs, secondMs } from '../shared/time.ts';
+import { createCache } from '../foundation/cache.ts';
+import { type EpochMillis, minuteMs, secondMs } from '../foundation/time.ts';
 
 const maxTokens = 300;
 const renewBeforeExpiryMs = minuteMs;

@@ -1,5 +1,5 @@
+import { ServiceError } from '../foundation/errors.ts';
 import type { Observation } from '../purchases/observation.ts';
-import { ServiceError } from '../shared/errors.ts';
 
 /**
  * Fetches the purchase of a notification. Returns undefined if `fetchPurchase` throws `InvalidPayload`: the store no

@@ -1,6 +1,6 @@
 import type { EventRecorder } from '../events/event-recorder.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import type { Observation } from '../purchases/observation.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { FulfillmentRequest, Store } from './store.ts';
 import type { StoreContext } from './store-context.ts';
 

@@ -1,5 +1,5 @@
+import { platformTokens, withoutPlatform } from '../foundation/platform.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { platformTokens, withoutPlatform } from '../shared/platform.ts';
 
 /**
  * Lists the products, without prefix, whose free trial or introductory price the transactions have used. A plan change

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { parseJson } from '../shared/parse.ts';
-import { type StreamFailure, streamWorkers } from '../shared/stream-failure.ts';
+import { parseJson } from '../foundation/parse.ts';
+import { type StreamFailure, streamWorkers } from '../foundation/stream-failure.ts';
 
 const StreamFailureMessage = v.object({
   worker: v.picklist(streamWorkers),

@@ -1,5 +1,5 @@
-import { type Catalogue, findCatalogueProduct } from '../purchases/catalogue.ts';
-import { type Platform, withPlatform } from '../shared/platform.ts';
+import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
+import { type Platform, withPlatform } from '../foundation/platform.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 
 interface ProductContext {

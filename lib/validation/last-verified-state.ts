@@ -1,11 +1,11 @@
 import type { App } from '../apps/app.ts';
-import type { Catalogue } from '../purchases/catalogue.ts';
+import type { Catalogue } from '../apps/catalogue.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { withoutPlatform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { withoutPlatform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { findPurchase, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
 import { lastVerifiedWarning } from '../stores/api-errors.ts';
 import type { Store, ValidationRequest } from '../stores/store.ts';
 import { listUsedTrials } from '../stores/used-trials.ts';
@@ -16,9 +16,7 @@ interface LastVerifiedContext {
   readonly app: App;
   readonly store: Store;
   readonly request: ValidationRequest;
-  readonly purchases: Pick<PurchaseRepository, 'find' | 'listTransactions'>;
   readonly catalogue: Catalogue | undefined;
-  readonly now: EpochMillis;
 }
 
 /**
@@ -26,16 +24,18 @@ interface LastVerifiedContext {
  * of the requested product. Writes nothing and creates no claim. Otherwise throws the failure again.
  */
 export async function loadLastVerifiedState(
+  service: Service,
   failure: unknown,
-  { app, store, request, purchases, catalogue, now }: LastVerifiedContext,
+  { app, store, request, catalogue }: LastVerifiedContext,
 ): Promise<ValidationOutcome> {
   const purchaseId = isUnavailable(failure) ? store.identifyPurchase?.(request) : undefined;
-  const stored = purchaseId === undefined ? undefined : await purchases.find(app.name, purchaseId);
-  if (!stored || !isRequestedProduct(stored.purchase, request) || !isActive(stored.purchase, now)) throw failure;
+  const stored = purchaseId === undefined ? undefined : await findPurchase(service, app.name, purchaseId);
+  if (!stored || !isRequestedProduct(stored.purchase, request) || !isActive(stored.purchase, service.now()))
+    throw failure;
   // Only a validation can entitle another user to the purchase.
   const { applicationUsername: username } = request;
   if (username !== undefined && !stored.entitledUsers.includes(username)) throw failure;
-  const transactions = await purchases.listTransactions(app.name, [stored.purchase.purchaseId]);
+  const transactions = await listTransactionsOfPurchases(service, app.name, [stored.purchase.purchaseId]);
   const { platform } = store;
   const validation = {
     id: withoutPlatform(stored.purchase.productId),

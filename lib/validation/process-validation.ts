@@ -1,17 +1,19 @@
 import type { App } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { Platform } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { restoreBeforeConsumption } from '../purchases/service-consumption.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import type { Platform } from '../shared/platform.ts';
-import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { LoadStore, ValidationRequest } from '../stores/store.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { loadStore } from '../stores/index.ts';
+import type { ValidationRequest } from '../stores/store.ts';
 import { tryFulfill } from '../stores/try-fulfill.ts';
 import { listUsedTrials } from '../stores/used-trials.ts';
 import { addProductsOfGroups } from './ineligible-products.ts';
 import { loadLastVerifiedState } from './last-verified-state.ts';
-import { type RecordingDeps, recordObservations } from './record-observations.ts';
+import { recordObservations } from './record-observations.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
 
 export interface ValidationContext {
@@ -19,8 +21,7 @@ export interface ValidationContext {
   readonly recorder: EventRecorder;
   /** Whether the store must be queried: the evidence alone does not suffice. */
   readonly requiresQuery?: boolean;
-  readonly deps: StoreContextDeps &
-    RecordingDeps & { readonly loadStore: LoadStore; readonly ownedPurchases: OwnedPurchaseRepository };
+  readonly service: Service;
 }
 
 /**
@@ -32,13 +33,12 @@ export async function processValidation(
   platform: Platform,
   context: ValidationContext,
 ): Promise<ValidationOutcome> {
-  const { app, deps, requiresQuery = false } = context;
-  const store = await deps.loadStore(platform);
+  const { app, service, requiresQuery = false } = context;
+  const store = await loadStore(platform);
   const storeContext = { ...(await createStoreContext(app.name, platform, context)), requiresQuery };
   const { catalogue } = storeContext;
   const validation = await store.validate(request, storeContext).catch(async (failure: unknown) => {
-    const lastVerifiedContext = { app, store, request, purchases: deps.purchases, catalogue, now: deps.now() };
-    return await loadLastVerifiedState(failure, lastVerifiedContext);
+    return await loadLastVerifiedState(service, failure, { app, store, request, catalogue });
   });
   if ('purchases' in validation) return validation;
   const recorded = await recordObservations(validation.observations, { ...context, request, validation });
@@ -47,7 +47,7 @@ export async function processValidation(
   const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
   const toFirst = ({ purchase, entitledUsers }: EntitledPurchase): EntitledPurchase => ({
     entitledUsers,
-    purchase: restoreBeforeConsumption(purchase, request.applicationUsername, deps.now()),
+    purchase: restoreBeforeConsumption(purchase, request.applicationUsername, service.now()),
   });
   const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   const listed = recorded.filter(({ purchase }) => !validation.unlistedPurchaseIds?.includes(purchase.purchaseId));
@@ -78,7 +78,7 @@ async function listOtherPurchases(
   const { applicationUsername } = request;
   if (applicationUsername === undefined) return [];
   const recordedIds = new Set(recorded.map(({ purchase }) => purchase.purchaseId));
-  const stored = await context.deps.ownedPurchases.listRepresentativePurchases(context.app.name, applicationUsername);
+  const stored = await listRepresentativePurchases(context.service, context.app.name, applicationUsername);
   return stored
     .filter((purchase) => purchase.platform === platform && purchase.productType !== 'consumable')
     .filter(({ purchaseId }) => !recordedIds.has(purchaseId))

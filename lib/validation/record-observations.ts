@@ -2,30 +2,32 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { UpdateTrigger } from '../purchases/announced-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { changesPurchase } from '../purchases/purchase-change.ts';
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
-import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import { recordPurchase } from '../purchases/record-purchase.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import type { Md5Alias, UnclaimedPurchases, UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import type { Md5Alias, UnclaimedPurchases } from '../purchases/user-alias-table.ts';
+import {
+  findMd5Alias,
+  findUnclaimedPurchases,
+  listUnclaimedPurchases,
+  saveUserAliases,
+} from '../purchases/user-alias-table.ts';
 import { containsAliasOf, listClientAliases } from '../purchases/user-aliases.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
-import { type SelectionDeps, selectObservations } from './select-observations.ts';
-
-export type RecordingDeps = SelectionDeps & {
-  now(): EpochMillis;
-  readonly recordPurchase: RecordPurchase;
-  readonly userAliases: UserAliasRepository;
-};
+import { selectObservations } from './select-observations.ts';
 
 interface RecordingContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: RecordingDeps;
+  readonly service: Service;
   /** The user claims the purchases. Without `applicationUsername`, no claim is created. */
   readonly request: Pick<
     ValidationRequest,
@@ -63,10 +65,10 @@ export async function recordObservations(
   observations: readonly Observation[],
   context: RecordingContext,
 ): Promise<RecordedPurchase[]> {
-  const { app, deps, recorder, request, validation } = context;
+  const { app, service, recorder, request, validation } = context;
   const { observations: selected, unchanged } = await selectObservations(observations, {
     app,
-    deps,
+    service,
     username: request.applicationUsername,
     unlistedPurchaseIds: validation?.unlistedPurchaseIds,
   });
@@ -124,14 +126,14 @@ interface FoundAliases {
  */
 async function findAliases({
   app,
-  deps: { userAliases },
+  service,
   request: { applicationUsername: username },
 }: RecordingContext): Promise<FoundAliases | undefined> {
   if (username === undefined) return undefined;
-  const md5 = await userAliases.findMd5Alias(app.name, username, maxUnclaimedPurchases);
+  const md5 = await findMd5Alias(service, app.name, username, maxUnclaimedPurchases);
   if (md5.isSaved) return { username, md5 };
   const user = { username, storeAliases: [] };
-  return { username, md5, others: await userAliases.findUnclaimed(app.name, user, maxUnclaimedPurchases) };
+  return { username, md5, others: await findUnclaimedPurchases(service, app.name, user, maxUnclaimedPurchases) };
 }
 
 /**
@@ -144,32 +146,32 @@ async function linkUserAliases(
   { username, md5, others: found }: FoundAliases,
   context: RecordingContext,
 ): Promise<void> {
-  const { app, deps, request } = context;
+  const { app, service, request } = context;
   const { obfuscatedUsername } = request;
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
-  const { userAliases } = deps;
+
   const canBeConfirmed = listClientAliases(user).length > 0;
   const others =
-    found && !canBeConfirmed ? found : await userAliases.findUnclaimed(app.name, user, maxUnclaimedPurchases);
+    found && !canBeConfirmed ? found : await findUnclaimedPurchases(service, app.name, user, maxUnclaimedPurchases);
   const purchaseIds = [...new Set([...md5.purchaseIds, ...others.purchaseIds])].slice(0, maxUnclaimedPurchases);
   await claimPurchases(username, purchaseIds, context);
   if (purchaseIds.length === maxUnclaimedPurchases) return;
-  await userAliases.saveAliases(app.name, user);
+  await saveUserAliases(service, app.name, user);
   // A notification that was processed concurrently did not find the aliases.
   const ownAliases = [md5.alias, ...others.ownAliases];
-  const filedSince = await userAliases.listUnclaimedPurchases(app.name, ownAliases, maxUnclaimedPurchases);
+  const filedSince = await listUnclaimedPurchases(service, app.name, ownAliases, maxUnclaimedPurchases);
   await claimPurchases(username, filedSince, context);
 }
 
 async function claimPurchases(
   username: string,
   purchaseIds: readonly string[],
-  { app, deps, importedClaims }: RecordingContext,
+  { app, service, importedClaims }: RecordingContext,
 ): Promise<void> {
   const input = { trigger: toTrigger(importedClaims), storeUser: username, strategy: app.strategy };
   await pMap(
     purchaseIds,
-    async (purchaseId) => await deps.recordPurchase(app.name, purchaseId, { ...input, now: deps.now() }),
+    async (purchaseId) => await recordPurchase(service, app.name, purchaseId, { ...input, now: service.now() }),
     { concurrency },
   );
 }
@@ -179,13 +181,13 @@ const toTrigger = (importedClaims: ImportedClaims | undefined): UpdateTrigger =>
 
 async function recordObservation(
   observation: Observation,
-  { app, deps, request, validation, importedClaims }: RecordingContext,
+  { app, service, request, validation, importedClaims }: RecordingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   const user = username !== undefined && { username, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   const isRequested = observation.purchase.purchaseId === validation?.purchaseId;
   const reportedPeriod = isRequested ? parseBillingPeriod(request) : undefined;
-  return await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
+  return await recordPurchase(service, app.name, observation.purchase.purchaseId, {
     trigger: toTrigger(importedClaims),
     observation,
     ...(user && {
@@ -198,6 +200,6 @@ async function recordObservation(
     }),
     ...(reportedPeriod && { reportedPeriod }),
     strategy: app.strategy,
-    now: deps.now(),
+    now: service.now(),
   });
 }

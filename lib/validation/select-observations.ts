@@ -1,23 +1,18 @@
 import type { App } from '../apps/app.ts';
-import type { AppCache } from '../apps/app-cache.ts';
-import type { ExchangeRates } from '../money/attach-usd-rates.ts';
+import { findCachedCatalogue } from '../apps/app-cache.ts';
+import type { Catalogue } from '../apps/catalogue.ts';
+import type { Service } from '../foundation/service.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
-import type { Catalogue } from '../purchases/catalogue.ts';
 import { isLastStrategy } from '../purchases/claims.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { hasStateChange } from '../purchases/purchase-change.ts';
-import type { ComparedPurchase, EntitledPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { findObservedPurchases } from '../purchases/purchase-table.ts';
+import type { ComparedPurchase, EntitledPurchase } from '../purchases/stored-purchase.ts';
 import type { StoreValidation } from '../stores/store.ts';
-
-export interface SelectionDeps {
-  readonly appCache: AppCache;
-  readonly exchangeRates: ExchangeRates;
-  readonly purchases: PurchaseRepository;
-}
 
 interface SelectionContext {
   readonly app: App;
-  readonly deps: SelectionDeps;
+  readonly service: Service;
   /** The customer who claims the purchases. */
   readonly username: string | undefined;
   readonly unlistedPurchaseIds: StoreValidation['unlistedPurchaseIds'];
@@ -40,20 +35,20 @@ const maxUnlistedPurchases = 100;
  */
 export async function selectObservations(
   observations: readonly Observation[],
-  { app, deps, username, unlistedPurchaseIds = [] }: SelectionContext,
+  { app, service, username, unlistedPurchaseIds = [] }: SelectionContext,
 ): Promise<SelectedObservations> {
   const unlistedIds = new Set(unlistedPurchaseIds);
   const isUnlisted = ({ purchase }: Observation): boolean => unlistedIds.has(purchase.purchaseId);
   const unlisted = observations.filter(isUnlisted);
   if (unlisted.length === 0) return { observations, unchanged: [] };
   const [stored, catalogue] = await Promise.all([
-    deps.purchases.findObserved(app.name, unlisted, username),
-    deps.appCache.findCatalogue(app.name),
+    findObservedPurchases(service, app.name, unlisted, username),
+    findCachedCatalogue(service, app.name),
   ]);
   const compared = await Promise.all(
     unlisted.map(async (observation) => {
       const before = stored.get(observation.purchase.purchaseId);
-      const isChanged = !before || (await isChangedBy(observation, before, { deps, catalogue }));
+      const isChanged = !before || (await isChangedBy(observation, before, { service, catalogue }));
       return { observation, before, isChanged, gainsClaim: before && isClaimNeeded(before, username, app) };
     }),
   );
@@ -75,11 +70,11 @@ export async function selectObservations(
 async function isChangedBy(
   { refreshToken, ...observation }: Observation,
   { state }: ComparedPurchase,
-  { deps, catalogue }: { readonly deps: SelectionDeps; readonly catalogue: Catalogue | undefined },
+  { service, catalogue }: { readonly service: Service; readonly catalogue: Catalogue | undefined },
 ): Promise<boolean> {
   if (refreshToken && state.refreshToken === undefined) return true;
-  const storedTransactions = state.transactions.map(({ transaction }) => transaction);
-  const transactions = await attachUsdRates(observation.transactions, storedTransactions, deps.exchangeRates);
+  const stored = state.transactions.map(({ transaction }) => transaction);
+  const transactions = await attachUsdRates(service, observation.transactions, { stored, appRates: undefined });
   return hasStateChange(state, { ...observation, transactions }, catalogue);
 }
 

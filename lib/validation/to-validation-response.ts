@@ -1,11 +1,11 @@
 import type { ValidatorPurchase } from '../api/validation.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { withoutPlatform } from '../foundation/platform.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { toValidatorPlatform, type Vocabulary } from '../foundation/vocabulary.ts';
 import { isExpired, isUnpaid, type Purchase } from '../purchases/purchase.ts';
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { toValidatorPurchase } from '../purchases/to-records.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { withoutPlatform } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import { toValidatorPlatform, type Vocabulary } from '../shared/vocabulary.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
 

@@ -1,5 +1,5 @@
-import { ServiceError } from '../shared/errors.ts';
-import { type Platform, platformTokens } from '../shared/platform.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { listCheckoutPlatforms } from '../stores/checkout-platform.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 import { processValidation, type ValidationContext } from './process-validation.ts';
@@ -15,9 +15,9 @@ export async function validateAtAccounts(
   platform: Platform,
   context: ValidationContext,
 ): Promise<ValidationOutcome> {
-  const { app, deps } = context;
+  const { app, service } = context;
   if (platform !== platformTokens.stripe) return await processValidation(request, platform, context);
-  const [account, otherAccount] = await listCheckoutPlatforms(app.name, deps.appCache);
+  const [account, otherAccount] = await listCheckoutPlatforms(app.name, service);
   try {
     return await processValidation(request, account, context);
   } catch (rejection) {

@@ -1,4 +1,4 @@
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import type { StoreValidation } from '../stores/store.ts';
 
 /** The result of a validation, before it is converted into a response. */

@@ -1,32 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
+import { findCatalogue } from '../apps/app-table.ts';
+import { Catalogue, toCatalogueTag } from '../apps/catalogue.ts';
 import { getApp, setCatalogue } from '../apps/manage-apps.ts';
-import { type EntitlementChange, findEntitlementChanges, type PreviewDeps } from '../entitlements/preview-catalogue.ts';
-import { Catalogue, toCatalogueTag } from '../purchases/catalogue.ts';
-import { splitIntoChunks } from '../shared/batches.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import { parse } from '../shared/parse.ts';
-import type { ReportProgress } from '../shared/progress.ts';
-import { toShortDigest } from '../shared/short-digest.ts';
-import { secondMs } from '../shared/time.ts';
-import type { CatalogueAnnouncement, CatalogueAnnouncementRepository } from './catalogue-announcement.ts';
+import { type EntitlementChange, findEntitlementChanges } from '../entitlements/preview-catalogue.ts';
+import { splitIntoChunks } from '../foundation/batches.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { parse } from '../foundation/parse.ts';
+import type { ReportProgress } from '../foundation/progress.ts';
+import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
+import { secondMs } from '../foundation/time.ts';
+import type { CatalogueAnnouncement } from './catalogue-announcement.ts';
+import {
+  deleteCatalogueAnnouncement,
+  findCatalogueAnnouncement,
+  saveCatalogueAnnouncement,
+} from './catalogue-announcement-table.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-export interface AnnounceDeps extends PreviewDeps {
-  readonly apps: AppRepository;
-  readonly catalogueAnnouncements: CatalogueAnnouncementRepository;
-  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent' | 'find'>;
-  wait(ms: number): Promise<void>;
-  readonly webhookQueue: MessageQueue<WebhookMessage>;
-}
-
 interface AnnounceOptions {
+  readonly wait: (ms: number) => Promise<void>;
   /** Maximum number of webhooks that are enqueued in a second. */
   readonly rate: number;
   readonly reportProgress?: ReportProgress;
@@ -56,22 +54,22 @@ export async function setAnnouncedCatalogue(
   name: string,
   catalogue: unknown,
   options: AnnounceOptions,
-  deps: AnnounceDeps,
+  service: Service,
 ): Promise<AnnounceResult> {
   const after = parse(Catalogue, catalogue);
-  const app = await getApp(deps.apps, name);
+  const app = await getApp(service, name);
   if (selectWebhookUrls(app, false).length === 0)
     throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);
-  const before = (await deps.apps.findCatalogue(name)) ?? {};
-  const pending = await deps.catalogueAnnouncements.find(name);
+  const before = (await findCatalogue(service, name)) ?? {};
+  const pending = await findCatalogueAnnouncement(service, name);
   const isContinued = toCatalogueTag(before) === toCatalogueTag(after);
-  const completed = pending && (await announce(app, { announcement: pending, after: before, options }, deps));
+  const completed = pending && (await announce(app, { announcement: pending, after: before, options }, service));
   const products = Object.keys(after).length;
   if (isContinued) return { products, customers: 0, webhooks: 0, ...completed };
-  const announcement = { announcementId: randomUUID(), before, startedAt: deps.now() };
-  await deps.catalogueAnnouncements.save(name, announcement);
-  await setCatalogue(deps.apps, name, after, toCatalogueTag(before));
-  const announced = await announce(app, { announcement, after, options }, deps);
+  const announcement = { announcementId: randomUUID(), before, startedAt: service.now() };
+  await saveCatalogueAnnouncement(service, name, announcement);
+  await setCatalogue(service, name, after, toCatalogueTag(before));
+  const announced = await announce(app, { announcement, after, options }, service);
   return { products, ...announced, webhooks: announced.webhooks + (completed?.webhooks ?? 0) };
 }
 
@@ -84,24 +82,24 @@ interface AnnouncedChange {
 /** Enqueues the webhooks of a change of the catalogue, then deletes the former catalogue. */
 async function announce(
   app: App,
-  { announcement, after, options: { rate, reportProgress } }: AnnouncedChange,
-  deps: AnnounceDeps,
+  { announcement, after, options: { wait, rate, reportProgress } }: AnnouncedChange,
+  service: Service,
 ): Promise<Pick<AnnounceResult, 'customers' | 'webhooks'>> {
   const { before } = announcement;
-  const { changes } = await findEntitlementChanges(app, { before, after }, deps);
+  const { changes } = await findEntitlementChanges(app, { before, after }, service);
   const deliveries = changes.flatMap((change) => buildAnnouncements(app, change, announcement));
   let webhooks = 0;
   for (const [index, batch] of splitIntoChunks(deliveries, rate).entries()) {
-    const created = await pMap(batch, async (delivery) => await createMissing(delivery, deps), { concurrency });
+    const created = await pMap(batch, async (delivery) => await createMissing(delivery, service), { concurrency });
     const messages = created.flat();
     if (messages.length > 0) {
-      if (index > 0) await deps.wait(secondMs);
-      await deps.webhookQueue.send(messages, { group: app.name, delaySeconds });
+      if (index > 0) await wait(secondMs);
+      await service.webhookQueue.send(messages, { group: app.name, delaySeconds });
     }
     webhooks += messages.length;
     reportProgress?.(webhooks);
   }
-  await deps.catalogueAnnouncements.delete(app.name);
+  await deleteCatalogueAnnouncement(service, app.name);
   return { customers: changes.length, webhooks };
 }
 
@@ -128,13 +126,11 @@ function buildAnnouncements(
  * Creates a delivery and returns its queue message. None if the delivery has been attempted. An earlier call can have
  * created it without a message; a second message for the same attempt has no effect.
  */
-async function createMissing(
-  delivery: WebhookDelivery,
-  { deliveries }: Pick<AnnounceDeps, 'deliveries'>,
-): Promise<WebhookMessage[]> {
+async function createMissing(delivery: WebhookDelivery, service: Service): Promise<WebhookMessage[]> {
   const { appName, deliveryId } = delivery;
-  const isNew = await deliveries.createIfAbsent(delivery);
-  const { state, failedAttempts, dueAt } = (isNew ? undefined : await deliveries.find(appName, deliveryId)) ?? delivery;
+  const isNew = await createDeliveryIfAbsent(service, delivery);
+  const { state, failedAttempts, dueAt } =
+    (isNew ? undefined : await findDelivery(service, appName, deliveryId)) ?? delivery;
   const isWaiting = state === 'pending' && failedAttempts === 0 && dueAt === undefined;
   return isWaiting ? [{ appName, deliveryId, failedAttempts }] : [];
 }

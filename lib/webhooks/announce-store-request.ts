@@ -1,19 +1,14 @@
 import type { StoreRequest } from '../api/store-request.ts';
 import type { App } from '../apps/app.ts';
+import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import type { WebhookEvent } from '../foundation/webhook-events.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { toShortDigest } from '../shared/short-digest.ts';
-import type { EpochMillis } from '../shared/time.ts';
-import type { WebhookEvent } from '../shared/webhook-events.ts';
+import { findPurchases, listPurchaseIdsByStoreAccount } from '../purchases/purchase-table.ts';
 import { buildDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
-
-export interface AnnounceRequestDeps {
-  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent'>;
-  now(): EpochMillis;
-  readonly purchases: Pick<PurchaseRepository, 'findMany' | 'listIdsByStoreAccount'>;
-}
 
 /** The purchases of the store account that a request names, and the customers who own them. */
 interface RequestSubjects {
@@ -36,13 +31,13 @@ const eventsByType: Readonly<Record<StoreRequest['type'], WebhookEvent>> = {
 export async function announceStoreRequest(
   app: App,
   request: StoreRequest,
-  { key, date, deps }: { readonly key: string; readonly date: EpochMillis; readonly deps: AnnounceRequestDeps },
+  { key, date, service }: { readonly key: string; readonly date: EpochMillis; readonly service: Service },
 ): Promise<RequestSubjects> {
-  const subjects = await findSubjects(app.name, request, deps);
+  const subjects = await findSubjects(app.name, request, service);
   if (!app.webhookSettings?.events?.includes(eventsByType[request.type])) return subjects;
   const recipients = subjects.usernames.length > 0 ? subjects.usernames : [undefined];
   const notification = { id: toShortDigest(`${app.name}\n${key}`), reason: 'OTHER', date } as const;
-  const now = deps.now();
+  const now = service.now();
   for (const url of selectWebhookUrls(app, request.isSandbox))
     for (const username of recipients) {
       const delivery = buildDelivery({
@@ -54,19 +49,15 @@ export async function announceStoreRequest(
         storeRequest: request,
         createdAt: now,
       });
-      await deps.deliveries.createIfAbsent({ ...delivery, dueAt: now });
+      await createDeliveryIfAbsent(service, { ...delivery, dueAt: now });
     }
   return subjects;
 }
 
-async function findSubjects(
-  appName: string,
-  request: StoreRequest,
-  { purchases }: Pick<AnnounceRequestDeps, 'purchases'>,
-): Promise<RequestSubjects> {
+async function findSubjects(appName: string, request: StoreRequest, service: Service): Promise<RequestSubjects> {
   if (request.type !== 'consent.rescinded') return { purchases: [], usernames: [] };
-  const ids = await purchases.listIdsByStoreAccount(appName, request.appTransactionId, maxPurchases);
-  const stored = await purchases.findMany(appName, ids);
+  const ids = await listPurchaseIdsByStoreAccount(service, appName, request.appTransactionId, maxPurchases);
+  const stored = await findPurchases(service, appName, ids);
   return {
     purchases: stored.map(({ purchase }) => purchase),
     usernames: [...new Set(stored.flatMap(({ entitledUsers }) => entitledUsers))].sort(),

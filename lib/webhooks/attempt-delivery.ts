@@ -1,35 +1,23 @@
 import type { WebhookSender } from '../apps/app.ts';
+import { findCachedCatalogue } from '../apps/app-cache.ts';
+import { hasEntitlements, listEntitlements } from '../apps/catalogue.ts';
 import { computeEntitlements } from '../entitlements/entitlements.ts';
-import type { Grant } from '../entitlements/grant.ts';
-
 import type { ExternalCall } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
-import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import { toAttemptEventId } from '../foundation/event-id.ts';
-import { type Catalogue, hasEntitlements, listEntitlements } from '../purchases/catalogue.ts';
-import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
+import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
+import { getWallTime } from '../foundation/override-date.ts';
+import { createRedactor } from '../foundation/redaction/redactor.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { createRedactor } from '../shared/redaction/redactor.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
 import { toDisplayUrl } from './display-url.ts';
-import type { PostOutcome, PostWebhook } from './post-webhook.ts';
+import { readGrants, readPurchases } from './shared-reads.ts';
 import { buildWebhookBody, buildWebhookHeaders, type ChangedEntitlements } from './webhook-request.ts';
-
-export interface AttemptDeps {
-  readonly appCache: { findCatalogue(appName: string): Promise<Catalogue | undefined> };
-  readonly events: EventRepository;
-  /** The time of this machine, which signs webhooks: receivers compare it with their own clock. */
-  getWallTime(): EpochMillis;
-  /** Lists the grants of a customer. The webhooks of a batch share the reads. */
-  listGrants(appName: string, username: string): Promise<readonly Grant[]>;
-  now(): EpochMillis;
-  readonly ownedPurchases: OwnedPurchaseRepository;
-  readonly postWebhook: PostWebhook;
-}
 
 /** A webhook request with its response. */
 export interface DeliveryAttempt {
@@ -41,21 +29,18 @@ export interface DeliveryAttempt {
 export async function attemptDelivery(
   delivery: WebhookDelivery,
   sender: WebhookSender,
-  deps: AttemptDeps,
+  service: Service,
 ): Promise<DeliveryAttempt> {
   const { appName, deliveryId, username, url } = delivery;
   const { secretKey, signingSecret } = sender;
   const { webhookSettings, vocabulary } = sender.app;
   if (!signingSecret) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
   const isAboutPurchases = !delivery.refundRequest && !delivery.storeRequest;
-  const purchases =
-    isAboutPurchases && username !== undefined
-      ? await deps.ownedPurchases.listRepresentativePurchases(appName, username)
-      : [];
-  const startedAt = deps.now();
+  const purchases = isAboutPurchases && username !== undefined ? await readPurchases(service, appName, username) : [];
+  const startedAt = service.now();
   const entitlements =
     isAboutPurchases && username !== undefined
-      ? await readChangedEntitlements(delivery, { sender, purchases, username, deps })
+      ? await readChangedEntitlements(delivery, { sender, purchases, username, service })
       : undefined;
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),
@@ -64,12 +49,16 @@ export async function attemptDelivery(
     vocabulary,
     now: startedAt,
   });
-  const headers = buildWebhookHeaders({ deliveryId, body }, { secret: signingSecret, sentAt: deps.getWallTime() });
-  const outcome = await deps.postWebhook({ url, headers, body });
+  const headers = buildWebhookHeaders({ deliveryId, body }, { secret: signingSecret, sentAt: getWallTime() });
+  const outcome = await service.postWebhook({ url, headers, body });
   const redact = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
-  const call = toExternalCall(url, outcome, { startedAt, endedAt: deps.now() });
+  const call = toExternalCall(url, outcome, { startedAt, endedAt: service.now() });
   const bodyExcerpt = 'status' in outcome ? redact(outcome.bodyExcerpt) : '';
-  await recordAttemptEvent(delivery, { outcome, call, bodyExcerpt, sent: { headers, body: JSON.parse(body) } }, deps);
+  await recordAttemptEvent(
+    delivery,
+    { outcome, call, bodyExcerpt, sent: { headers, body: JSON.parse(body) } },
+    service,
+  );
   return { outcome, startedAt };
 }
 
@@ -77,24 +66,24 @@ interface Recipient {
   readonly sender: WebhookSender;
   readonly purchases: readonly Purchase[];
   readonly username: string;
-  readonly deps: AttemptDeps;
+  readonly service: Service;
 }
 
 /** Reads the entitlements of the recipient. Undefined for an app without entitlements. */
 async function readChangedEntitlements(
   { appName, notification, previousProductId, entitlement, changedEntitlements = [] }: WebhookDelivery,
-  { sender, purchases, username, deps }: Recipient,
+  { sender, purchases, username, service }: Recipient,
 ): Promise<ChangedEntitlements | undefined> {
-  const catalogue = await deps.appCache.findCatalogue(appName);
+  const catalogue = await findCachedCatalogue(service, appName);
   const named = entitlement === undefined ? changedEntitlements : [entitlement, ...changedEntitlements];
   if (!hasEntitlements(catalogue) && named.length === 0) return undefined;
-  const grants = await deps.listGrants(appName, username);
+  const grants = await readGrants(service, appName, username);
   const products = [notification.productId, previousProductId].filter((productId) => productId !== undefined);
   const changed = new Set([...named, ...products.flatMap((productId) => listEntitlements(catalogue, productId))]);
   return {
     all: computeEntitlements(
       { username, purchases, grants, catalogue, sandboxRule: sender.app.sandboxRule },
-      deps.now(),
+      service.now(),
     ),
     changed: [...changed].sort(),
   };
@@ -112,7 +101,7 @@ interface AttemptResult {
 async function recordAttemptEvent(
   delivery: WebhookDelivery,
   { outcome, call, bodyExcerpt, sent }: AttemptResult,
-  deps: Pick<AttemptDeps, 'events'>,
+  service: Service,
 ): Promise<void> {
   const { appName, deliveryId, type, username, notification, failedAttempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;
@@ -136,7 +125,7 @@ async function recordAttemptEvent(
     params: { type, attempt: failedAttempts + 1, ...(purchaseId && { purchaseId }) },
     ...sent,
   };
-  await recordWorkerEvent(appName, { recorder, request, response, ...(failure && { failure }) }, deps);
+  await recordWorkerEvent(appName, { recorder, request, response, ...(failure && { failure }) }, service);
 }
 
 /** Returns the record of a request to a server of the app. */

@@ -1,21 +1,19 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { ReportProgress } from '../foundation/progress.ts';
+import type { Service } from '../foundation/service.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
+import { scanPurchasesUpdatedSince } from '../lists/list-tables.ts';
 import { buildAnnouncements } from '../purchases/announcement.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
-import type { PurchaseListRepository } from '../purchases/purchase-list-repository.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import type { ReportProgress } from '../shared/progress.ts';
-import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
+import { listAnnouncements, listClaims } from '../purchases/purchase-table.ts';
 import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
 import { buildDeliveries, enqueueDeliveries } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
-import type { WebhookMessage } from './webhook-message.ts';
 
 /** Times of the changes to announce: `from` included, `to` excluded. */
 interface TimeRange {
@@ -28,15 +26,6 @@ interface BackfillResult {
   readonly expected: number;
   /** Number of deliveries that were missing and are now enqueued. */
   readonly created: number;
-}
-
-export interface BackfillDeps {
-  readonly apps: AppRepository;
-  readonly deliveries: DeliveryRepository;
-  now(): EpochMillis;
-  readonly purchaseLists: PurchaseListRepository;
-  readonly purchases: PurchaseRepository;
-  readonly webhookQueue: MessageQueue<WebhookMessage>;
 }
 
 /** One day less than the retention of deliveries: an expired delivery would be created and sent again. */
@@ -57,19 +46,19 @@ const lostMessageAgeMs = 15 * minuteMs;
 export async function backfillDeliveries(
   name: string,
   range: TimeRange,
-  deps: BackfillDeps & { readonly reportProgress?: ReportProgress },
+  { service, reportProgress }: { readonly service: Service; readonly reportProgress?: ReportProgress },
 ): Promise<BackfillResult> {
-  const app = await getApp(deps.apps, name);
-  validateRange(app, range, deps.now());
+  const app = await getApp(service, name);
+  validateRange(app, range, service.now());
   let expected = 0;
   let created = 0;
   let checkedPurchases = 0;
-  for await (const items of deps.purchaseLists.scanUpdatedSince(app.name, range.from)) {
-    const result = await backfillPurchases(items, { app, range, deps });
+  for await (const items of scanPurchasesUpdatedSince(service, app.name, range.from)) {
+    const result = await backfillPurchases(items, { app, range, service });
     expected += result.expected;
     created += result.created;
     checkedPurchases += items.length;
-    deps.reportProgress?.(checkedPurchases);
+    reportProgress?.(checkedPurchases);
   }
   return { expected, created };
 }
@@ -78,29 +67,29 @@ export async function backfillDeliveries(
 export async function backfillPurchaseDeliveries(
   appName: string,
   { item, range }: { readonly item: PurchaseItem; readonly range: TimeRange },
-  deps: BackfillDeps,
+  service: Service,
 ): Promise<void> {
-  const app = await getApp(deps.apps, appName);
-  const from = Math.max(range.from, deps.now() - maxLookbackMs);
-  await backfillPurchases([item], { app, range: { ...range, from }, deps });
+  const app = await getApp(service, appName);
+  const from = Math.max(range.from, service.now() - maxLookbackMs);
+  await backfillPurchases([item], { app, range: { ...range, from }, service });
 }
 
 type PurchaseItem = Readonly<Record<string, unknown>>;
 
 async function backfillPurchases(
   items: readonly PurchaseItem[],
-  { app, range, deps }: { readonly app: App; readonly range: TimeRange; readonly deps: BackfillDeps },
+  { app, range, service }: { readonly app: App; readonly range: TimeRange; readonly service: Service },
 ): Promise<BackfillResult> {
-  const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, deps }), {
+  const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, service }), {
     concurrency,
   });
-  const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, deps.now()));
+  const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, service.now()));
   const missing = await pMap(
     deliveries,
-    async (delivery) => ((await createIfMissing(delivery, deps)) ? [delivery] : []),
+    async (delivery) => ((await createIfMissing(delivery, service)) ? [delivery] : []),
     { concurrency },
   );
-  await enqueueDeliveries(missing.flat(), deps);
+  await enqueueDeliveries(missing.flat(), service);
   return { expected: deliveries.length, created: missing.flat().length };
 }
 
@@ -122,14 +111,14 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
  */
 async function findAnnouncements(
   item: PurchaseItem,
-  { app, range, deps }: { app: App; range: TimeRange; deps: Pick<BackfillDeps, 'purchases'> },
+  { app, range, service }: { app: App; range: TimeRange; service: Service },
 ): Promise<PurchaseAnnouncements[]> {
   const { announcements, announcedUsers, firstOwnerVersion, recipients, purchase } = readPurchaseItem(app.name, item);
   const { purchaseId } = purchase;
   const currentIds = new Set(announcements.map(({ id }) => id));
   const [storedNotifications, claims] = await Promise.all([
-    deps.purchases.listNotifications(app.name, purchaseId),
-    deps.purchases.listClaims(app.name, purchaseId),
+    listAnnouncements(service, app.name, purchaseId),
+    listClaims(service, app.name, purchaseId),
   ]);
   const entitledSince = new Map(claims.map((claim) => [claim.username, getEntitledSince(claim, app.strategy)]));
   const former = firstOwnerVersion
@@ -154,12 +143,11 @@ async function findAnnouncements(
 }
 
 /** Returns whether to enqueue the delivery: it was missing, or its first queue message may be lost. */
-async function createIfMissing(
-  delivery: WebhookDelivery,
-  { deliveries, now }: Pick<BackfillDeps, 'deliveries' | 'now'>,
-): Promise<boolean> {
-  if (await deliveries.createIfAbsent(delivery)) return true;
-  const existing = await deliveries.find(delivery.appName, delivery.deliveryId);
+async function createIfMissing(delivery: WebhookDelivery, service: Service): Promise<boolean> {
+  if (await createDeliveryIfAbsent(service, delivery)) return true;
+  const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);
   const { state, failedAttempts, dueAt, createdAt } = existing ?? delivery;
-  return state === 'pending' && failedAttempts === 0 && dueAt === undefined && now() - createdAt >= lostMessageAgeMs;
+  return (
+    state === 'pending' && failedAttempts === 0 && dueAt === undefined && service.now() - createdAt >= lostMessageAgeMs
+  );
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Catalogue } from '../purchases/catalogue.ts';
+import { Catalogue } from '../apps/catalogue.ts';
 
 /** A change of the catalogue whose webhooks are not all enqueued. Date in epoch milliseconds. */
 export const CatalogueAnnouncement = v.object({
@@ -9,10 +9,3 @@ export const CatalogueAnnouncement = v.object({
   startedAt: v.number(),
 });
 export type CatalogueAnnouncement = v.InferOutput<typeof CatalogueAnnouncement>;
-
-/** The announcement of each app that is in progress. */
-export interface CatalogueAnnouncementRepository {
-  find(appName: string): Promise<CatalogueAnnouncement | undefined>;
-  save(appName: string, announcement: CatalogueAnnouncement): Promise<void>;
-  delete(appName: string): Promise<void>;
-}

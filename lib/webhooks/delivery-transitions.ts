@@ -1,6 +1,6 @@
-import { type EpochMillis, minuteMs, secondMs } from '../shared/time.ts';
+import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
+import { type EpochMillis, minuteMs, secondMs } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import type { PostOutcome } from './post-webhook.ts';
 import { computeRetryDelayMs, maxQueueDelayMs, parseRetryAfterMs } from './retry-schedule.ts';
 
 /** Time after which the queue message of an attempt counts as lost. */

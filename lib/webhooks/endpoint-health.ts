@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { minuteMs, secondMs } from '../shared/time.ts';
+import { minuteMs, secondMs } from '../foundation/time.ts';
 
 /** Stored state of a webhook URL that rejects webhooks or does not respond; times in epoch milliseconds. */
 export const WebhookUrlHealth = v.object({

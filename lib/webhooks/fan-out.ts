@@ -1,38 +1,21 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
-import type { CustomerRepository } from '../customers/customer-repository.ts';
+import { findApp } from '../apps/app-table.ts';
+import { selectExistingCustomers } from '../customers/customer-table.ts';
+import { isPermanent, ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import { memoize } from '../foundation/memoize.ts';
 import type { Service } from '../foundation/service.ts';
-
+import { computeFromRecord, reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
+import type { StreamRecord } from '../foundation/stream-record.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { Announcement } from '../purchases/announcement.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { isPermanent, ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
-import { memoize } from '../shared/memoize.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import {
-  computeFromRecord,
-  reportStreamFailures,
-  type StreamFailure,
-  type StreamFailureDeps,
-} from '../shared/stream-failure.ts';
-import type { StreamRecord } from '../shared/stream-record.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { buildGrantDeliveries } from './grant-announcements.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import { buildRefundDeliveries } from './refund-announcements.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
-import type { WebhookMessage } from './webhook-message.ts';
-
-interface FanOutDeps extends StreamFailureDeps, Pick<Service, 'table' | 'now'> {
-  readonly apps: AppRepository;
-  readonly customers: CustomerRepository;
-  readonly deliveries: DeliveryRepository;
-  readonly purchases: Pick<PurchaseRepository, 'find'>;
-  readonly webhookQueue: MessageQueue<WebhookMessage>;
-}
 
 /**
  * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of
@@ -41,11 +24,13 @@ interface FanOutDeps extends StreamFailureDeps, Pick<Service, 'table' | 'now'> {
  */
 export async function fanOutDeliveries(
   records: readonly StreamRecord[],
-  deps: FanOutDeps,
+  service: Service,
 ): Promise<string | undefined> {
   // Once per batch of records. Not from the app cache, because a webhook URL may have just been set.
-  const findApp = memoize(deps.apps.find);
-  const outcomes = await Promise.all(records.map(async (record) => await createDeliveries(record, findApp, deps)));
+  const findAppOnce = memoize(async (appName: string) => await findApp(service, appName));
+  const outcomes = await Promise.all(
+    records.map(async (record) => await createDeliveries(record, findAppOnce, service)),
+  );
   const failedIndexes = new Set(
     outcomes.flatMap(({ failure }, index) => (failure && !isPermanent(failure) ? [index] : [])),
   );
@@ -55,7 +40,7 @@ export async function fanOutDeliveries(
       const ownDeliveries = outcomes.map(({ deliveries }) =>
         deliveries.filter((delivery) => delivery.appName === appName),
       );
-      const failure = await catchFailure(async () => await enqueueDeliveries(ownDeliveries.flat(), deps));
+      const failure = await catchFailure(async () => await enqueueDeliveries(ownDeliveries.flat(), service));
       if (!failure) return;
       for (const [index, deliveries] of ownDeliveries.entries()) if (deliveries.length > 0) failedIndexes.add(index);
     }),
@@ -64,7 +49,7 @@ export async function fanOutDeliveries(
   const firstFailed = Math.min(...failedIndexes);
   const passed = skipped.filter((index) => index < firstFailed);
   const failures = passed.flatMap((index) => toStreamFailure(records[index], outcomes[index]?.failure) ?? []);
-  const reportFailure = await catchFailure(async () => await reportStreamFailures(failures, deps));
+  const reportFailure = await catchFailure(async () => await reportStreamFailures(failures, service));
   return records[reportFailure ? (passed[0] ?? firstFailed) : firstFailed]?.sequenceNumber;
 }
 
@@ -89,17 +74,13 @@ interface RecordOutcome {
   readonly failure?: ServiceError;
 }
 
-type FindApp = AppRepository['find'];
+type FindApp = (appName: string) => Promise<App | undefined>;
 
-async function createDeliveries(
-  record: StreamRecord,
-  findApp: FindApp,
-  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'now' | 'purchases' | 'table'>,
-): Promise<RecordOutcome> {
+async function createDeliveries(record: StreamRecord, findApp: FindApp, service: Service): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
-    const deliveries = await buildDeliveriesOfRecord(record, findApp, deps);
-    await pMap(deliveries, async (delivery) => await deps.deliveries.createIfAbsent(delivery), { concurrency });
+    const deliveries = await buildDeliveriesOfRecord(record, findApp, service);
+    await pMap(deliveries, async (delivery) => await createDeliveryIfAbsent(service, delivery), { concurrency });
     created = deliveries;
   });
   return { deliveries: created, ...(failure && { failure }) };
@@ -108,21 +89,23 @@ async function createDeliveries(
 async function buildDeliveriesOfRecord(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<FanOutDeps, 'customers' | 'now' | 'purchases' | 'table'>,
+  service: Service,
 ): Promise<readonly WebhookDelivery[]> {
-  if (record.kind === 'grant') return await buildGrantDeliveries(record, { ...deps, findApp });
-  if (record.kind === 'refundRequest') return await buildRefundDeliveries(record, { ...deps, findApp });
-  return await buildPurchaseDeliveries(record, findApp, deps);
+  if (record.kind === 'grant') return await buildGrantDeliveries(record, service, findApp);
+  if (record.kind === 'refundRequest') return await buildRefundDeliveries(record, service, findApp);
+  return await buildPurchaseDeliveries(record, findApp, service);
 }
 
 async function buildPurchaseDeliveries(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<FanOutDeps, 'customers' | 'now'>,
+  service: Service,
 ): Promise<readonly WebhookDelivery[]> {
   const announcements = computeFromRecord(() => readStreamRecord(record));
   const app = announcements && (await findApp(announcements.appName));
-  return announcements && app ? buildDeliveries(await omitErasedRecipients(announcements, deps), app, deps.now()) : [];
+  return announcements && app
+    ? buildDeliveries(await omitErasedRecipients(announcements, service), app, service.now())
+    : [];
 }
 
 /**
@@ -131,10 +114,10 @@ async function buildPurchaseDeliveries(
  */
 async function omitErasedRecipients(
   announcements: PurchaseAnnouncements,
-  { customers }: Pick<FanOutDeps, 'customers'>,
+  service: Service,
 ): Promise<PurchaseAnnouncements> {
   const { appName, recipients } = announcements;
-  return { ...announcements, recipients: await customers.selectExisting(appName, recipients) };
+  return { ...announcements, recipients: await selectExistingCustomers(service, appName, recipients) };
 }
 
 async function catchFailure(run: () => Promise<void>): Promise<ServiceError | undefined> {
@@ -177,7 +160,7 @@ export function buildDeliveries(
 /** Enqueues new deliveries of one app in the app's message group, so its backlog does not delay other apps. */
 export async function enqueueDeliveries(
   deliveries: readonly WebhookDelivery[],
-  { webhookQueue }: Pick<FanOutDeps, 'webhookQueue'>,
+  { webhookQueue }: Service,
 ): Promise<void> {
   const [first] = deliveries;
   if (!first) return;

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 
 /** The place of a delivery among the messages of one purchase for one URL. */

@@ -1,19 +1,15 @@
-import type { AppRepository } from '../apps/app-repository.ts';
+import type { App } from '../apps/app.ts';
 import { Grant, isGrantActive } from '../entitlements/grant.ts';
 import { findGrant } from '../entitlements/grant-table.ts';
+import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
+import { computeFromRecord } from '../foundation/stream-failure.ts';
+import type { StreamRecord } from '../foundation/stream-record.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import { parse } from '../shared/parse.ts';
-import { toShortDigest } from '../shared/short-digest.ts';
-import { computeFromRecord } from '../shared/stream-failure.ts';
-import type { StreamRecord } from '../shared/stream-record.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
-
-interface GrantDeps extends Pick<Service, 'table' | 'now'> {
-  readonly findApp: AppRepository['find'];
-}
 
 /**
  * Builds the deliveries of a new version of a grant. None for a grant that was deleted since: its customer has been
@@ -21,7 +17,8 @@ interface GrantDeps extends Pick<Service, 'table' | 'now'> {
  */
 export async function buildGrantDeliveries(
   { appName, before, after }: StreamRecord,
-  { findApp, ...service }: GrantDeps,
+  service: Service,
+  findApp: (appName: string) => Promise<App | undefined>,
 ): Promise<readonly WebhookDelivery[]> {
   const previous = computeFromRecord(() => before && parse(Grant, before, 'InternalError'));
   const grant = computeFromRecord(() => after && parse(Grant, after, 'InternalError'));

@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookSettings } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
+import { storeWebhook } from '../apps/app-table.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import { isLocalService, type StoreEmulator } from '../shared/store-emulator.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { MessageQueue } from '../foundation/message-queue.ts';
+import { parseWebhookUrl } from '../foundation/outgoing/webhook-url.ts';
+import type { Service } from '../foundation/service.ts';
+import { isLocalService, type StoreEmulator } from '../foundation/store-emulator.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { createDeliveryIfAbsent, enableWebhookUrl } from './delivery-table.ts';
 import { enqueueDeliveries } from './fan-out.ts';
-import type { WebhookMessage } from './webhook-message.ts';
-import { parseWebhookUrl } from './webhook-url.ts';
 
 /**
  * 256 random bits.
@@ -35,26 +35,28 @@ export async function setWebhook(
   settings: WebhookSettings,
   {
     newSecret,
-    deps,
+    service,
   }: {
     newSecret: boolean;
-    deps: { readonly apps: AppRepository; readonly deliveries: DeliveryRepository; readonly emulator: StoreEmulator };
+    service: Service & { readonly emulator: StoreEmulator };
   },
 ): Promise<string | undefined> {
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
   const urls = listUrls(uniqueSettings);
-  for (const url of urls) parseWebhookUrl(url, { allowsLoopback: isLocalService(deps.emulator) });
-  const secret = await deps.apps.setWebhook(name, uniqueSettings, (hasSecret) =>
+  for (const url of urls) parseWebhookUrl(url, { allowsLoopback: isLocalService(service.emulator) });
+  const secret = await storeWebhook(service, name, uniqueSettings, (hasSecret) =>
     newSecret || !hasSecret ? generateSigningSecret() : undefined,
   );
-  for (const url of urls) await deps.deliveries.enableUrl(name, url);
+  for (const url of urls) await enableWebhookUrl(service, name, url);
   return secret;
 }
 
 /** Creates the signing secret of an app that has none. Returns the new secret. */
-export async function ensureSigningSecret(apps: AppRepository, name: string): Promise<string | undefined> {
-  const { webhookSettings = { urls: [], sandboxUrls: [], includesPassword: false } } = await getApp(apps, name);
-  return await apps.setWebhook(name, webhookSettings, (hasSecret) => (hasSecret ? undefined : generateSigningSecret()));
+export async function ensureSigningSecret(service: Service, name: string): Promise<string | undefined> {
+  const { webhookSettings = { urls: [], sandboxUrls: [], includesPassword: false } } = await getApp(service, name);
+  return await storeWebhook(service, name, webhookSettings, (hasSecret) =>
+    hasSecret ? undefined : generateSigningSecret(),
+  );
 }
 
 const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];
@@ -63,20 +65,18 @@ const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([.
 /** Sends a webhook of type `test` to all URLs, disabled ones included: a successful response enables the URL. */
 export async function sendTestWebhook(
   name: string,
-  deps: {
-    readonly apps: AppRepository;
-    readonly deliveries: DeliveryRepository;
+  service: Service & {
     now(): EpochMillis;
-    readonly webhookQueue: MessageQueue<WebhookMessage>;
+    readonly webhookQueue: MessageQueue;
   },
 ): Promise<readonly WebhookDelivery[]> {
-  const { webhookSettings } = await getApp(deps.apps, name);
+  const { webhookSettings } = await getApp(service, name);
   const urls = webhookSettings ? listUrls(webhookSettings) : [];
   if (urls.length === 0) throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);
-  const createdAt = deps.now();
+  const createdAt = service.now();
   const notification = { id: randomUUID(), reason: 'TEST', date: createdAt } as const;
   const deliveries = urls.map((url) => buildDelivery({ appName: name, type: 'test', url, notification, createdAt }));
-  for (const delivery of deliveries) await deps.deliveries.createIfAbsent(delivery);
-  await enqueueDeliveries(deliveries, deps);
+  for (const delivery of deliveries) await createDeliveryIfAbsent(service, delivery);
+  await enqueueDeliveries(deliveries, service);
   return deliveries;
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { parse } from '../foundation/parse.ts';
+import type { ItemImage, StreamRecord } from '../foundation/stream-record.ts';
 import { type Announcement, buildAnnouncements, FirstOwnerVersion } from '../purchases/announcement.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import { parse } from '../shared/parse.ts';
-import type { ItemImage, StreamRecord } from '../shared/stream-record.ts';
 
 const PurchaseItem = v.object({
   version: v.number(),

@@ -1,26 +1,26 @@
 import type { App } from '../apps/app.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import type { MessageQueue } from '../foundation/message-queue.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { findPurchase } from '../purchases/purchase-table.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { createDeliveryIfAbsent, findDelivery, replaceDelivery } from './delivery-table.ts';
 import { markDead, resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
-import type { WebhookMessage } from './webhook-message.ts';
 
 /** Returns the URLs that the app's current settings select for the delivery; for a test, all URLs. */
 export async function getCurrentUrls(
   { type, notification, storeRequest }: WebhookDelivery,
   app: App,
-  { purchases }: { readonly purchases: PurchaseRepository },
+  service: Service & {},
 ): Promise<readonly string[]> {
   const { urls = [], sandboxUrls = [] } = app.webhookSettings ?? {};
   if (type === 'test') return [...urls, ...sandboxUrls];
   if (storeRequest) return selectWebhookUrls(app, storeRequest.isSandbox);
   const { purchaseId } = notification;
   if (sandboxUrls.length === 0 || purchaseId === undefined) return selectWebhookUrls(app, false);
-  const stored = await purchases.find(app.name, purchaseId);
+  const stored = await findPurchase(service, app.name, purchaseId);
   return selectWebhookUrls(app, stored?.purchase.sandbox);
 }
 
@@ -31,10 +31,9 @@ export async function getCurrentUrls(
 export async function redirectDelivery(
   delivery: WebhookDelivery,
   urls: readonly string[],
-  deps: {
-    readonly deliveries: DeliveryRepository;
+  service: Service & {
     now(): EpochMillis;
-    readonly webhookQueue: MessageQueue<WebhookMessage>;
+    readonly webhookQueue: MessageQueue;
   },
 ): Promise<WebhookDelivery> {
   const { appName, type, username, notification, refundRequest, storeRequest } = delivery;
@@ -50,23 +49,20 @@ export async function redirectDelivery(
       notification,
       ...(refundRequest && { refundRequest }),
       ...(storeRequest && { storeRequest }),
-      createdAt: deps.now(),
+      createdAt: service.now(),
     }),
   );
-  for (const replacement of replacements) await createOrRestart(replacement, deps);
-  await enqueueDeliveries(replacements, deps);
+  for (const replacement of replacements) await createOrRestart(replacement, service);
+  await enqueueDeliveries(replacements, service);
   return replacements.length > 0
     ? { ...deadDelivery, state: 'redirected' }
     : markDead(delivery, 'The app removed the webhook URL.');
 }
 
 /** Creates the delivery. Restarts an existing one whose URL was removed and is now set again. */
-async function createOrRestart(
-  delivery: WebhookDelivery,
-  { deliveries, now }: { readonly deliveries: DeliveryRepository; now(): EpochMillis },
-): Promise<void> {
-  if (await deliveries.createIfAbsent(delivery)) return;
-  const existing = await deliveries.find(delivery.appName, delivery.deliveryId);
+async function createOrRestart(delivery: WebhookDelivery, service: Service & { now(): EpochMillis }): Promise<void> {
+  if (await createDeliveryIfAbsent(service, delivery)) return;
+  const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);
   if (existing?.state === 'redirected')
-    await deliveries.replaceIfUnchanged(existing, resetForReplay(existing, now()), now());
+    await replaceDelivery(service, existing, resetForReplay(existing, service.now()), service.now());
 }

@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { App } from '../apps/app.ts';
 import type { EventRecord } from '../events/event.ts';
-import type { EventRepository } from '../events/event-repository.ts';
-import type { EntitledPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import { platforms } from '../shared/platform.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { findEvent, listEventsByTags } from '../events/event-table.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { platforms } from '../foundation/platform.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { findPurchases } from '../purchases/purchase-table.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { enqueueDeliveries } from './fan-out.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
-import type { WebhookMessage } from './webhook-message.ts';
-
-interface RepeatDeps {
-  readonly deliveries: DeliveryRepository;
-  readonly events: EventRepository;
-  now(): EpochMillis;
-  readonly purchases: PurchaseRepository;
-  readonly webhookQueue: MessageQueue<WebhookMessage>;
-}
 
 /**
  * Several events can have one request id: clients retry requests, and a notification has one event for each webhook.
@@ -31,31 +23,27 @@ const maxEvents = 100;
  * or, for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if there is no such
  * event, `InvalidPayload` if the events have no recipient or the app has no webhook URL.
  */
-export async function repeatWebhooks(app: App, reqId: string, deps: RepeatDeps): Promise<readonly WebhookDelivery[]> {
-  const events = await findEvents(app.name, reqId, deps);
+export async function repeatWebhooks(app: App, reqId: string, service: Service): Promise<readonly WebhookDelivery[]> {
+  const events = await findEvents(app.name, reqId, service);
   if (events.length === 0) throw new ServiceError('ResourceNotFound', 'The request is not found.');
-  const purchases = await loadPurchases(app.name, events, deps);
+  const purchases = await loadPurchases(app.name, events, service);
   const subjects = new Map(events.flatMap((event) => findRecipients(event, purchases)));
   if (subjects.size === 0) throw new ServiceError('InvalidPayload', 'The request has no customer.');
-  const input = { id: randomUUID(), createdAt: deps.now(), purchases };
+  const input = { id: randomUUID(), createdAt: service.now(), purchases };
   const deliveries = [...subjects].flatMap(([username, subject]) =>
     buildDeliveriesForUser(app, username, { ...input, ...subject }),
   );
   if (deliveries.length === 0) throw new ServiceError('InvalidPayload', 'The webhook URL is missing.');
-  for (const delivery of deliveries) await deps.deliveries.createIfAbsent(delivery);
-  await enqueueDeliveries(deliveries, deps);
+  for (const delivery of deliveries) await createDeliveryIfAbsent(service, delivery);
+  await enqueueDeliveries(deliveries, service);
   return deliveries;
 }
 
 /** Lists the events of a request id, or the event with this event id; oldest first. */
-async function findEvents(
-  appName: string,
-  reqId: string,
-  { events }: Pick<RepeatDeps, 'events'>,
-): Promise<EventRecord[]> {
+async function findEvents(appName: string, reqId: string, service: Service): Promise<EventRecord[]> {
   const [eventById, taggedEvents] = await Promise.all([
-    events.find(appName, reqId),
-    events.listByTags(appName, [reqId], maxEvents),
+    findEvent(service, appName, reqId),
+    listEventsByTags(service, appName, [reqId], maxEvents),
   ]);
   const oldestFirst = taggedEvents.filter((event) => event.reqId === reqId).reverse();
   return eventById ? [...oldestFirst, eventById] : oldestFirst;
@@ -68,13 +56,13 @@ type PurchasesById = ReadonlyMap<string, EntitledPurchase>;
 async function loadPurchases(
   appName: string,
   events: readonly EventRecord[],
-  { purchases }: Pick<RepeatDeps, 'purchases'>,
+  service: Service,
 ): Promise<PurchasesById> {
   const rows = events.flatMap((event) =>
     isStoreEvent(event) ? event.content.purchases : event.content.purchases.slice(0, 1),
   );
   const ids = rows.map(getPurchaseId).filter((id) => id !== undefined);
-  const entitledPurchases = await purchases.findMany(appName, ids);
+  const entitledPurchases = await findPurchases(service, appName, ids);
   return new Map(entitledPurchases.map((entitled) => [entitled.purchase.purchaseId, entitled]));
 }
 

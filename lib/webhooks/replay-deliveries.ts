@@ -1,34 +1,28 @@
 import pMap from 'p-map';
-import { ServiceError } from '../shared/errors.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { findDelivery, replaceDelivery, saveUrlBackoff } from './delivery-table.ts';
 import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
-import { type ChainEntry, toChainEntry } from './forward-order.ts';
-import type { WebhookMessage } from './webhook-message.ts';
-
-interface ReplayDeps {
-  readonly deliveries: DeliveryRepository;
-  readonly forwardChains: { add(entry: ChainEntry, now: EpochMillis): Promise<void> };
-  now(): EpochMillis;
-  readonly webhookQueue: MessageQueue<WebhookMessage>;
-}
+import { addToForwardChain } from './forward-chain-table.ts';
+import { toChainEntry } from './forward-order.ts';
+import { listDeliveryPage } from './list-deliveries.ts';
 
 /**
  * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such
  * delivery, and `Conflict` if it is being sent or if deliveries for other URLs have replaced it.
  */
-export async function replayDelivery(appName: string, deliveryId: string, deps: ReplayDeps): Promise<WebhookDelivery> {
-  const delivery = await deps.deliveries.find(appName, deliveryId);
+export async function replayDelivery(appName: string, deliveryId: string, service: Service): Promise<WebhookDelivery> {
+  const delivery = await findDelivery(service, appName, deliveryId);
   if (!delivery) throw new ServiceError('ResourceNotFound', 'The delivery is not found.');
   if (delivery.state === 'redirected') throw conflict('Deliveries for other URLs have replaced the delivery.');
-  await keepOrder([delivery], deps);
-  const replayed = await reset(delivery, deps);
+  await keepOrder([delivery], service);
+  const replayed = await reset(delivery, service);
   if (!replayed) throw conflict('The delivery is being sent.');
-  await endBackoff([replayed], deps);
-  await enqueueDeliveries([replayed], deps);
+  await endBackoff([replayed], service);
+  await enqueueDeliveries([replayed], service);
   return replayed;
 }
 
@@ -39,32 +33,23 @@ const isBeingSent = ({ state, failedAttempts, nextAttemptAt }: WebhookDelivery):
   state === 'pending' && failedAttempts === 0 && nextAttemptAt === undefined;
 
 /** Returns undefined if the delivery is being sent, or if another worker has changed it. */
-async function reset(
-  delivery: WebhookDelivery,
-  { deliveries, now }: Pick<ReplayDeps, 'deliveries' | 'now'>,
-): Promise<WebhookDelivery | undefined> {
+async function reset(delivery: WebhookDelivery, service: Service): Promise<WebhookDelivery | undefined> {
   if (isBeingSent(delivery)) return undefined;
-  const time = now();
+  const time = service.now();
   const after = resetForReplay(delivery, time);
-  return (await deliveries.replaceIfUnchanged(delivery, after, time)) ? after : undefined;
+  return (await replaceDelivery(service, delivery, after, time)) ? after : undefined;
 }
 
 /** Adds forwards to their chains before the first one is enqueued, so that they are sent in order again. */
-async function keepOrder(
-  replayed: readonly WebhookDelivery[],
-  { forwardChains, now }: Pick<ReplayDeps, 'forwardChains' | 'now'>,
-): Promise<void> {
+async function keepOrder(replayed: readonly WebhookDelivery[], service: Service): Promise<void> {
   const entries = replayed.flatMap((delivery) => toChainEntry(delivery) ?? []);
-  await pMap(entries, async (entry) => await forwardChains.add(entry, now()), { concurrency });
+  await pMap(entries, async (entry) => await addToForwardChain(service, entry, service.now()), { concurrency });
 }
 
 /** Ends the backoff of the URLs, which would postpone the attempts that the operator requests now. */
-async function endBackoff(
-  replayed: readonly WebhookDelivery[],
-  { deliveries }: Pick<ReplayDeps, 'deliveries'>,
-): Promise<void> {
+async function endBackoff(replayed: readonly WebhookDelivery[], service: Service): Promise<void> {
   const byUrl = new Map(replayed.map(({ url, appName }) => [url, appName]));
-  await pMap(byUrl, async ([url, appName]) => await deliveries.saveUrlBackoff(appName, url, {}), { concurrency });
+  await pMap(byUrl, async ([url, appName]) => await saveUrlBackoff(service, appName, url, {}), { concurrency });
 }
 
 /** The deliveries to replay: created from `startdate` (included) to `enddate` (excluded). */
@@ -89,22 +74,22 @@ const concurrency = 25;
 export async function replayDeliveries(
   appName: string,
   range: ReplayRange,
-  deps: ReplayDeps,
+  service: Service,
 ): Promise<{ readonly replayed: number; readonly isComplete: boolean }> {
-  if (range.enddate > deps.now()) throw new ServiceError('InvalidPayload', 'enddate must not be in the future.');
+  if (range.enddate > service.now()) throw new ServiceError('InvalidPayload', 'enddate must not be in the future.');
   const selected: WebhookDelivery[] = [];
   let cursor: string | undefined;
   do {
     const limit = Math.min(pageSize, maxReplayed - selected.length);
-    const page = await deps.deliveries.listPage(appName, { ...range, limit, cursor });
+    const page = await listDeliveryPage(service, appName, { ...range, limit, cursor });
     selected.push(...page.rows.filter((delivery) => !isBeingSent(delivery)));
     cursor = page.next;
   } while (cursor !== undefined && selected.length < maxReplayed);
-  await keepOrder(selected, deps);
+  await keepOrder(selected, service);
   // The list has the newest first.
-  const changed = await pMap(selected.reverse(), async (delivery) => await reset(delivery, deps), { concurrency });
+  const changed = await pMap(selected.reverse(), async (delivery) => await reset(delivery, service), { concurrency });
   const enqueued = changed.filter((delivery) => delivery !== undefined);
-  await endBackoff(enqueued, deps);
-  await enqueueDeliveries(enqueued, deps);
+  await endBackoff(enqueued, service);
+  await enqueueDeliveries(enqueued, service);
   return { replayed: enqueued.length, isComplete: cursor === undefined };
 }

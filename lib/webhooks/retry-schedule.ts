@@ -1,4 +1,4 @@
-import { type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
+import { type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 
 /** Minimum delay after each failed attempt. After the last attempt, the delivery is dead. */
 export const retryDelaysMs: readonly number[] = [

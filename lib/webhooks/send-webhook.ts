@@ -1,27 +1,18 @@
 import type { WebhookSender } from '../apps/app.ts';
-import type { AppRepository } from '../apps/app-repository.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
-import { logError } from '../shared/log.ts';
-import type { MessageQueue } from '../shared/message-queue.ts';
-import { type EpochMillis, secondMs } from '../shared/time.ts';
-import { type AttemptDeps, attemptDelivery } from './attempt-delivery.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
+import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
+import type { Service } from '../foundation/service.ts';
+import { type EpochMillis, secondMs } from '../foundation/time.ts';
+import { attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { findDelivery, replaceDelivery } from './delivery-table.ts';
 import { applyAttempt, computeQueueDelaySeconds, markDead } from './delivery-transitions.ts';
 import type { WebhookUrlHealth } from './endpoint-health.ts';
-import type { PostOutcome } from './post-webhook.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
+import { readSender, readUrlHealth } from './shared-reads.ts';
 import { skipIfBlocked, updateUrlHealth } from './url-backoff.ts';
 import type { WebhookMessage } from './webhook-message.ts';
-
-type SendDeps = AttemptDeps & {
-  readonly apps: AppRepository;
-  readonly deliveries: DeliveryRepository;
-  readonly purchases: PurchaseRepository;
-  readonly webhookQueue: MessageQueue<WebhookMessage>;
-  readonly forwardQueue: MessageQueue<WebhookMessage>;
-};
 
 /** Maximum difference between the clocks of two machines. */
 const clockSkewMs = 2 * secondMs;
@@ -30,32 +21,29 @@ const clockSkewMs = 2 * secondMs;
  * Attempts a pending delivery, saves the result and schedules the retry. Ignores duplicate and stale messages. At least
  * once: after a crash, the queue message or the due item repeats the attempt, with the same `webhook-id`.
  */
-export async function sendWebhook(message: WebhookMessage, deps: SendDeps): Promise<void> {
+export async function sendWebhook(message: WebhookMessage, service: Service): Promise<void> {
   const { appName, deliveryId, failedAttempts } = message;
-  const delivery = await deps.deliveries.find(appName, deliveryId);
+  const delivery = await findDelivery(service, appName, deliveryId);
   if (delivery?.state !== 'pending' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
     return;
   // Due and replayed forwards arrive here. They have their own queue, because their servers must not delay webhooks.
-  if (delivery.type === 'forward') return await deps.forwardQueue.send([message], { group: appName });
-  if ((delivery.nextAttemptAt ?? 0) > deps.now() + clockSkewMs) return;
-  const result = await attemptOrSkip(delivery, deps).catch((error: unknown) =>
-    countInternalFailure(delivery, error, deps.now()),
+  if (delivery.type === 'forward') return await service.forwardQueue.send([message], { group: appName });
+  if ((delivery.nextAttemptAt ?? 0) > service.now() + clockSkewMs) return;
+  const result = await attemptOrSkip(delivery, service).catch((error: unknown) =>
+    countInternalFailure(delivery, error, service.now()),
   );
-  await saveAndReschedule(delivery, result, deps);
+  await saveAndReschedule(delivery, result, service);
 }
 
 /** Attempts the delivery, or postpones, redirects or ends it without an attempt. Returns the resulting delivery. */
-async function attemptOrSkip(delivery: WebhookDelivery, deps: SendDeps): Promise<WebhookDelivery> {
+async function attemptOrSkip(delivery: WebhookDelivery, service: Service): Promise<WebhookDelivery> {
   const { appName, url } = delivery;
-  const [sender, urlHealth] = await Promise.all([
-    deps.apps.findWebhookSender(appName),
-    deps.deliveries.findUrlHealth(appName, url),
-  ]);
+  const [sender, urlHealth] = await Promise.all([readSender(service, appName), readUrlHealth(service, appName, url)]);
   if (!sender?.app.webhookSettings || sender.app.deletedAt !== undefined)
     return markDead(delivery, 'The app has disabled webhooks.');
-  const urls = await getCurrentUrls(delivery, sender.app, deps);
-  if (!urls.includes(url)) return await redirectDelivery(delivery, urls, deps);
-  return skipIfBlocked(delivery, urlHealth, deps.now()) ?? (await send(delivery, { sender, urlHealth, deps }));
+  const urls = await getCurrentUrls(delivery, sender.app, service);
+  if (!urls.includes(url)) return await redirectDelivery(delivery, urls, service);
+  return skipIfBlocked(delivery, urlHealth, service.now()) ?? (await send(delivery, { sender, urlHealth, service }));
 }
 
 /**
@@ -75,11 +63,11 @@ function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: Ep
 
 async function send(
   delivery: WebhookDelivery,
-  { sender, urlHealth, deps }: { sender: WebhookSender; urlHealth: WebhookUrlHealth; deps: SendDeps },
+  { sender, urlHealth, service }: { sender: WebhookSender; urlHealth: WebhookUrlHealth; service: Service },
 ): Promise<WebhookDelivery> {
-  const { outcome, startedAt } = await attemptDelivery(delivery, sender, deps);
-  await updateUrlHealth(delivery, { outcome, urlHealth, deps });
-  return applyAttempt(delivery, outcome, { now: deps.now(), random: Math.random(), startedAt });
+  const { outcome, startedAt } = await attemptDelivery(delivery, sender, service);
+  await updateUrlHealth(delivery, { outcome, urlHealth, service });
+  return applyAttempt(delivery, outcome, { now: service.now(), random: Math.random(), startedAt });
 }
 
 /** Logs the last failed attempt of a delivery, which an alarm counts. */
@@ -92,24 +80,12 @@ function logDeath(
   logError({ worker: 'send-webhook', problem: 'WebhookDead', app: appName, deliveryId }, failure);
 }
 
-async function saveAndReschedule(
-  before: WebhookDelivery,
-  after: WebhookDelivery,
-  {
-    deliveries,
-    webhookQueue,
-    now,
-  }: {
-    readonly deliveries: DeliveryRepository;
-    readonly webhookQueue: MessageQueue<WebhookMessage>;
-    now(): EpochMillis;
-  },
-): Promise<void> {
-  const isSaved = await deliveries.replaceIfUnchanged(before, after, now());
+async function saveAndReschedule(before: WebhookDelivery, after: WebhookDelivery, service: Service): Promise<void> {
+  const isSaved = await replaceDelivery(service, before, after, service.now());
   if (isSaved) logDeath(before, after);
   if (!isSaved || after.state !== 'pending' || after.failedAttempts === before.failedAttempts) return;
-  const delaySeconds = computeQueueDelaySeconds(after, now());
+  const delaySeconds = computeQueueDelaySeconds(after, service.now());
   if (delaySeconds === undefined) return;
   const { appName, deliveryId, failedAttempts } = after;
-  await webhookQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
+  await service.webhookQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
 }

@@ -3,8 +3,8 @@ import type { EventRecord } from '../events/event.ts';
 import { toEventExcerpt } from '../events/event-excerpt.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
 import { parseAttemptEventId } from '../foundation/event-id.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
-import type { EpochMillis } from '../shared/time.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 

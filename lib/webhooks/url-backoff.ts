@@ -1,9 +1,10 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { disableWebhookUrl, enableWebhookUrl, saveUrlBackoff } from './delivery-table.ts';
 import { isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
 import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
-import type { PostOutcome } from './post-webhook.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
 
 /** Returns the dead or postponed delivery if its URL is disabled or in backoff, otherwise undefined. */
@@ -33,23 +34,23 @@ export async function updateUrlHealth(
   {
     outcome,
     urlHealth,
-    deps: { now, deliveries },
+    service,
   }: {
     outcome: PostOutcome;
     urlHealth: WebhookUrlHealth;
-    deps: { now(): EpochMillis; readonly deliveries: DeliveryRepository };
+    service: Service & { now(): EpochMillis };
   },
 ): Promise<void> {
-  if (isGoneResponse(outcome)) return await deliveries.disableUrl(appName, url, now());
-  if ('status' in outcome && type === 'test') return await deliveries.enableUrl(appName, url);
+  if (isGoneResponse(outcome)) return await disableWebhookUrl(service, appName, url, service.now());
+  if ('status' in outcome && type === 'test') return await enableWebhookUrl(service, appName, url);
   if ('status' in outcome)
-    return urlHealth.backoffUntil === undefined ? undefined : await deliveries.saveUrlBackoff(appName, url, {});
+    return urlHealth.backoffUntil === undefined ? undefined : await saveUrlBackoff(service, appName, url, {});
   if (outcome.failure === 'forbidden') return;
   // Concurrent failures during a backoff count once.
-  const isInBackoff = (urlHealth.backoffUntil ?? 0) > now();
+  const isInBackoff = (urlHealth.backoffUntil ?? 0) > service.now();
   const consecutiveFailures = (urlHealth.consecutiveFailures ?? 0) + (isInBackoff ? 0 : 1);
-  await deliveries.saveUrlBackoff(appName, url, {
+  await saveUrlBackoff(service, appName, url, {
     consecutiveFailures,
-    backoffUntil: now() + computeUrlBackoffMs(consecutiveFailures),
+    backoffUntil: service.now() + computeUrlBackoffMs(consecutiveFailures),
   });
 }

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 
 /** What the latest deliveries say about a webhook URL. */

@@ -1,8 +1,10 @@
 import type { App } from '../apps/app.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import type { DeliveryRepository } from './delivery-repository.ts';
+import { findUrlHealth } from './delivery-table.ts';
 import { toDisplayUrl } from './display-url.ts';
+import { listDeliveryPage } from './list-deliveries.ts';
 import { summarizeUrl } from './url-success.ts';
 
 const maxDeliveries = 1_000;
@@ -13,11 +15,6 @@ interface WebhookBacklog {
   readonly isComplete: boolean;
 }
 
-interface BacklogDeps {
-  now(): EpochMillis;
-  readonly deliveries: DeliveryRepository;
-}
-
 /** Test webhooks are not work: their result is read when they are sent. */
 const listDates = (rows: readonly WebhookDelivery[]): EpochMillis[] =>
   rows.filter(({ type }) => type !== 'test').map(({ createdAt }) => createdAt);
@@ -26,19 +23,17 @@ const listDates = (rows: readonly WebhookDelivery[]): EpochMillis[] =>
 export async function getWebhookBacklog(
   appName: string,
   state: 'pending' | 'dead',
-  { deliveries }: Pick<BacklogDeps, 'deliveries'>,
+  service: Service,
 ): Promise<WebhookBacklog> {
-  const { rows, next } = await deliveries.listPage(appName, { state, limit: maxDeliveries });
+  const { rows, next } = await listDeliveryPage(service, appName, { state, limit: maxDeliveries });
   return { dates: listDates(rows), isComplete: next === undefined };
 }
 
 const maxNewest = 100;
 
 /** Lists the newest deliveries of the app. */
-export const listNewestDeliveries = async (
-  appName: string,
-  { deliveries }: Pick<BacklogDeps, 'deliveries'>,
-): Promise<readonly WebhookDelivery[]> => (await deliveries.listPage(appName, { limit: maxNewest })).rows;
+export const listNewestDeliveries = async (appName: string, service: Service): Promise<readonly WebhookDelivery[]> =>
+  (await listDeliveryPage(service, appName, { limit: maxNewest })).rows;
 
 /**
  * Lists the creation dates of the newest deliveries whose first attempt is not made or postponed: a late queue delays
@@ -58,12 +53,12 @@ const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 export async function listWebhookUrls(
   { name, webhookSettings }: App,
   newest: readonly WebhookDelivery[],
-  deps: BacklogDeps,
+  service: Service,
 ) {
   const { urls = [], sandboxUrls = [] } = webhookSettings ?? {};
   const listed = [...new Set([...urls, ...sandboxUrls])].map(async (url) => {
-    const { disabledAt, backoffUntil, consecutiveFailures } = await deps.deliveries.findUrlHealth(name, url);
-    const isInBackoff = backoffUntil !== undefined && backoffUntil > deps.now();
+    const { disabledAt, backoffUntil, consecutiveFailures } = await findUrlHealth(service, name, url);
+    const isInBackoff = backoffUntil !== undefined && backoffUntil > service.now();
     const { failing, ...recent } = summarizeUrl(newest, url);
     return {
       url: toDisplayUrl(url),

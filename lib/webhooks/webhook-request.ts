@@ -1,12 +1,12 @@
 import { Webhook } from 'standardwebhooks';
 import type { Entitlements } from '../entitlements/entitlements.ts';
 import { toEntitlementRecords } from '../entitlements/entitlements.ts';
+import { type EpochMillis, secondMs } from '../foundation/time.ts';
+import { applyVocabulary, type Vocabulary } from '../foundation/vocabulary.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { isUnpaid } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
-import { type EpochMillis, secondMs } from '../shared/time.ts';
-import { applyVocabulary, type Vocabulary } from '../shared/vocabulary.ts';
 import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 
 /** The entitlements of the recipient, and the names of those that the cause of the webhook can have changed. */

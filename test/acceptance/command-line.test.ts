@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, callLocalService, letSettingsTakeEffect } from '../../testing/call-local.ts';

@@ -2,21 +2,22 @@ import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { computeSourceDigest } from '../../infra/source-digest.ts';
 import { getVersion } from '../../lib/api/service.ts';
+import { storeWebhook } from '../../lib/apps/app-table.ts';
 import { createApp } from '../../lib/apps/manage-apps.ts';
-import { createAppRepository } from '../../lib/db/app-repository.ts';
-import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
-import { createExchangeRateRepository } from '../../lib/db/exchange-rate-repository.ts';
+import { createCipher } from '../../lib/foundation/cipher.ts';
 import * as keys from '../../lib/foundation/keys.ts';
+import { omitUndefined } from '../../lib/foundation/omit-undefined.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { findingSeverities } from '../../lib/health/finding.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
-import { createCipher } from '../../lib/shared/cipher.ts';
-import { omitUndefined } from '../../lib/shared/omit-undefined.ts';
-import { hourMs, minuteMs } from '../../lib/shared/time.ts';
+import { saveRates } from '../../lib/money/exchange-rates/exchange-rate-table.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
+import { createDeliveryIfAbsent, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
 import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
 import { runCommand, spawnCommand } from '../../testing/command-line.ts';
+import { createService } from '../../testing/create-service.ts';
 import { listItems, readDocument } from '../../testing/documents.ts';
 import { type FakeAccount, type FakeAws, startFakeAws } from '../../testing/fake-aws.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -62,27 +63,26 @@ afterAll(async () => {
 });
 
 const app = createUniqueName();
+const createTableService = (key = masterKey) =>
+  createService(table, { cipher: createCipher(async () => key, Date.now), now: Date.now });
 const setWebhook = async (urls: string[], signingSecret?: string): Promise<void> => {
-  const apps = createAppRepository(
-    table,
-    createCipher(async () => masterKey, Date.now),
+  await storeWebhook(
+    createTableService(),
+    app,
+    { urls, sandboxUrls: [], includesPassword: false },
+    () => signingSecret,
   );
-  await apps.setWebhook(app, { urls, sandboxUrls: [], includesPassword: false }, () => signingSecret);
 };
 
 /** Creates an app whose webhooks are off and that is not connected, so only the deployment can have problems. */
 async function createHealthyData(): Promise<void> {
-  const apps = createAppRepository(
-    table,
-    createCipher(async () => masterKey, Date.now),
-  );
-  await createApp(apps, app, Date.now() - 24 * hourMs);
+  await createApp(createTableService(), app, Date.now() - 24 * hourMs);
   await setWebhook([], 'whsec_test');
-  await saveRates(0);
+  await saveRatesOf(0);
 }
 
-const saveRates = async (offsetDays: number): Promise<void> =>
-  await createExchangeRateRepository(table).save([{ date: toUtcDay(Date.now(), offsetDays), perEuro: { USD: '1.1' } }]);
+const saveRatesOf = async (offsetDays: number): Promise<void> =>
+  await saveRates(createService(table), [{ date: toUtcDay(Date.now(), offsetDays), perEuro: { USD: '1.1' } }]);
 
 let healthyAccount: FakeAccount;
 beforeAll(() => {
@@ -246,9 +246,9 @@ describe('doctor for a deployment', () => {
     const [stored] = await table.query({ partition: keys.ratesPartition });
     await table.transact([{ Delete: { TableName: table.name, Key: { ...keys.toKey(stored ?? {}) } } }]);
     expectOnly(await doctor(), { code: 'exchange-rates-old', problem: expect.stringContaining('never') as never });
-    await saveRates(-9);
+    await saveRatesOf(-9);
     const report = await doctor();
-    await saveRates(0);
+    await saveRatesOf(0);
     expectOnly(report, {
       code: 'exchange-rates-old',
       problem: expect.stringContaining(toUtcDay(Date.now(), -9)) as never,
@@ -265,24 +265,25 @@ describe('doctor for a deployment', () => {
   it('names webhooks that are retried', async () => {
     const url = 'https://app.example.com/hook';
     await setWebhook([url]);
-    const deliveries = createDeliveryRepository(table);
+    const service = createService(table);
     const createdAt = Date.now();
     const notification = { id: createUniqueName('notification'), reason: 'RENEWED', date: createdAt } as const;
     const delivery = buildDelivery({ appName: app, type: 'purchases.updated', url, notification, createdAt });
-    await deliveries.createIfAbsent(delivery);
+    await createDeliveryIfAbsent(service, delivery);
     const failing = { ...delivery, failedAttempts: 3, lastHttpStatus: 500, failureReason: 'HTTP 500' };
-    await deliveries.replaceIfUnchanged(delivery, failing, createdAt);
+    await replaceDelivery(service, delivery, failing, createdAt);
     const report = await doctor();
     await setWebhook([]);
     expectOnly(report, { code: 'webhook-deliveries-failing', problem: expect.stringContaining('HTTP 500') as never });
   });
 
   it('names webhook secrets that cannot be decrypted', async () => {
-    const other = createAppRepository(
-      table,
-      createCipher(async () => 'a-lost-master-key', Date.now),
+    await storeWebhook(
+      createTableService('a-lost-master-key'),
+      app,
+      { urls: [], sandboxUrls: [], includesPassword: false },
+      () => 'whsec_lost',
     );
-    await other.setWebhook(app, { urls: [], sandboxUrls: [], includesPassword: false }, () => 'whsec_lost');
     const report = await doctor();
     await setWebhook([], 'whsec_test');
     expectOnly(report, { code: 'webhook-secrets-unreadable', cure: expect.stringContaining('rotate-key') as never });

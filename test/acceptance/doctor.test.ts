@@ -1,11 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApiKey, createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { type Platform, platforms } from '../../lib/shared/platform.ts';
-import { hourMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { type Platform, platforms } from '../../lib/foundation/platform.ts';
+import { hourMs } from '../../lib/foundation/time.ts';
+import { findLatestRateDay } from '../../lib/health/health-table.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
+import { createDeliveryIfAbsent, findUrlHealth, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import { sendTestWebhook, setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
@@ -32,7 +35,7 @@ beforeAll(async () => {
   Object.assign(process.env, service.environment);
   // Exchange rates are loaded every six hours.
   await advance('PT7H');
-  await waitFor('exchange rates', async () => await deps().health.findLatestRateDay());
+  await waitFor('exchange rates', async () => await findLatestRateDay(getService()));
 });
 afterAll(async () => {
   await goneServer?.close();
@@ -84,13 +87,13 @@ async function givenApp(
   settings: Partial<Record<Platform, object>> = {},
   urls: readonly string[] = service.webhooks.urls.slice(0, 1),
 ): Promise<IssuedApiKeys> {
-  const keys = await createApp(deps().apps, createUniqueName(), await getEmulatedTime());
+  const keys = await createApp(getService(), createUniqueName(), await getEmulatedTime());
   for (const platform of platforms) {
     const valid = await control(`/settings/${platform}`);
-    await deps().apps.setStoreSettings(keys.appName, platform, { ...valid, ...settings[platform] });
+    await setStoreSettings(getService(), keys.appName, platform, { ...valid, ...settings[platform] });
   }
   const webhook = { urls: [...urls], sandboxUrls: [], includesPassword: true };
-  await setWebhook(keys.appName, webhook, { newSecret: false, deps: deps() });
+  await setWebhook(keys.appName, webhook, { newSecret: false, service: getService() });
   for (const platform of platforms)
     if (platform !== 'store_c') await put(`/notifications/${platform}`, { url: toNotificationUrl(keys, platform) });
   return keys;
@@ -260,9 +263,9 @@ describe('doctor', () => {
   });
 
   it('names an app without a webhook URL', async () => {
-    const keys = await createApp(deps().apps, createUniqueName(), await getEmulatedTime());
+    const keys = await createApp(getService(), createUniqueName(), await getEmulatedTime());
     const { appName } = keys;
-    await deps().apps.setStoreSettings(appName, 'store_a', await control('/settings/store_a'));
+    await setStoreSettings(getService(), appName, 'store_a', await control('/settings/store_a'));
     await put('/notifications/store_a', { url: toNotificationUrl(keys, 'store_a') });
     expectOnly(await doctor(appName), { code: 'webhook-url-missing', cure: expect.stringContaining('set-webhook') });
   });
@@ -274,9 +277,8 @@ describe('doctor', () => {
 
   it('names a webhook URL that responded with 410, without its query', async () => {
     const { appName } = await givenApp({}, [`${goneServer.url}/hook?token=secret`]);
-    await sendTestWebhook(appName, deps());
-    const findHealth = async () =>
-      await deps().deliveries.findUrlHealth(appName, `${goneServer.url}/hook?token=secret`);
+    await sendTestWebhook(appName, getService());
+    const findHealth = async () => await findUrlHealth(getService(), appName, `${goneServer.url}/hook?token=secret`);
     await waitFor('410', findHealth, ({ disabledAt }) => disabledAt !== undefined);
     const report = await doctor(appName);
     expectOnly(report, { code: 'webhook-url-disabled', problem: expect.stringContaining(`${goneServer.url}/hook`) });
@@ -287,8 +289,8 @@ describe('doctor', () => {
     const closed = await startHttpServer(() => {});
     await closed.close();
     const { appName } = await givenApp({}, [closed.url]);
-    await sendTestWebhook(appName, deps());
-    const findHealth = async () => await deps().deliveries.findUrlHealth(appName, closed.url);
+    await sendTestWebhook(appName, getService());
+    const findHealth = async () => await findUrlHealth(getService(), appName, closed.url);
     await waitFor('backoff', findHealth, ({ backoffUntil }) => backoffUntil !== undefined);
     expectOnly(await doctor(appName), {
       code: 'webhook-url-unresponsive',
@@ -302,9 +304,9 @@ describe('doctor', () => {
     const notification = { id: createUniqueName('notification'), reason: 'RENEWED', date: createdAt } as const;
     const [url = ''] = service.webhooks.urls;
     const delivery = buildDelivery({ appName, type: 'purchases.updated', url, notification, createdAt });
-    await deps().deliveries.createIfAbsent(delivery);
+    await createDeliveryIfAbsent(getService(), delivery);
     const dead = { ...delivery, state: 'dead', failedAttempts: 10, failureReason: 'HTTP 500' } as const;
-    await deps().deliveries.replaceIfUnchanged(delivery, dead, createdAt);
+    await replaceDelivery(getService(), delivery, dead, createdAt);
     expectOnly(await doctor(appName), {
       code: 'webhook-deliveries-dead',
       problem: expect.stringContaining('HTTP 500'),
@@ -316,7 +318,7 @@ describe('doctor', () => {
     const { appName } = await givenApp();
     const now = await getEmulatedTime();
     const create = async (name: string, validMs: number) =>
-      await createApiKey(deps().apps, appName, { level: 'viewer', name, validMs, now });
+      await createApiKey(getService(), appName, { level: 'viewer', name, validMs, now });
     const { id } = await create('support', hourMs);
     expectOnly(await doctor(appName), {
       code: 'api-key-expiring',
@@ -343,7 +345,7 @@ describe('doctor', () => {
 
   it('names settings that cannot be decrypted', async () => {
     const { appName } = await givenApp();
-    await deps().table.update({
+    await getService().table.update({
       Key: { pk: `APP#${appName}`, sk: 'STORE#store_b' },
       UpdateExpression: 'SET settings = :settings',
       ExpressionAttributeValues: { ':settings': '00000000.AAAA.AAAA.AAAA' },

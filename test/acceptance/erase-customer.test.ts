@@ -2,16 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { createAppRepository } from '../../lib/db/app-repository.ts';
+import { type Cipher, createCipher } from '../../lib/foundation/cipher.ts';
 import { parsePurchasePartition, toKey } from '../../lib/foundation/keys.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { createTableClient, type Item } from '../../lib/foundation/table.ts';
-import { type Cipher, createCipher } from '../../lib/shared/cipher.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand, spawnCommand } from '../../testing/command-line.ts';
+import { createService } from '../../testing/create-service.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';
 import { findNames } from '../../testing/find-names.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -139,9 +140,9 @@ beforeAll(async () => {
   const { TABLE_NAME: table = '', MASTER_KEY_ID = '' } = service.environment;
   const state = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as { secrets: Record<string, string> };
   cipher = createCipher(async () => state.secrets[MASTER_KEY_ID] ?? '', Date.now);
-  const apps = createAppRepository(createTableClient(table), cipher);
-  other = await createApp(apps, createUniqueName(), Date.now());
-  await apps.setStoreSettings(other.appName, 'store_b', await control('/settings/store_b'));
+  const direct = createService(createTableClient(table), { cipher });
+  other = await createApp(direct, createUniqueName(), Date.now());
+  await setStoreSettings(direct, other.appName, 'store_b', await control('/settings/store_b'));
 
   for (const subscription of subscriptions) {
     const purchase = await buy(erin, subscription);

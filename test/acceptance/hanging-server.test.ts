@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { minuteMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { minuteMs } from '../../lib/foundation/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
@@ -30,14 +31,14 @@ const control = async (path: string, body?: object) => await callLocalControl(se
 /** Creates an app whose webhooks go to this URL. */
 async function createAppWithWebhook(name: string, url: string): Promise<IssuedApiKeys> {
   Object.assign(process.env, service.environment);
-  const localDeps = overrideDeps(deps(), { emulator: { url: service.emulatorUrl, roots: [] } });
-  const { apps } = localDeps;
-  const keys = await createApp(apps, name, Date.now());
-  await apps.setStoreSettings(name, 'store_a', await control('/settings/store_a'));
+  const localDeps = overrideDeps(getService(), { emulator: { url: service.emulatorUrl, roots: [] } });
+
+  const keys = await createApp(localDeps, name, Date.now());
+  await setStoreSettings(localDeps, name, 'store_a', await control('/settings/store_a'));
   await setWebhook(
     name,
     { urls: [url], sandboxUrls: [], includesPassword: true },
-    { newSecret: false, deps: localDeps },
+    { newSecret: false, service: localDeps },
   );
   return keys;
 }

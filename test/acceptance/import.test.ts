@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { platforms } from '../../lib/shared/platform.ts';
+import { platforms } from '../../lib/foundation/platform.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';

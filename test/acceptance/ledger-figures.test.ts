@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import {
   type ConversionCohort,
@@ -13,12 +12,14 @@ import {
   type RetentionCohort,
 } from '../../lib/api/figures.ts';
 import { getStats, type MonthlyStat } from '../../lib/api/stats.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { purchasePartition } from '../../lib/foundation/keys.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { dayMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -62,7 +63,7 @@ async function playHistories({ histories, failedPayments, advances }: LedgerRun)
   await changeAccount({ failedPayments });
   const keys = await service.createApp(platforms, {}, createUniqueName());
   const settings = await service.callControl('/settings/processor_a');
-  await deps().apps.setStoreSettings(keys.appName, 'processor_a', { ...settings, graceDays: 0 });
+  await setStoreSettings(getService(), keys.appName, 'processor_a', { ...settings, graceDays: 0 });
   router.routeTo([keys.appName]);
   const purchases = await Promise.all(histories.map((history) => buySubscription(history, service)));
   for (const { evidence } of purchases)
@@ -76,7 +77,7 @@ async function playHistories({ histories, failedPayments, advances }: LedgerRun)
   await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
   const records = await Promise.all(purchases.map(async (purchase) => await purchase.readLedger()));
   router.routeTo([]);
-  return { keys, ledger: { now: router.deps.now(), products: ledgerProducts, purchases: records.flat() } };
+  return { keys, ledger: { now: router.service.now(), products: ledgerProducts, purchases: records.flat() } };
 }
 
 async function changeAccount(settings: object): Promise<void> {
@@ -87,11 +88,11 @@ async function changeAccount(settings: object): Promise<void> {
 
 /** Moves the clock to each transition of the stores: the signature of a notification is valid for minutes. */
 async function advance(days: number, keys: IssuedApiKeys): Promise<void> {
-  const end = router.deps.now() + days * dayMs;
-  while (router.deps.now() < end) {
+  const end = router.service.now() + days * dayMs;
+  while (router.service.now() < end) {
     const { nextDueTime } = await service.callControl('/clock');
     const target = Math.min(end, nextDueTime === undefined ? end : Date.parse(nextDueTime) + secondMs);
-    const seconds = Math.max(1, Math.ceil((target - router.deps.now()) / secondMs));
+    const seconds = Math.max(1, Math.ceil((target - router.service.now()) / secondMs));
     await service.callControl('/clock', { advance: `PT${Math.min(999_999, seconds)}S` });
     await deliver(keys);
   }
@@ -107,7 +108,7 @@ async function synchronize(keys: IssuedApiKeys): Promise<void> {
   await router.poll(keys.appName);
   await deliver(keys);
   for (const { purchaseId } of await listPurchaseRows(keys))
-    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.deps);
+    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.service);
 }
 
 function recountWithPython(ledger: object) {
@@ -123,7 +124,7 @@ const amounts = ['before_refunds', 'after_refunds', 'proceeds'] as const;
 
 /** Reads the figures in the format of the recount, which leaves out zeros. */
 async function readFigures(keys: IssuedApiKeys, startdate: string) {
-  const range = { startdate, enddate: toUtcDay(router.deps.now()) };
+  const range = { startdate, enddate: toUtcDay(router.service.now()) };
   const read = async (contract: Contract, query: Readonly<Record<string, string>> = {}) =>
     (await callWithSecretKey(contract, keys, { query: { ...range, ...query } })).body;
   const readAll = async (contract: Contract) =>

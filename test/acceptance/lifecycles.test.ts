@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pMap from 'p-map';
 import { validateReceipt } from '../../lib/api/validation.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { getApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parse } from '../../lib/foundation/parse.ts';
 import { importRow } from '../../lib/import/import-row.ts';
 import { parseImportRow } from '../../lib/import/parse-import-row.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parse } from '../../lib/shared/parse.ts';
 import { processValidation } from '../../lib/validation/process-validation.ts';
 import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { expectAnnouncedOnce } from '../../testing/expect-announced-once.ts';
@@ -67,7 +68,7 @@ describe('lifecycle of a subscription', () => {
           ['punctual', punctual],
           ['late', late],
         ] as const) {
-          expectAnnouncedOnce(`the ${label} app`, router.listChanges(appName), router.deps.now());
+          expectAnnouncedOnce(`the ${label} app`, router.listChanges(appName), router.service.now());
         }
       },
     );
@@ -176,8 +177,8 @@ describe('announcements of a missed history', () => {
 /** Google Play refunds a purchase that no app acknowledges within three days. */
 const createAcknowledgingApp = async (): Promise<IssuedApiKeys> => {
   const keys = await service.createApp(historyPlatforms);
-  const settings = (await router.deps.apps.findStoreSettings(keys.appName, 'store_b')) as object;
-  await router.deps.apps.setStoreSettings(keys.appName, 'store_b', { ...settings, acknowledge: true });
+  const settings = (await findStoreSettings(router.service, keys.appName, 'store_b')) as object;
+  await setStoreSettings(router.service, keys.appName, 'store_b', { ...settings, acknowledge: true });
   return keys;
 };
 
@@ -230,10 +231,10 @@ async function validateIn(running: RunningHistory, [appName, ...others]: readonl
   if (appName === undefined) return;
   const { history, getEvidence } = running;
   const request = toValidationRequest(parse(validateReceipt.body, await getEvidence()));
-  const app = await getApp(router.deps.apps, appName);
+  const app = await getApp(router.service, appName);
   const validate = async () => {
-    const recorder = createEventRecorder({ type: 'receipt.validated', date: router.deps.now() });
-    return await processValidation(request, history.platform, { app, recorder, deps: router.deps }).then(
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: router.service.now() });
+    return await processValidation(request, history.platform, { app, recorder, service: router.service }).then(
       () => true,
       isPermanent,
     );
@@ -248,8 +249,8 @@ async function validateIn(running: RunningHistory, [appName, ...others]: readonl
 async function importIn({ getImportRow }: RunningHistory, appNames: readonly string[]): Promise<void> {
   const row = parseImportRow(await getImportRow());
   for (const appName of appNames) {
-    const app = await getApp(router.deps.apps, appName);
-    await importRow(row, 1, { app, isUnannounced: false, onStoreCall: () => {}, deps: router.deps });
+    const app = await getApp(router.service, appName);
+    await importRow(row, 1, { app, isUnannounced: false, onStoreCall: () => {}, service: router.service });
   }
 }
 
@@ -291,7 +292,7 @@ async function processLate({ appName }: IssuedApiKeys, choosePosition: () => num
  */
 async function refreshAll({ appName }: IssuedApiKeys): Promise<void> {
   for (const purchaseId of (await loadPurchases(appName)).keys()) {
-    await refreshPurchase({ appName, purchaseId }, router.deps);
+    await refreshPurchase({ appName, purchaseId }, router.service);
   }
 }
 

@@ -6,15 +6,13 @@ import * as v from 'valibot';
 import { getCommandPath, listLeafCommands } from '../../cli/command-tree.ts';
 import { createProgram, offlineCommands } from '../../cli/program.ts';
 import { createApp } from '../../lib/apps/manage-apps.ts';
-import { createAccessTokenRepository } from '../../lib/db/access-token-repository.ts';
-import { createAppRepository } from '../../lib/db/app-repository.ts';
-import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
+import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
+import { createCipher } from '../../lib/foundation/cipher.ts';
+import { createMessageQueue } from '../../lib/foundation/create-message-queue.ts';
 import * as keys from '../../lib/foundation/keys.ts';
 import { createTableClient, type Item, type Table } from '../../lib/foundation/table.ts';
-import { createMessageQueue } from '../../lib/queue/message-queue.ts';
-import { createCipher } from '../../lib/shared/cipher.ts';
-import type { StreamFailure } from '../../lib/shared/stream-failure.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
+import { createDeliveryIfAbsent, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import type { IamAccess } from '../../local/iam-policies.ts';
 import { createLocalNames } from '../../local/local-names.ts';
 import { saveState } from '../../local/saved-state.ts';
@@ -23,6 +21,7 @@ import { listResources } from '../../local/template.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runCommand, runSuccessfully, spawnSuccessfully } from '../../testing/command-line.ts';
+import { createService } from '../../testing/create-service.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { readStack } from '../../testing/stack-templates.ts';
@@ -143,26 +142,26 @@ async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
     UpdateExpression: 'SET refreshToken = :token',
     ExpressionAttributeValues: { ':token': refreshToken },
   });
-  await createApp(createAppRepository(table, earlierCipher), 'earlier', Date.now());
+  await createApp(createService(table, { cipher: earlierCipher }), 'earlier', Date.now());
   return { from, to: from };
 }
 
 /** Creates a dead delivery of the app. */
 async function givenDeadDelivery(appName: string): Promise<void> {
-  const deliveries = createDeliveryRepository(table);
+  const tableService = createService(table);
   const createdAt = Date.parse((await control('/clock')).now);
   const notification = { id: createUniqueName('notification'), reason: 'TEST', date: createdAt } as const;
   const [url = ''] = service.webhooks.urls;
   const delivery = buildDelivery({ appName, type: 'test', url, notification, createdAt });
-  await deliveries.createIfAbsent(delivery);
-  await deliveries.replaceIfUnchanged(delivery, { ...delivery, state: 'dead', failedAttempts: 9 }, createdAt);
+  await createDeliveryIfAbsent(tableService, delivery);
+  await replaceDelivery(tableService, delivery, { ...delivery, state: 'dead', failedAttempts: 9 }, createdAt);
 }
 
 /** Reports a record of a purchase that was deleted. */
 async function givenStreamFailure(appName: string): Promise<void> {
   const { STREAM_FAILURES_QUEUE_URL = '' } = service.environment;
   const key = keys.purchaseKey(appName, 'store_a:deleted');
-  const streamFailures = createMessageQueue<StreamFailure>(() => STREAM_FAILURES_QUEUE_URL, {});
+  const streamFailures = createMessageQueue(() => STREAM_FAILURES_QUEUE_URL, {});
   await streamFailures.send([
     { worker: 'fan-out-webhooks', appName, key, reason: 'entitledUsers: expected an array.', writtenAt: Date.now() },
   ]);
@@ -170,7 +169,7 @@ async function givenStreamFailure(appName: string): Promise<void> {
 
 /** Gives a customer an access token, and a purchase that has created a vault reference. */
 async function givenCheckoutAndVault(appName: string, username: string): Promise<void> {
-  await createAccessTokenRepository(table).issue(appName, { platform: 'processor_a', username }, Date.now());
+  await issueAccessToken(createService(table), appName, { platform: 'processor_a', username }, Date.now());
   const { validate } = await control('/purchases', {
     platform: 'processor_b',
     productId: 'monthly',

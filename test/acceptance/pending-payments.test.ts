@@ -3,13 +3,14 @@ import fc from 'fast-check';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../../lib/api/customers.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
+import { findCachedApp } from '../../lib/apps/app-cache.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { parse } from '../../lib/foundation/parse.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { hourMs, secondMs } from '../../lib/foundation/time.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { parse } from '../../lib/shared/parse.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { hourMs, secondMs } from '../../lib/shared/time.ts';
 import { processValidation } from '../../lib/validation/process-validation.ts';
 import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
@@ -86,7 +87,7 @@ async function buyPending(platform: Platform, type: (typeof types)[number], term
       await service.callControl(`/purchases/${id}/${action}`, {});
       await processNotifications();
     },
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId: await findId() }, router.deps),
+    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId: await findId() }, router.service),
     readPurchase: async () =>
       (await callEndpoint(getPurchase, { headers, params: { purchaseId: await findId() } })).body,
     readCustomer: async () => ({
@@ -106,11 +107,11 @@ type PendingPurchase = Awaited<ReturnType<typeof buyPending>>;
 
 /** Validates through the endpoint, and with the router's dependencies to record the changes. */
 async function validate(keys: IssuedApiKeys, body: object, platform: Platform) {
-  const app = await router.deps.appCache.find(keys.appName);
+  const app = await findCachedApp(router.service, keys.appName);
   if (!app) throw new Error(`${keys.appName} is not found.`);
-  const recorder = createEventRecorder({ type: 'receipt.validated', date: router.deps.now() });
+  const recorder = createEventRecorder({ type: 'receipt.validated', date: router.service.now() });
   const request = toValidationRequest(parse(validateReceipt.body, body));
-  await processValidation(request, platform, { app, recorder, deps: router.deps }).catch((error: unknown) => {
+  await processValidation(request, platform, { app, recorder, service: router.service }).catch((error: unknown) => {
     if (!(error instanceof ServiceError)) throw error;
   });
   return (await service.validate(keys, body)).body;
@@ -156,7 +157,7 @@ describe('the service with a purchase whose payment is pending', () => {
     const purchase = await buyPending(platform, type);
     expect(await purchase.validate()).toMatchObject(pendingError);
     await service.callControl('/clock', { advance: 'P2D' });
-    const paidAfter = router.deps.now() - secondMs;
+    const paidAfter = router.service.now() - secondMs;
     await purchase.act('pay');
     expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
     expect(purchase.listTransactions()).toMatchObject([{ amountMicros: 5_000_000 }]);
@@ -250,7 +251,7 @@ describe('the service with a pre-ordered product', () => {
     expect(await purchase.validate()).toMatchObject(pendingError);
     await expectOwnedNowhere(purchase);
     await service.callControl('/clock', { advance: 'P1DT1M' });
-    const releasedAt = router.deps.now();
+    const releasedAt = router.service.now();
     await purchase.processNotificationsTwice();
     expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
     const [{ purchaseDate = 0, ...payment } = {}] = purchase.listTransactions();

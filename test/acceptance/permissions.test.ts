@@ -2,7 +2,7 @@ import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } fr
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { minuteMs } from '../../lib/shared/time.ts';
+import { minuteMs } from '../../lib/foundation/time.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';

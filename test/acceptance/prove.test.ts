@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Platform } from '../../lib/shared/platform.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { callLocalControl, callLocalService, type Json, letSettingsTakeEffect } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand, runSuccessfully, startCommand } from '../../testing/command-line.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { type IssuedApiKeys, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -411,7 +411,7 @@ describe('a restore on a second account', () => {
     'keeps the money, and gives access as the strategy states (%s, %s)',
     async (platform, strategy) => {
       const keys = await fixture.createNotifiedApp(platform);
-      await setStrategy(deps().apps, keys.appName, strategy);
+      await setStrategy(getService(), keys.appName, strategy);
       const [buyer, restorer] = [createUniqueName('buyer'), createUniqueName('restorer')];
       const order = { productId: 'premium', ...(platform === 'processor_b' ? monthly : renewing) };
       const { id } = await fixture.callControl('/purchases', { platform, applicationUsername: buyer, ...order });
@@ -444,7 +444,7 @@ describe('a consumable of Google Play that is bought again', () => {
     const keys = await fixture.createNotifiedApp('store_b', { acknowledge: true });
     const applicationUsername = createUniqueName('user');
     const order = { platform: 'store_b', productId: 'coins', type: 'consumable', applicationUsername };
-    await setCatalogue(deps().apps, keys.appName, { 'store_b:coins': { type: 'consumable', entitlements: [] } });
+    await setCatalogue(getService(), keys.appName, { 'store_b:coins': { type: 'consumable', entitlements: [] } });
     const ids = new Set<string>();
     const evidences = [];
     for (const _purchase of [1, 2]) {
@@ -500,7 +500,7 @@ async function refreshRows(keys: IssuedApiKeys, username: string) {
   const isOwn = ({ entitledUsers }: { entitledUsers?: readonly string[] }) =>
     entitledUsers?.includes(username) ?? false;
   for (const { purchaseId } of (await listPurchaseRows(keys)).filter(isOwn)) {
-    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, getService());
   }
   return (await listPurchaseRows(keys)).filter(isOwn);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { deps } from '../../composition/deps.ts';
 import { setRefundPolicy } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { runDueStep } from '../../lib/refunds/answer-refund-request.ts';
 import { answerRefundRequest, listRefundRequests, setRefundConsent } from '../../lib/refunds/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -66,7 +66,7 @@ async function live({ platform, policy, consents, lateHours, isRepeated, reply, 
   const keys = await service.createApp(refundPlatforms);
   const { appName } = keys;
   router.routeTo([appName]);
-  await setRefundPolicy(deps().apps, appName, policy);
+  await setRefundPolicy(getService(), appName, policy);
   const applicationUsername = createUniqueName('ann');
   const id = await buyCoins(service, keys, { platform, applicationUsername });
   router.take(appName);

@@ -11,18 +11,19 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { createAppRepository } from '../../lib/db/app-repository.ts';
+import { splitIntoChunks } from '../../lib/foundation/batches.ts';
+import { createCipher } from '../../lib/foundation/cipher.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { createTableClient } from '../../lib/foundation/table.ts';
-import { splitIntoChunks } from '../../lib/shared/batches.ts';
-import { createCipher } from '../../lib/shared/cipher.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
+import { createService } from '../../testing/create-service.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { createTestTable } from '../../testing/table.ts';
@@ -76,17 +77,14 @@ async function callService(path: string, body?: object): Promise<Json> {
 /** Runs a command as a separate process: the service changes during the tests. */
 const cli = async (...args: readonly string[]): Promise<string> => await spawnSuccessfully(service.environment, args);
 
-const createApps = (key = masterKey, table = service.environment.TABLE_NAME ?? '') =>
-  createAppRepository(
-    createTableClient(table),
-    createCipher(async () => key, Date.now),
-  );
+const createTableService = (key = masterKey, table = service.environment.TABLE_NAME ?? '') =>
+  createService(createTableClient(table), { cipher: createCipher(async () => key, Date.now) });
 
 async function createShop(): Promise<void> {
-  const apps = createApps();
-  shop = await createApp(apps, createUniqueName(), Date.now());
+  const tableService = createTableService();
+  shop = await createApp(tableService, createUniqueName(), Date.now());
   for (const [platform] of Object.values(subscriptions))
-    await apps.setStoreSettings(shop.appName, platform, await control(`/settings/${platform}`));
+    await setStoreSettings(tableService, shop.appName, platform, await control(`/settings/${platform}`));
   await cli('app', 'set-webhook', shop.appName, '--url', service.webhooks.urls[0] ?? '');
 }
 
@@ -234,7 +232,8 @@ describe('a stack that adopts a restored table', () => {
   });
 
   it('reads the settings only with the master key of the table', async () => {
-    const findSettings = async (key: string) => await createApps(key).findStoreSettings(shop.appName, 'store_a');
+    const findSettings = async (key: string) =>
+      await findStoreSettings(createTableService(key), shop.appName, 'store_a');
     expect(await findSettings(masterKey)).toMatchObject({ bundleId: expect.any(String) });
     await expect(findSettings('another-master-key')).rejects.toThrow();
   });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { getStats } from '../../lib/api/stats.ts';
 import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { purchasePartition } from '../../lib/foundation/keys.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
@@ -61,7 +61,7 @@ async function expectRenewed(keys: IssuedApiKeys, productId: string): Promise<vo
   expect(await readPurchases(keys)).toMatchObject({ purchases: { [productId]: { isExpired: false } } });
   const rows = await listPurchaseRows(keys);
   await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
-  const day = toUtcDay(deps().now());
+  const day = toUtcDay(getService().now());
   const query = { include_notifications: 'true', startdate: day, enddate: day };
   const { dailyStats } = (await callWithSecretKey(getStats, keys, { query })).body;
   expect(dailyStats[0].notifications).toMatchObject({ RENEWED: 1 });
@@ -97,7 +97,7 @@ describe('resubscriptions', () => {
     async (platform, first, next) => {
       const keys = await fixture.createNotifiedApp(platform);
       const product = { type: 'paid subscription', group: 'plans', entitlements: [] } as const;
-      await setCatalogue(deps().apps, keys.appName, { [first]: product, [next]: product });
+      await setCatalogue(getService(), keys.appName, { [first]: product, [next]: product });
       await validate(keys, (await buy({ platform, productId: first })).validate);
       await advance('P2M');
       await validate(keys, (await buy({ platform, productId: next })).validate);

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
-import { type Deps, deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { handleBatch } from '../../lib/queue/handle-batch.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { handleBatch } from '../../lib/foundation/handle-batch.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import type { Service } from '../../lib/foundation/service.ts';
+import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
+import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
@@ -20,13 +23,13 @@ import { waitFor } from '../../testing/wait-for.ts';
 let service: TestService;
 let notificationLog: NotificationLog;
 let calls: FailingCalls;
-let depsWithFaults: Deps;
+let depsWithFaults: Service;
 const queue: string[] = [];
 beforeAll(async () => {
   service = await startTestService();
   notificationLog = await startNotificationLog();
   calls = interceptCalls();
-  depsWithFaults = overrideDeps(deps(), {
+  depsWithFaults = overrideDeps(getService(), {
     notificationQueue: {
       send: async (messages) =>
         await calls.run(async () => void queue.push(...messages.map((message) => JSON.stringify(message)))),
@@ -167,7 +170,7 @@ describe.each([
     });
     expect(body).toMatchObject({ isExpired: false });
     expect(body.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'RENEWED']);
-    expect(await deps().purchases.listTransactions(keys.appName, [purchaseId])).toHaveLength(2);
+    expect(await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId])).toHaveLength(2);
   }
 
   it.each(failureModes)(
@@ -220,7 +223,7 @@ describe('POST /v1/validate with retries of the client', () => {
         await takeNotifications();
         const run = await runWithFault(fault, [async () => (await service.validate(keys, validated.validate)).body.ok]);
         await validateAgain(validated.validate);
-        const purchases = await deps().ownedPurchases.listRepresentativePurchases(keys.appName, user);
+        const purchases = await listRepresentativePurchases(getService(), keys.appName, user);
         expect(purchases.map(({ purchaseId }) => purchaseId).sort()).toEqual(
           [`store_b:${unclaimed.id}`, `store_b:${validated.id}`].sort(),
         );

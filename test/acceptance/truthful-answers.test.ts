@@ -1,21 +1,22 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deps } from '../../composition/deps.ts';
 import { listEntitlements } from '../../console/pages/customers/list-entitlements.ts';
 import { addPeriod } from '../../emulator/calendar.ts';
 import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { setCatalogue, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { createGrant } from '../../lib/entitlements/contract.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
 import { purchasePartition } from '../../lib/foundation/keys.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { dayMs, hourMs, secondMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { dayMs, hourMs, secondMs } from '../../lib/shared/time.ts';
 import type { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { startAnnouncementLedgers } from '../../testing/announcement-ledgers.ts';
@@ -100,15 +101,15 @@ async function runHistories({
   }
   const keys = await service.createApp(ownershipPlatforms, {}, createUniqueName());
   const playSettings = { ...(await service.callControl('/settings/store_b')), acknowledge: true };
-  await deps().apps.setStoreSettings(keys.appName, 'store_b', playSettings);
+  await setStoreSettings(getService(), keys.appName, 'store_b', playSettings);
   const webhooks = { urls: ['https://app.example.com/webhook'], sandboxUrls: [], includesPassword: false };
-  await setWebhook(keys.appName, webhooks, { newSecret: true, deps: router.deps });
+  await setWebhook(keys.appName, webhooks, { newSecret: true, service: router.service });
   router.routeTo([keys.appName]);
-  await setCatalogue(deps().apps, keys.appName, buildOwnershipCatalogue('premium'));
+  await setCatalogue(getService(), keys.appName, buildOwnershipCatalogue('premium'));
   const owned = await Promise.all(histories.map((history) => startOwnership(history, service)));
   const testers = owned.filter((_purchase, index) => index % 2 === 0).map(({ username }) => username);
-  await setSandboxRule(deps().apps, keys.appName, { rule: 'listed', usernames: testers });
-  const giftedUntil = router.deps.now() + giftMs;
+  await setSandboxRule(getService(), keys.appName, { rule: 'listed', usernames: testers });
+  const giftedUntil = router.service.now() + giftMs;
   const gifted = owned.filter((_purchase, index) => index % 3 === 0);
   for (const { username } of gifted) {
     const body = { entitlement: 'gift', until: new Date(giftedUntil).toISOString(), reason: 'a test' };
@@ -116,7 +117,7 @@ async function runHistories({
   }
   const access = {
     allowsSandbox: ({ username }: OwnedPurchase) => testers.includes(username),
-    isGifted: (purchase: OwnedPurchase) => gifted.includes(purchase) && router.deps.now() < giftedUntil,
+    isGifted: (purchase: OwnedPurchase) => gifted.includes(purchase) && router.service.now() < giftedUntil,
   };
   const ledgers = startAnnouncementLedgers(owned, findExpectedProducts);
   const problems: Problem[] = [];
@@ -187,7 +188,7 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
   await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
   const transactions = (await callWithSecretKey(listTransactions, keys, { query: { limit: '1000' } })).body.rows;
   // The emulator renews ahead of the time: yearly periods of several renewals are years ahead.
-  const [startdate, enddate] = [-400, 3000].map((days) => toUtcDay(router.deps.now() + days * dayMs)) as [
+  const [startdate, enddate] = [-400, 3000].map((days) => toUtcDay(router.service.now() + days * dayMs)) as [
     string,
     string,
   ];
@@ -218,7 +219,7 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
     const countedActive = counted?.activeSubscriptions ?? 0;
     // The emulator renews ahead of the time: after a refund of the current period, only a later one is paid.
     const isPaidAhead =
-      own.some(({ purchaseDate }: TransactionRecord) => Date.parse(String(purchaseDate)) > router.deps.now()) &&
+      own.some(({ purchaseDate }: TransactionRecord) => Date.parse(String(purchaseDate)) > router.service.now()) &&
       histories.some((purchase) => purchase.isMoneyReturned());
     if (countedActive !== active.length && !isPaidAhead)
       problems.push({ problem: `active subscriptions of ${platform} differ from access`, countedActive, active });
@@ -287,13 +288,13 @@ const maxStepSeconds = 999_999;
  * that it is moved by durations.
  */
 async function advanceStepwise(advance: string, readStores: () => Promise<void>): Promise<void> {
-  const end = addPeriod(router.deps.now(), advance);
+  const end = addPeriod(router.service.now(), advance);
   for (;;) {
     const { nextDueTime } = await service.callControl('/clock');
     // A signature is valid for minutes. What becomes due from here on is not later than the target.
     await router.waitUntilPosted();
     const target = nextDueTime === undefined ? end : Math.min(end, Date.parse(nextDueTime));
-    const seconds = Math.max(1, Math.ceil((target - router.deps.now()) / secondMs));
+    const seconds = Math.max(1, Math.ceil((target - router.service.now()) / secondMs));
     const step = Math.min(maxStepSeconds, seconds);
     await service.callControl('/clock', { advance: `PT${step}S` });
     await readStores();
@@ -319,7 +320,7 @@ async function checkRound(owned: readonly OwnedPurchase[], round: number, keys: 
   // One after the other: the order of the claims of one store account is then the order of the histories.
   for (const purchase of validating) validations.set(purchase, await validate(purchase, keys));
   for (const { purchaseId } of await listPurchaseRows(keys)) {
-    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.deps);
+    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.service);
   }
   const rows = await listPurchaseRows(keys);
   for (const purchase of owned) {
@@ -366,7 +367,7 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
     const summary = await purchase.getSummary();
     if (
       right.body.ok &&
-      isPaidAndRunning(purchase.platform, summary, router.deps.now()) === false &&
+      isPaidAndRunning(purchase.platform, summary, router.service.now()) === false &&
       purchase.isFirstPeriodPending()
     )
       problems.push({ problem: 'an unpaid purchase is owned in an outage', history: purchase.describe() });
@@ -384,7 +385,7 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
 async function refreshUnverified(keys: IssuedApiKeys): Promise<void> {
   for (const { purchaseId, unverifiedSince } of await listPurchaseRows(keys)) {
     if (unverifiedSince !== undefined)
-      await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.deps);
+      await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.service);
   }
 }
 
@@ -400,7 +401,7 @@ async function checkRenewalsInOutage(
   round: number,
   keys: IssuedApiKeys,
 ): Promise<Problem[]> {
-  const now = router.deps.now();
+  const now = router.service.now();
   const summaries = (await Promise.all(owned.map(async (purchase) => await purchase.listSummaries()))).flat();
   const committedIds = summaries.filter(hasCommittedPayments).map(({ id }) => id);
   const renewing = (await listPurchaseRows(keys)).flatMap((row) => {
@@ -420,13 +421,13 @@ async function checkRenewalsInOutage(
   await service.callControl('/clock', { set: new Date(first.end + 2 * hourMs).toISOString() });
   service.freezeClock();
   for (const { purchaseId } of renewing) {
-    await refreshPurchase({ appName: keys.appName, purchaseId }, router.deps).catch(ignoreOutage);
+    await refreshPurchase({ appName: keys.appName, purchaseId }, router.service).catch(ignoreOutage);
   }
   const rows = await listPurchaseRows(keys);
   const problems: Problem[] = [];
   for (const { purchaseId, end } of renewing) {
     const row = rows.find((other) => other.purchaseId === purchaseId);
-    const unverifiedSince = end <= router.deps.now() ? new Date(end).toISOString() : undefined;
+    const unverifiedSince = end <= router.service.now() ? new Date(end).toISOString() : undefined;
     if (row && (!isOwnedRow(row) || row.unverifiedSince !== unverifiedSince))
       problems.push({ problem: 'a renewal in an outage ends access', row, unverifiedSince });
   }
@@ -457,7 +458,7 @@ function findExpectedProducts(
   summary: PurchaseSummary,
 ): ReturnType<typeof listRunningProducts> {
   const { platform, history } = purchase;
-  const products = listRunningProducts(platform, summary, router.deps.now());
+  const products = listRunningProducts(platform, summary, router.service.now());
   const isSubscription = history.type === 'paid subscription';
   const isDecidedByStore = platform === 'store_a' || platform === 'store_b' || (isSubscription && isStripe(platform));
   if (!purchase.isMoneyReturned() || isDecidedByStore) return products;

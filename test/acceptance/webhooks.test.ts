@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { hourMs } from '../../lib/shared/time.ts';
+import { hourMs } from '../../lib/foundation/time.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import {
   type ApplicationServer,

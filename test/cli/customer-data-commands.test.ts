@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { toPartialError } from '../../cli/customer-data-commands.ts';
-import { ServiceError } from '../../lib/shared/errors.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
 
 const noCounts = {
   purchases: 0,

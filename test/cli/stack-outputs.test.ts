@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ConnectionOptions, connectToService } from '../../cli/connect.ts';
-import { omitUndefined } from '../../lib/shared/omit-undefined.ts';
+import { omitUndefined } from '../../lib/foundation/omit-undefined.ts';
 import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
 import { spawnCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';

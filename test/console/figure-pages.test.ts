@@ -14,7 +14,7 @@ import {
   type MrrRow,
   type RetentionCohort,
 } from '../../lib/api/figures.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

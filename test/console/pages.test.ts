@@ -22,8 +22,8 @@ import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/api/webhooks.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
+import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
-import { hourMs, minuteMs } from '../../lib/shared/time.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getApp } from '../../lib/api/app.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
+import { storeForwards } from '../../lib/apps/app-table.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { contentContext } from '../../lib/forwards/create-forwards.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { toRefundRequestId } from '../../lib/foundation/keys.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { dayMs, hourMs } from '../../lib/shared/time.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import type { WebhookDelivery } from '../../lib/webhooks/delivery.ts';
+import { createDeliveryIfAbsent, disableWebhookUrl, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import { type CallResult, callWithSecretKey } from '../../testing/call.ts';
 import { givenAppData } from '../../testing/given-app-data.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -52,18 +54,18 @@ async function createState(states: readonly Platform[], terms: object = {}): Pro
 /** Creates a key of each level that expires within a minute. */
 async function createExpiringKeys({ appName }: IssuedApiKeys): Promise<void> {
   for (const level of apiKeyLevels) {
-    const expired = { level, name: `expired ${level}`, validMs: 30_000, now: deps().now() };
-    await createApiKey(deps().apps, appName, expired);
+    const expired = { level, name: `expired ${level}`, validMs: 30_000, now: getService().now() };
+    await createApiKey(getService(), appName, expired);
   }
 }
 
 /** Rotates the main keys and the keys of entitlement tokens. Returns the new keys: the previous ones stay valid. */
 async function rotateKeys(keys: IssuedApiKeys): Promise<IssuedApiKeys> {
-  const { apps: repository, now } = deps();
+  const { now } = getService();
   const rotation = { overlapMs: hourMs, now: now() };
   const rotate = async (level: 'public' | 'secret') =>
-    await rotateApiKey(repository, keys.appName, { level, ...rotation });
-  await updateTokenKeys(deps(), keys.appName, (set) => rotateTokenKeys(set, rotation));
+    await rotateApiKey(getService(), keys.appName, { level, ...rotation });
+  await updateTokenKeys(getService(), keys.appName, (set) => rotateTokenKeys(set, rotation));
   return { ...keys, publicKey: await rotate('public'), secretKey: await rotate('secret') };
 }
 
@@ -71,9 +73,10 @@ const forwardId = 'forward-1';
 
 /** Creates a pending and a dead forward, and a URL of the app that receives nothing any more. */
 async function createForwards({ appName }: IssuedApiKeys): Promise<void> {
-  const { apps: repository, cipher, deliveries, now } = deps();
+  const { cipher, now } = getService();
   const urls = ['https://live.example.com/stores', 'https://gone.example.com/stores'];
-  await repository.setForwards(
+  await storeForwards(
+    getService(),
     appName,
     urls.map((url) => ({ url, includesAuthorization: true })),
   );
@@ -95,11 +98,11 @@ async function createForwards({ appName }: IssuedApiKeys): Promise<void> {
         content: await cipher.encrypt(content, contentContext(appName)),
       },
     };
-    await deliveries.createIfAbsent(delivery);
+    await createDeliveryIfAbsent(getService(), delivery);
     if (index > 0)
-      await deliveries.replaceIfUnchanged(delivery, { ...delivery, state: 'dead', failedAttempts: 1 }, now());
+      await replaceDelivery(getService(), delivery, { ...delivery, state: 'dead', failedAttempts: 1 }, now());
   }
-  await deliveries.disableUrl(appName, 'https://gone.example.com/stores', now());
+  await disableWebhookUrl(getService(), appName, 'https://gone.example.com/stores', now());
 }
 
 beforeAll(async () => {
@@ -118,7 +121,7 @@ beforeAll(async () => {
   const sandboxRules = [{ rule: 'all' }, { rule: 'none' }, { rule: 'listed', usernames: ['ann'] }];
   for (const sandboxRule of sandboxRules) {
     const keys = await createState(['store_a'], { sandbox: true });
-    await setSandboxRule(deps().apps, keys.appName, sandboxRule);
+    await setSandboxRule(getService(), keys.appName, sandboxRule);
     apps.set(`with sandbox purchases and the rule ${sandboxRule.rule}`, keys);
   }
   // Functions cache apps for less than a minute.

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { errorCodes } from '../../lib/shared/errors.ts';
+import { errorCodes } from '../../lib/foundation/errors.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let keys: IssuedApiKeys;

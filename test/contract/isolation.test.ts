@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import type { CallOptions, CallResult } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import {
@@ -96,7 +97,12 @@ describe('two apps with the same ids', () => {
     const [own, other] = sides;
     const contract = readContracts.find(({ id }) => id === 'get-processor-purchases');
     if (!contract) throw new Error('The contract is not found.');
-    const accessToken = await deps().accessTokens.issue(other.keys.appName, { platform: 'processor_a' }, Date.now());
+    const accessToken = await issueAccessToken(
+      getService(),
+      other.keys.appName,
+      { platform: 'processor_a' },
+      Date.now(),
+    );
     for (const response of await callWithSecret(contract, own.keys, { query: { accessToken } }))
       expect(response).toMatchObject({ status: 403, body: { ok: false } });
   });

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { toKey } from '../../lib/foundation/keys.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import type { Item } from '../../lib/foundation/table.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import { stores } from '../../lib/stores/index.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
 import { dumpItems, formatItem, isOfApp, scanItems } from '../../testing/dump-items.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   store = await startEchoingStore();
   process.env.STORE_EMULATOR_URL = store.url;
   keys = await service.createApp(Object.keys(stores) as Platform[]);
-  itemCount = (await dumpItems(deps().table.name, keys.appName)).length;
+  itemCount = (await dumpItems(getService().table.name, keys.appName)).length;
   for (const level of ['log', 'info', 'warn', 'error'] as const)
     jest.spyOn(console, level).mockImplementation((...values: unknown[]) => {
       logLines.push(values.map((value) => inspect(value, { depth: null, breakLength: Infinity })).join(' '));
@@ -195,11 +195,11 @@ const isOfEvent = ({ pk }: Item): boolean => /^[^#]+#[EG]#/.test(String(pk));
 
 /** Checks the items of the app, and deletes the items of events: later contracts would read them again. */
 async function expectCleanItems(): Promise<void> {
-  const items = (await scanItems(deps().table.name)).filter((item) => isOfApp(item, keys.appName));
+  const items = (await scanItems(getService().table.name)).filter((item) => isOfApp(item, keys.appName));
   expect(items.length).toBeGreaterThan(itemCount);
   expectClean(items.map(formatItem));
   const ofEvents = items.filter(isOfEvent);
-  await deps().table.batchDelete(ofEvents.map(toKey));
+  await getService().table.batchDelete(ofEvents.map(toKey));
   itemCount = items.length - ofEvents.length;
 }
 

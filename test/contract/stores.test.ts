@@ -3,7 +3,7 @@ import type { SQSEvent } from 'aws-lambda';
 import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

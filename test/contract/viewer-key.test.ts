@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { type Contract, isForSecretKeyOnly } from '../../lib/api/contract.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
@@ -8,6 +7,8 @@ import { contracts } from '../../lib/contracts/index.ts';
 import { createTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
+import { listEvents } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { toKey } from '../../lib/foundation/keys.ts';
 import type { Item } from '../../lib/foundation/table.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
@@ -32,8 +33,12 @@ beforeAll(async () => {
   app = { keys: appKeys, canary: 'canary', dollars: 5, payments: 2 };
   await givenAppData(app);
   for (const level of apiKeyLevels)
-    keys[level] = await createApiKey(deps().apps, appKeys.appName, { level, name: `test ${level}`, now: deps().now() });
-  await getOrCreateTokenKeys(deps(), appKeys.appName, () => createTokenKeys(deps().now()));
+    keys[level] = await createApiKey(getService(), appKeys.appName, {
+      level,
+      name: `test ${level}`,
+      now: getService().now(),
+    });
+  await getOrCreateTokenKeys(getService(), appKeys.appName, () => createTokenKeys(getService().now()));
   // Responses contain ages.
   service.freezeClock();
 });
@@ -63,9 +68,9 @@ async function callWith(level: ApiKeyLevel, contract: Contract): Promise<CallRes
 /** Calls one second after all earlier calls, and returns the events that were recorded. */
 async function recordEvents(call: () => Promise<unknown>): Promise<EventRecord[]> {
   service.freezeClock();
-  const startdate = deps().now();
+  const startdate = getService().now();
   await call();
-  return await deps().events.list(app.keys.appName, { startdate, limit: 1_000, skip: 0 });
+  return await listEvents(getService(), app.keys.appName, { startdate, limit: 1_000, skip: 0 });
 }
 
 const formatItems = (items: readonly Item[]): string[] => items.map(formatItem).sort();
@@ -87,7 +92,7 @@ describe('viewer key', () => {
     // The tags of an event are separate items.
     const isOfEvent = (item: Item) => events.some(({ eventId }) => formatItem(item).includes(eventId));
     expect(formatItems(items.filter((item) => !isOfEvent(item)))).toEqual(unchanged);
-    await deps().table.batchDelete(items.filter(isOfEvent).map(toKey));
+    await getService().table.batchDelete(items.filter(isOfEvent).map(toKey));
   });
 
   it.each(
@@ -172,7 +177,7 @@ describe('key of a request', () => {
 
 describe('viewer key without recorded reads', () => {
   beforeAll(async () => {
-    await setReadEvents(deps().apps, app.keys.appName, false);
+    await setReadEvents(getService(), app.keys.appName, false);
     await service.callControl('/clock', { advance: 'PT1M' });
     service.freezeClock();
   });

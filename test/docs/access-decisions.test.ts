@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorCodes } from '../../lib/shared/errors.ts';
+import { errorCodes } from '../../lib/foundation/errors.ts';
 import {
   type ApplicationServer,
   type ReceivedRequest,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { CommissionRates, listCommissionRates } from '../../lib/apps/commission-rates.ts';
+import { parse } from '../../lib/foundation/parse.ts';
 import { AppExchangeRates } from '../../lib/money/app-exchange-rates.ts';
-import { CommissionRates, listCommissionRates } from '../../lib/purchases/commission-rates.ts';
-import { parse } from '../../lib/shared/parse.ts';
 import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
 
 describe('Exchange rates of an app', () => {

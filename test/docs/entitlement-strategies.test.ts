@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import {
-  addClaim,
-  type Claim,
-  type ClaimRequest,
-  resolveEntitledUsers,
-  type Strategy,
-  strategies,
-} from '../../lib/purchases/claims.ts';
+import { type Strategy, strategies } from '../../lib/apps/strategy.ts';
+import { addClaim, type Claim, type ClaimRequest, resolveEntitledUsers } from '../../lib/purchases/claims.ts';
 
 type Step = ClaimRequest & { readonly isEnded?: boolean };
 

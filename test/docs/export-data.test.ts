@@ -6,11 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createFolderTarget } from '../../cli/export/folder-target.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../lib/export/export-app.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { readSnippet } from '../../testing/documents.ts';
-import { createExportDeps } from '../../testing/export-deps.ts';
-import { createObservation, createTransaction, givenApp, startDate } from '../../testing/given.ts';
-import { buildValidationInput } from '../../testing/purchase-repository.ts';
+import { createExportService } from '../../testing/export-service.ts';
+import { createObservation, createTransaction, startDate } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
+import { buildValidationInput } from '../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const page = 'docs/guides/export-data.md';
@@ -30,21 +32,21 @@ afterAll(() => rmSync(folder, { recursive: true }));
 (python ? describe : describe.skip)('the query of the export', () => {
   it('adds up each payment once, however many files have it', async () => {
     const table = await createTestTable();
-    const deps = createExportDeps(table);
-    const app = await getApp(deps.apps, (await givenApp(table)).appName);
+    const service = createExportService(table);
+    const app = await getApp(service, (await givenApp(table)).appName);
     const target = await createFolderTarget(join(folder, 'exports/my-app'));
     const observation = createObservation();
     const renewal = createTransaction(observation.purchase, {
       transactionId: 'store_a:2',
       purchaseDate: startDate + 31 * dayMs,
     });
-    await deps.recordPurchase(app.name, 'store_a:1', buildValidationInput('ann', observation));
-    await exportApp(app, target, deps, { kind: 'full' });
+    await recordPurchase(service, app.name, 'store_a:1', buildValidationInput('ann', observation));
+    await exportApp(app, target, service, { kind: 'full' });
     const renewedAt = startDate + 31 * dayMs;
-    deps.moveTo(renewedAt);
+    service.moveTo(renewedAt);
     const renewed = { ...observation, asOf: renewedAt, transactions: [...observation.transactions, renewal] };
-    await deps.recordPurchase(app.name, 'store_a:1', { ...buildValidationInput('ann', renewed), now: renewedAt });
-    await exportApp(app, target, deps, { kind: 'changes' });
+    await recordPurchase(service, app.name, 'store_a:1', { ...buildValidationInput('ann', renewed), now: renewedAt });
+    await exportApp(app, target, service, { kind: 'changes' });
 
     const { stdout, stderr } = spawnSync(python ?? '', ['-c', runQuery], {
       cwd: folder,

@@ -12,10 +12,11 @@ import {
   type RetentionCohort,
 } from '../../lib/api/figures.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { addBillingPeriods } from '../../lib/shared/billing-period.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 

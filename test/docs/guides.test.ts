@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { RootConstruct } from 'constructs';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { deploymentOptionNames, getStackName, readDeploymentOptions } from '../../infra/deployment-options.ts';
+import { Catalogue } from '../../lib/apps/catalogue.ts';
+import { parse } from '../../lib/foundation/parse.ts';
 import { parseImportRow } from '../../lib/import/parse-import-row.ts';
-import { Catalogue } from '../../lib/purchases/catalogue.ts';
-import { parse } from '../../lib/shared/parse.ts';
 import { listItems, listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
 import { everyOption } from '../../testing/stack-options.ts';
 

@@ -28,7 +28,7 @@ const toFolder = (pattern: string): string => pattern.replace(/\/\*\*$/, '');
 const toText = (pattern: string): string => `\`${toFolder(pattern).replace(/^lib\/(?=[^*]+$)/, '')}\``;
 
 /** What every folder may import, as the text below the table says. */
-const foundation = ['lib/shared/**', 'lib/foundation/**'];
+const foundation = ['lib/foundation/**'];
 
 const toRow = ({ name, allow, deny }: Boundary): string => {
   const imported = allow.filter((pattern) => toFolder(pattern) !== name && !foundation.includes(pattern)).map(toText);

@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
-import { errorCodes } from '../../lib/shared/errors.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { errorCodes } from '../../lib/foundation/errors.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import * as appStore from '../../lib/stores/app-store/settings.ts';
 import * as braintree from '../../lib/stores/braintree/settings.ts';
 import * as googlePlay from '../../lib/stores/google-play/settings.ts';
@@ -180,7 +180,7 @@ describe.each(pages)('$file', (page) => {
       ...strings,
       ...listStrings('lib/validation'),
       ...listStrings('lib/checkout'),
-      ...listStrings('lib/shared'),
+      ...listStrings('lib/foundation'),
     ]);
   });
 
@@ -218,7 +218,7 @@ describe.each(pages)('$file', (page) => {
     const form = platform === 'store_a' ? { form: 'product' } : {};
     const shared = await buy({ ...form, applicationUsername: undefined });
     const first = await service.createApp([platform]);
-    await setStrategy(deps().apps, first.appName, 'first');
+    await setStrategy(getService(), first.appName, 'first');
     for (const applicationUsername of ['ann', 'ben'])
       await validate(first, { ...shared, additionalData: { applicationUsername } });
     const { id, validate: active } = await order(form);
@@ -240,7 +240,7 @@ describe.each(pages)('$file', (page) => {
 
 describe(sharedPage, () => {
   it('names codes and messages of the code only', () => {
-    const folders = ['lib/stores', 'lib/validation', 'lib/apps', 'lib/http', 'lib/shared'];
+    const folders = ['lib/stores', 'lib/validation', 'lib/apps', 'lib/http', 'lib/foundation'];
     expectFromCode(listErrors(sharedPage), folders.flatMap(listStrings));
   });
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { findFreePort } from '../../local/free-port.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import {

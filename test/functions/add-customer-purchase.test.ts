@@ -1,11 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { addCustomerPurchase, getCustomerPurchases } from '../../lib/api/customers.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { strategies } from '../../lib/apps/strategy.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import type { Table } from '../../lib/foundation/table.ts';
-import { strategies } from '../../lib/purchases/claims.ts';
+
+import { findPurchase } from '../../lib/purchases/purchase-table.ts';
+import { findMd5Alias } from '../../lib/purchases/user-alias-table.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, givenApp } from '../../testing/given.ts';
+import { createObservation } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { findEvents } from './event-fixture.ts';
@@ -34,10 +38,10 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
 
   it.each(strategies)('takes precedence over the claim of a validation (strategy %s)', async (strategy) => {
     const keys = await givenApp(table);
-    await setStrategy(deps().apps, keys.appName, strategy);
+    await setStrategy(getService(), keys.appName, strategy);
     await givenPaidPurchase(keys, 'ann');
     await callWithSecretKey(addCustomerPurchase, keys, { params, body });
-    const purchase = await deps().purchases.find(keys.appName, 'store_a:1');
+    const purchase = await findPurchase(getService(), keys.appName, 'store_a:1');
     expect(purchase?.entitledUsers).toEqual(['bob']);
   });
 
@@ -52,7 +56,7 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
     const keys = await givenApp(table);
     await givenPurchase(keys.appName, 'ann', createObservation({}, { userAliases: ['bob'] }));
     await callWithSecretKey(addCustomerPurchase, keys, { params, body });
-    expect(await deps().userAliases.findMd5Alias(keys.appName, 'bob', 1)).toMatchObject({ isSaved: true });
+    expect(await findMd5Alias(getService(), keys.appName, 'bob', 1)).toMatchObject({ isSaved: true });
   });
 
   it('records the claim as an event of the customer and of the purchase', async () => {
@@ -75,7 +79,7 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
     const first = await callWithSecretKey(addCustomerPurchase, keys, { params, body });
     const second = await callWithSecretKey(addCustomerPurchase, keys, { params, body });
     expect(second).toMatchObject({ status: 200, body: first.body });
-    const purchase = await deps().purchases.find(keys.appName, 'store_a:1');
+    const purchase = await findPurchase(getService(), keys.appName, 'store_a:1');
     expect(purchase?.entitledUsers).toEqual(['bob']);
   });
 

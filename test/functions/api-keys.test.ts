@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import type { ApiKeyLevel } from '../../lib/apps/app.ts';
@@ -12,7 +11,8 @@ import {
   rotateApiKey,
 } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { dayMs, hourMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -27,10 +27,10 @@ beforeEach(async () => {
 });
 
 const createKey = async (level: ApiKeyLevel, name: string, validMs?: number): Promise<CreatedKey> =>
-  await createApiKey(deps().apps, keys.appName, {
+  await createApiKey(getService(), keys.appName, {
     level,
     name,
-    now: deps().now(),
+    now: getService().now(),
     ...(validMs !== undefined && { validMs }),
   });
 
@@ -74,7 +74,7 @@ describe('named key', () => {
   it('ends when it is revoked, without an effect on other keys', async () => {
     const { key, id } = await createKey('viewer', 'support');
     const other = await createKey('viewer', 'finance');
-    await revokeApiKey(deps().apps, keys.appName, id);
+    await revokeApiKey(getService(), keys.appName, id);
     // All functions use a changed key within 15 seconds.
     await service.callControl('/clock', { advance: 'PT1M' });
     expect(await fetchStatus(listPurchases, key)).toMatchObject({ status: 401 });
@@ -83,7 +83,11 @@ describe('named key', () => {
 
   it('stays valid when the main key is rotated', async () => {
     const { key } = await createKey('secret', 'backend');
-    const rotated = await rotateApiKey(deps().apps, keys.appName, { level: 'secret', overlapMs: 0, now: deps().now() });
+    const rotated = await rotateApiKey(getService(), keys.appName, {
+      level: 'secret',
+      overlapMs: 0,
+      now: getService().now(),
+    });
     await service.callControl('/clock', { advance: 'PT1M' });
     expect(await fetchStatus(listPurchases, key)).toMatchObject({ status: 200 });
     expect(await fetchStatus(listPurchases, rotated)).toMatchObject({ status: 200 });
@@ -92,7 +96,7 @@ describe('named key', () => {
 
   it('appears in the list without the key itself', async () => {
     const { key, ...listed } = await createKey('viewer', 'support', dayMs);
-    const all = await listApiKeys(deps().apps, keys.appName);
+    const all = await listApiKeys(getService(), keys.appName);
     expect(all).toContainEqual(listed);
     expect(all.map(({ level, name }) => `${level} ${name}`)).toEqual(['public main', 'secret main', 'viewer support']);
     expect(JSON.stringify(all)).not.toContain(key);
@@ -118,8 +122,8 @@ describe('named key', () => {
 
 describe('revokeApiKey', () => {
   it('rejects the key that webhooks contain, and an unknown id', async () => {
-    const [main] = (await listApiKeys(deps().apps, keys.appName)).filter(({ level }) => level === 'secret');
-    await expect(revokeApiKey(deps().apps, keys.appName, main?.id ?? '')).rejects.toMatchObject({ code: 'Conflict' });
-    await expect(revokeApiKey(deps().apps, keys.appName, 'abc')).rejects.toMatchObject({ code: 'ResourceNotFound' });
+    const [main] = (await listApiKeys(getService(), keys.appName)).filter(({ level }) => level === 'secret');
+    await expect(revokeApiKey(getService(), keys.appName, main?.id ?? '')).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(revokeApiKey(getService(), keys.appName, 'abc')).rejects.toMatchObject({ code: 'ResourceNotFound' });
   });
 });

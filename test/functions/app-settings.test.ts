@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { changeApp, createKey, getApp, listKeys, revokeKey, setWebhook } from '../../lib/api/app.ts';
 import { getEventRaw, listEvents } from '../../lib/api/events.ts';
 import { setStore } from '../../lib/api/stores.ts';
+import { findApp, findStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -33,7 +34,7 @@ describe('PATCH /v3/app', () => {
     const { body } = await callWithSecretKey(changeApp, keys, { body: { strategy: 'last' } });
     expect(body).toEqual({ ok: true, strategy: 'last', unverifiedHours: 24 });
     await callWithSecretKey(changeApp, keys, { body: { unverifiedHours: 48 } });
-    expect(await deps().apps.find(keys.appName)).toMatchObject({ strategy: 'last', unverifiedHours: 48 });
+    expect(await findApp(getService(), keys.appName)).toMatchObject({ strategy: 'last', unverifiedHours: 48 });
   });
 
   it('rejects hours above the maximum, and changes nothing', async () => {
@@ -42,7 +43,7 @@ describe('PATCH /v3/app', () => {
       status: 400,
       body: { code: 'InvalidPayload' },
     });
-    expect(await deps().apps.find(keys.appName)).toMatchObject({ strategy: 'last' });
+    expect(await findApp(getService(), keys.appName)).toMatchObject({ strategy: 'last' });
   });
 
   it('sets the URL for alerts, returns it without its credential, and switches alerts off', async () => {
@@ -51,7 +52,7 @@ describe('PATCH /v3/app', () => {
     const { body } = await callWithSecretKey(changeApp, keys, { body: { alertUrl } });
     expect(body).toMatchObject({ ok: true, alertUrl: shown });
     const other = await service.createApp([]);
-    await setAlertUrl(other.appName, alertUrl, deps());
+    await setAlertUrl(other.appName, alertUrl, getService());
     expect((await callWithSecretKey(getApp, other)).body).toMatchObject({ alertUrl: shown });
     expect(await readEvents()).not.toContain('XXXXXXXX9');
     const rejected = await callWithSecretKey(changeApp, keys, { body: { alertUrl: 'https://169.254.169.254/' } });
@@ -96,7 +97,7 @@ describe('PUT /v3/app/webhooks', () => {
 
   it('keeps the further webhooks that are switched on, and replaces them', async () => {
     const urls = ['https://app.example/hooks'];
-    const findEvents = async () => (await deps().apps.find(keys.appName))?.webhookSettings?.events;
+    const findEvents = async () => (await findApp(getService(), keys.appName))?.webhookSettings?.events;
     const change = async (body: object) => await callWithSecretKey(setWebhook, keys, { body: { urls, ...body } });
     await change({ events: ['refunds', 'consents'] });
     await change({});
@@ -114,15 +115,15 @@ describe('PUT /v3/app/webhooks', () => {
 
 describe('PUT /v3/stores/:platform', () => {
   it('rejects settings in a wrong format, and keeps the present ones', async () => {
-    const before = await deps().apps.findStoreSettings(keys.appName, 'store_a');
+    const before = await findStoreSettings(getService(), keys.appName, 'store_a');
     const body = { bundleId: 'com.example.app', keyId: 'K', privateKey: 'not-a-key-of-apple' };
     const response = await callWithSecretKey(setStore, keys, { params: { platform: 'apple' }, body });
     expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
-    expect(await deps().apps.findStoreSettings(keys.appName, 'store_a')).toEqual(before);
+    expect(await findStoreSettings(getService(), keys.appName, 'store_a')).toEqual(before);
   });
 
   it('saves settings that the store accepts, and events do not contain their secrets', async () => {
-    const settings = (await deps().apps.findStoreSettings(keys.appName, 'store_a')) as Record<string, unknown>;
+    const settings = (await findStoreSettings(getService(), keys.appName, 'store_a')) as Record<string, unknown>;
     const response = await callWithSecretKey(setStore, keys, { params: { platform: 'store_a' }, body: settings });
     expect(response).toMatchObject({ status: 200, body: { ok: true, check: expect.any(String) } });
     const secret = String(settings.privateKey).split('\n')[1] ?? '';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { search } from '../../lib/api/search.ts';
 import { getTransaction } from '../../lib/api/transactions.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { listOwnedPurchaseIds } from '../../lib/purchases/owned-purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -61,7 +62,7 @@ describe('POST /v1/validate (App Store) with consumables', () => {
       await fixture.callControl(`/purchases/${coins.id}/finish`, {});
     }
     const { validate } = await buy({ productId: 'hat', type: 'non consumable', applicationUsername });
-    const { consumed } = deps().table;
+    const { consumed } = getService().table;
     const measure = async () => {
       await fixture.callControl('/clock', { advance: 'PT5M' });
       const before = { ...consumed };
@@ -70,7 +71,7 @@ describe('POST /v1/validate (App Store) with consumables', () => {
       return { reads: consumed.read - before.read, writes: consumed.write - before.write };
     };
     const countStored = async () =>
-      (await deps().ownedPurchases.listPurchaseIds(keys.appName, applicationUsername)).length;
+      (await listOwnedPurchaseIds(getService(), keys.appName, applicationUsername)).length;
     await measure();
     expect(await countStored()).toBe(101);
     await measure();
@@ -275,7 +276,7 @@ describe('the purchase of a member (App Store) after the reversal of a refund', 
     await fixture.setNotificationUrl('store_a', null);
     await reverse();
     await fixture.callControl('/clock', { advance: 'P10D' });
-    await refreshPurchase({ appName: keys.appName, purchaseId: `store_a:${member.id}` }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId: `store_a:${member.id}` }, getService());
     expectAccess(await fetchPurchase());
   });
 });

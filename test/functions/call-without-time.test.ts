@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Context } from 'aws-lambda';
-import { createHandler } from '../../composition/endpoint.ts';
 import { getEvent, listEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
 import { buildBasicAuth, callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { buildProxyEvent } from '../../testing/proxy-event.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -21,7 +21,7 @@ describe('a call that does not end within the time of its function', () => {
   it('returns status 504 a second before the end, and is recorded and logged', async () => {
     const keys = await givenApp(table);
     const logError = jest.spyOn(console, 'error').mockImplementation(() => undefined);
-    const handle = createHandler(getPurchase, () => ({}))(async () => await new Promise<never>(() => undefined));
+    const handle = createHandler(getPurchase)(async () => await new Promise<never>(() => undefined));
     const request = buildProxyEvent({
       httpMethod: 'GET',
       path: '/v3/purchases/store_a:1',

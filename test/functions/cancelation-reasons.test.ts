@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { type Platform, withPlatform } from '../../lib/foundation/platform.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { type Platform, withPlatform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -31,7 +31,7 @@ async function givenSubscription(platform: Platform) {
   return {
     act: async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {}),
     readAfterRefresh: async () => {
-      await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+      await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
       return (await callWithSecretKey(getPurchase, keys, { params })).body;
     },
     validateAgain: async () => (await service.validate(keys, validate)).body.data?.collection?.[0],

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { addPeriod } from '../../emulator/calendar.ts';
 import { getMrr } from '../../lib/api/figures.ts';
 import { type DailyStat, getStats } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { purchasePartition } from '../../lib/foundation/keys.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
@@ -34,11 +34,11 @@ async function givenChangedCurrency(platform: Platform) {
   const { body } = await fixture.validate(keys, validate);
   if (!body.ok) throw new Error(body.message);
   const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
-  const renewsAt = addPeriod(deps().now(), 'P1M') - hourMs;
+  const renewsAt = addPeriod(getService().now(), 'P1M') - hourMs;
   await fixture.callControl('/clock', { set: new Date(renewsAt).toISOString() });
   await fixture.callControl(`/purchases/${id}/renew`, platform === 'store_c' ? {} : dollars);
   await fixture.processNotifications();
-  await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+  await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
   // Only the client of the Microsoft Store reports the price.
   if (platform === 'store_c') {
     const { validate: current } = await fixture.callControl(`/purchases/${id}`);
@@ -61,7 +61,10 @@ describe('a subscription whose currency changes at a renewal', () => {
       expect(first).toMatchObject({ currency: 'EUR', amountMicros: 10_000_000, amountUSD: expect.any(Number) });
       expect(second).toMatchObject({ currency: 'USD', amountMicros: 12_000_000, amountUSD: 12 });
       expect(rows).toHaveLength(2);
-      const [startdate, enddate] = [-60, 0].map((days) => toUtcDay(deps().now() + days * dayMs)) as [string, string];
+      const [startdate, enddate] = [-60, 0].map((days) => toUtcDay(getService().now() + days * dayMs)) as [
+        string,
+        string,
+      ];
       const query = { startdate, enddate, sandbox: String(platform === 'processor_b') };
       const days: readonly DailyStat[] = (await callWithSecretKey(getStats, keys, { query })).body.dailyStats;
       const sumDays = (read: (day: DailyStat) => number) => days.reduce((sum, day) => sum + read(day), 0);

@@ -1,10 +1,11 @@
 import { expect } from '@jest/globals';
 import Stripe from 'stripe';
-import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { createCheckout } from '../../lib/api/stripe.ts';
+import { findStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { type CallResult, callWithPublicKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -68,7 +69,7 @@ export async function createStripeClient(
   appName: string,
   platform: Platform,
 ): Promise<Stripe> {
-  const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
+  const { secretKey } = (await findStoreSettings(getService(), appName, platform)) as { secretKey: string };
   const fetchFromEmulator: typeof fetch = async (url, init) => {
     const { host, pathname, search } = new URL(String(url));
     return await fetch(`${service.emulatorUrl}/${host}${pathname}${search}`, init);

@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import type { App } from '../../lib/apps/app.ts';
+import { findApp } from '../../lib/apps/app-table.ts';
 import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
+import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
+import { findPurchase } from '../../lib/purchases/purchase-table.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
+import {
+  findUnclaimedPurchases,
+  findUserOfAlias,
+  listUnclaimedPurchases,
+  saveUserAliases,
+} from '../../lib/purchases/user-alias-table.ts';
 import { resolveStoreUser } from '../../lib/store-notifications/resolve-store-user.ts';
 import { recordObservations } from '../../lib/validation/record-observations.ts';
 import { createObservation, createUniqueName } from '../../testing/given.ts';
@@ -30,18 +40,18 @@ const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4
 async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<readonly string[]> {
   const now = Date.now();
   const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases, asOf: now });
-  await deps().recordPurchase(keys.appName, purchaseId, {
+  await recordPurchase(getService(), keys.appName, purchaseId, {
     trigger: 'notification',
     observation: look,
     strategy: 'first',
     now,
-    ...(await resolveStoreUser(keys.appName, look, deps().userAliases)),
+    ...(await resolveStoreUser(keys.appName, look, getService())),
   });
   return await ownersOf(purchaseId);
 }
 
 const ownersOf = async (purchaseId: string) =>
-  (await deps().purchases.find(keys.appName, purchaseId))?.entitledUsers ?? [];
+  (await findPurchase(getService(), keys.appName, purchaseId))?.entitledUsers ?? [];
 
 /** Buys a product and validates it. `said` is the part of the request that identifies the user. */
 async function validates(applicationUsername: string, said: object = {}): Promise<void> {
@@ -79,17 +89,24 @@ describe('a client that submits the alias of another customer', () => {
   });
 
   it('loses a purchase made under the alias to that customer', async () => {
-    const { userAliases } = deps();
-    await userAliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
-    await userAliases.saveAliases(keys.appName, { username: 'victim', storeAliases: [] });
-    expect(await userAliases.findUser(keys.appName, asUuid)).toBe('victim');
-    await userAliases.saveAliases(keys.appName, { username: 'mallory', obfuscatedUsername: md5, storeAliases: [md5] });
-    expect(await userAliases.findUser(keys.appName, asUuid)).toBe('victim');
+    await saveUserAliases(getService(), keys.appName, {
+      username: 'mallory',
+      obfuscatedUsername: md5,
+      storeAliases: [md5],
+    });
+    await saveUserAliases(getService(), keys.appName, { username: 'victim', storeAliases: [] });
+    expect(await findUserOfAlias(getService(), keys.appName, asUuid)).toBe('victim');
+    await saveUserAliases(getService(), keys.appName, {
+      username: 'mallory',
+      obfuscatedUsername: md5,
+      storeAliases: [md5],
+    });
+    expect(await findUserOfAlias(getService(), keys.appName, asUuid)).toBe('victim');
   });
 
   it('does not get the purchases of a plain username', async () => {
     await validates('bob');
-    await deps().userAliases.saveAliases(keys.appName, {
+    await saveUserAliases(getService(), keys.appName, {
       username: 'mallory',
       obfuscatedUsername: 'bob',
       storeAliases: ['bob'],
@@ -107,21 +124,21 @@ describe('a customer whose alias another client has submitted', () => {
       { userAliases: [token], asOf: now },
     );
     const [recorded] = await recordObservations([observation], {
-      app: { ...(await findApp()), strategy: 'first' },
-      deps: deps(),
+      app: { ...(await findOwnApp()), strategy: 'first' },
+      service: getService(),
       validation: { purchaseId },
       recorder: createEventRecorder({ type: 'validate', date: now }),
       request: { applicationUsername: username, ...said },
     });
     return recorded?.entitledUsers;
   };
-  const findApp = async () => (await deps().apps.find(keys.appName)) as App;
+  const findOwnApp = async () => (await findApp(getService(), keys.appName)) as App;
 
   it('gets a purchase that the store reported first', async () => {
     expect(await validateAs('mallory', 'store_a:1', { obfuscatedUsername: token })).toEqual(['mallory']);
     expect(await toldOf('store_a:2', token)).toEqual(['mallory']);
     expect(await validateAs('ann', 'store_a:2', { obfuscatedUsername: token })).toEqual(['ann']);
-    expect(await deps().ownedPurchases.listRepresentativePurchases(keys.appName, 'mallory')).toMatchObject([
+    expect(await listRepresentativePurchases(getService(), keys.appName, 'mallory')).toMatchObject([
       { purchaseId: 'store_a:1' },
     ]);
   });
@@ -159,7 +176,7 @@ describe('a customer whose alias another client has submitted', () => {
 describe('a purchase whose store notification arrives before its validation', () => {
   it.each(['all', 'first'] as const)('belongs only to its buyer with the strategy "%s"', async (strategy) => {
     const keysOfApp = await fixture.createNotifiedApp('store_a');
-    await setStrategy(deps().apps, keysOfApp.appName, strategy);
+    await setStrategy(getService(), keysOfApp.appName, strategy);
     const victim = createUniqueName('victim');
     const buyForVictim = async (productId: string, type: string) =>
       (await fixture.callControl('/purchases', { platform: 'store_a', productId, type, applicationUsername: victim }))
@@ -187,20 +204,19 @@ describe('a purchase whose store notification arrives before its validation', ()
 
 describe('resolveStoreUser', () => {
   it('finds a customer by an alias of the app after a store has returned it', async () => {
-    const { userAliases } = deps();
     expect(await toldOf('store_b:1', 'own-form-of-ann')).toEqual([]);
-    await userAliases.saveAliases(keys.appName, {
+    await saveUserAliases(getService(), keys.appName, {
       username: 'ann',
       obfuscatedUsername: 'own-form-of-ann',
       storeAliases: [],
     });
-    expect(await userAliases.findUser(keys.appName, 'own-form-of-ann')).toBeUndefined();
+    expect(await findUserOfAlias(getService(), keys.appName, 'own-form-of-ann')).toBeUndefined();
     const ann = { username: 'ann', obfuscatedUsername: 'own-form-of-ann', storeAliases: ['own-form-of-ann'] };
-    await userAliases.saveAliases(keys.appName, ann);
-    expect(await userAliases.findUser(keys.appName, 'own-form-of-ann')).toBe('ann');
-    const { ownAliases, purchaseIds } = await userAliases.findUnclaimed(keys.appName, ann, 10);
+    await saveUserAliases(getService(), keys.appName, ann);
+    expect(await findUserOfAlias(getService(), keys.appName, 'own-form-of-ann')).toBe('ann');
+    const { ownAliases, purchaseIds } = await findUnclaimedPurchases(getService(), keys.appName, ann, 10);
     expect(purchaseIds).toEqual(['store_b:1']);
-    expect(await userAliases.listUnclaimedPurchases(keys.appName, ownAliases, 10)).toEqual(['store_b:1']);
+    expect(await listUnclaimedPurchases(getService(), keys.appName, ownAliases, 10)).toEqual(['store_b:1']);
   });
 
   it('finds a customer whose username is a random UUID', async () => {
@@ -220,7 +236,7 @@ describe('resolveStoreUser', () => {
 describe('validateReceipt with an alias over the maximum length', () => {
   it('ignores the alias', async () => {
     await validates('dave', { obfuscatedUsername: 'x'.repeat(3_000) });
-    expect((await deps().ownedPurchases.listRepresentativePurchases(keys.appName, 'dave')).length).toBe(1);
+    expect((await listRepresentativePurchases(getService(), keys.appName, 'dave')).length).toBe(1);
   });
 });
 

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCommissionRates } from '../../lib/api/commission-rates.ts';
 import { getMrr } from '../../lib/api/figures.ts';
 import { type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -19,19 +20,18 @@ const readRates = async () => (await callWithSecretKey(getCommissionRates, keys)
 
 describe('the rates of commission of an app', () => {
   it('precede the default rates, and an empty list removes them', async () => {
-    const { apps } = deps();
     const defaults = await readRates();
     expect(defaults[0]).toEqual({ source: 'default', platform: 'store_a', from: '2008-07-10', commissionPercent: 30 });
-    await setCommissionRates(apps, keys.appName, [rate]);
+    await setCommissionRates(getService(), keys.appName, [rate]);
     expect(await readRates()).toEqual([{ source: 'app', ...rate }, ...defaults]);
-    await setCommissionRates(apps, keys.appName, []);
+    await setCommissionRates(getService(), keys.appName, []);
     expect(await readRates()).toEqual(defaults);
   });
 
   it('apply to the proceeds of payments that are recorded later', async () => {
     const { appName, ...other } = await givenApp(await createTestTable());
     const rates = [{ platform: 'store_a', from: '2026-01-01', commissionPercent: 15, taxPercent: 5 }];
-    await setCommissionRates(deps().apps, appName, rates);
+    await setCommissionRates(getService(), appName, rates);
     const purchaseDate = Date.parse('2026-02-01T10:00:00Z');
     const expirationDate = Date.parse('2026-03-01T10:00:00Z');
     const observation = createObservation({ productType: 'paid subscription', purchaseDate, expirationDate });
@@ -51,7 +51,7 @@ describe('the rates of commission of an app', () => {
     ['an unknown member', [{ ...rate, percent: 1 }]],
     ['too many rates', Array.from({ length: 61 }, () => rate)],
   ])('reject %s', async (_case, rates) => {
-    await expect(setCommissionRates(deps().apps, keys.appName, rates)).rejects.toMatchObject({
+    await expect(setCommissionRates(getService(), keys.appName, rates)).rejects.toMatchObject({
       code: 'InvalidPayload',
     });
   });

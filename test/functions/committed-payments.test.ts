@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
@@ -37,8 +38,8 @@ async function givenPlan(platform: Platform, order: object) {
     perform,
     fetchPurchase,
     act: async (action: string) => await perform(`/purchases/${id}/${action}`),
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps()),
-    listPayments: async () => await deps().purchases.listTransactions(keys.appName, [purchaseId]),
+    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService()),
+    listPayments: async () => await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId]),
   };
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { createCheckout, getProcessorPurchases } from '../../lib/api/stripe.ts';
+import { listEventsByTags } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { formatItem } from '../../testing/dump-items.ts';
@@ -158,10 +159,10 @@ describe('POST /v3/processor_a/checkout', () => {
     const applicationUsername = createUniqueName('user');
     const { accessToken, url } = await checkout.buy(toBasicOffer(checkout.prices.basic), { applicationUsername });
     const { appName, publicKey } = checkout.keys;
-    const events = await deps().events.listByTags(appName, [applicationUsername], 10);
+    const events = await listEventsByTags(getService(), appName, [applicationUsername], 10);
     expect(events.map(({ type }) => type)).toContain('checkout.created');
     const items = await Promise.all(
-      events.map(async ({ eventId }) => formatItem((await deps().table.get(eventKey(appName, eventId))) ?? {})),
+      events.map(async ({ eventId }) => formatItem((await getService().table.get(eventKey(appName, eventId))) ?? {})),
     );
     expect(items.join()).toContain('checkout');
     for (const secret of [accessToken, url, publicKey]) expect(items.join()).not.toContain(secret);

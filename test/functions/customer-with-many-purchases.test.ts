@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
-import { deps } from '../../composition/deps.ts';
 import * as api from '../../lib/api/customers.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
+import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
-import { dayMs, minuteMs } from '../../lib/shared/time.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, givenApp, startDate } from '../../testing/given.ts';
+import { createObservation, startDate } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { buildStreamRecord } from '../../testing/stream-records.ts';
 
@@ -33,7 +35,7 @@ async function givenPurchases(appName: string, count: number): Promise<void> {
   await pMap(
     purchases,
     async (observation) =>
-      await deps().recordPurchase(appName, observation.purchase.purchaseId, {
+      await recordPurchase(getService(), appName, observation.purchase.purchaseId, {
         trigger: 'validation',
         observation,
         claim: { username, source: 'validation' },
@@ -55,7 +57,7 @@ const buildConsumable = (index: number): Partial<Purchase> => ({
 
 /** Returns the read units that the run consumes. */
 async function measureReads<T>(run: () => Promise<T>): Promise<{ result: T; units: number }> {
-  const { consumed } = deps().table;
+  const { consumed } = getService().table;
   const before = consumed.read;
   const result = await run();
   return { result, units: consumed.read - before };
@@ -64,13 +66,13 @@ async function measureReads<T>(run: () => Promise<T>): Promise<{ result: T; unit
 describe('Customers with many purchases', () => {
   it('cost the same to read and to summarize as customers with few purchases', async () => {
     const measure = async (count: number) => {
-      const keys = await givenApp(deps().table);
+      const keys = await givenApp(getService().table);
       await givenPurchases(keys.appName, count);
       const get = async (contract: Parameters<typeof callWithSecretKey>[0], query: Record<string, string> = {}) =>
         await measureReads(
           async () => await callWithSecretKey(contract, keys, { params: { applicationUsername: username }, query }),
         );
-      const after = await deps().table.get(purchaseKey(keys.appName, 'store_a:1'));
+      const after = await getService().table.get(purchaseKey(keys.appName, 'store_a:1'));
       const record = buildStreamRecord({ ...(after && { after }) }, count);
       return {
         customer: await get(api.getCustomer, { limit: '20' }),
@@ -78,7 +80,7 @@ describe('Customers with many purchases', () => {
         subscription: await get(api.getCustomerSubscription),
         transactions: await get(api.getCustomerTransactions, { limit: '20' }),
         access: await get(listPurchases, { customerId: username, active: 'true' }),
-        aggregator: await measureReads(async () => await aggregateStreamRecords([record], 'shard-0', deps())),
+        aggregator: await measureReads(async () => await aggregateStreamRecords([record], 'shard-0', getService())),
       };
     };
     const [few, many] = [await measure(105), await measure(220)];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApp, deleteApp, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { sendTestWebhook } from '../../lib/webhooks/manage-webhooks.ts';
@@ -22,9 +22,9 @@ async function givenDeletedApp() {
   const { id, validate } = await service.callControl('/purchases', { ...order, autoRenew: true });
   expect((await service.validate(keys, validate)).body.ok).toBe(true);
   const purchaseId = `store_b:${id}`;
-  const readItem = async () => await deps().table.get(purchaseKey(keys.appName, purchaseId));
+  const readItem = async () => await getService().table.get(purchaseKey(keys.appName, purchaseId));
   expect(await readItem()).toMatchObject({ duePk: expect.any(String), dueSk: expect.any(String) });
-  await deleteApp(deps().apps, keys.appName, deps().now());
+  await deleteApp(getService(), keys.appName, getService().now());
   return { keys, purchaseId, readItem };
 }
 
@@ -41,7 +41,7 @@ describe('deleteApp', () => {
   it('keeps its purchases, and removes them from the refresh schedule when they are due', async () => {
     const { keys, purchaseId, readItem } = await givenDeletedApp();
     await service.callControl('/clock', { advance: 'PT1H' });
-    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     const item = await readItem();
     expect(item).toMatchObject({ purchase: expect.anything() });
     expect(item).not.toHaveProperty('duePk');
@@ -51,9 +51,9 @@ describe('deleteApp', () => {
   it('rejects changes of the app, and a new app with its name', async () => {
     const { keys } = await givenDeletedApp();
     const isDeleted = { code: 'AppNotFound', message: `The app ${keys.appName} is deleted.` };
-    await expect(setStrategy(deps().apps, keys.appName, 'first')).rejects.toMatchObject(isDeleted);
-    await expect(sendTestWebhook(keys.appName, deps())).rejects.toMatchObject(isDeleted);
-    await expect(deleteApp(deps().apps, keys.appName, deps().now())).rejects.toMatchObject(isDeleted);
-    await expect(createApp(deps().apps, keys.appName, deps().now())).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(setStrategy(getService(), keys.appName, 'first')).rejects.toMatchObject(isDeleted);
+    await expect(sendTestWebhook(keys.appName, getService())).rejects.toMatchObject(isDeleted);
+    await expect(deleteApp(getService(), keys.appName, getService().now())).rejects.toMatchObject(isDeleted);
+    await expect(createApp(getService(), keys.appName, getService().now())).rejects.toMatchObject({ code: 'Conflict' });
   });
 });

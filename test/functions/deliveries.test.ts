@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getDelivery, listDeliveries, replayDeliveries, replayDelivery, testWebhook } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { minuteMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { minuteMs } from '../../lib/foundation/time.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
+import { createDeliveryIfAbsent, saveUrlBackoff } from '../../lib/webhooks/delivery-table.ts';
 import { enqueueDeliveries } from '../../lib/webhooks/fan-out.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
@@ -36,12 +37,12 @@ beforeEach(async () => {
 async function createAppWithWebhook(): Promise<IssuedApiKeys> {
   const created = await service.createApp([]);
   const settings = { urls: [`${server.url}/hook?token=secret`], sandboxUrls: [], includesPassword: false };
-  await setWebhook(created.appName, settings, { newSecret: false, deps: deps() });
+  await setWebhook(created.appName, settings, { newSecret: false, service: getService() });
   return created;
 }
 
 /** Creates a delivery for a customer and attempts it once. Returns its id. */
-async function deliver(username: string, { createdAt = deps().now() } = {}): Promise<string> {
+async function deliver(username: string, { createdAt = getService().now() } = {}): Promise<string> {
   const notification = { id: randomUUID(), reason: 'RENEWED', date: createdAt, purchaseId: 'store_a:1' } as const;
   const url = `${server.url}/hook?token=secret`;
   const delivery = buildDelivery({
@@ -52,8 +53,8 @@ async function deliver(username: string, { createdAt = deps().now() } = {}): Pro
     notification,
     createdAt,
   });
-  await deps().deliveries.createIfAbsent(delivery);
-  await enqueueDeliveries([delivery], deps());
+  await createDeliveryIfAbsent(getService(), delivery);
+  await enqueueDeliveries([delivery], getService());
   await queues.drain();
   return delivery.deliveryId;
 }
@@ -87,7 +88,7 @@ describe('GET /v3/webhooks/deliveries', () => {
   });
 
   it('selects by state, customer, URL and date of creation', async () => {
-    const now = deps().now();
+    const now = getService().now();
     const early = await deliver('ann', { createdAt: now - 10 * minuteMs });
     server.respondWith({ status: 500 });
     const failed = await deliver('ann');
@@ -211,7 +212,7 @@ describe('POST /v3/webhooks/deliveries/:id/replay', () => {
 
 describe('POST /v3/webhooks/replay', () => {
   it('replays the deliveries of a range once, even if it is repeated', async () => {
-    const now = deps().now();
+    const now = getService().now();
     const early = await deliver('ann', { createdAt: now - 10 * minuteMs });
     await deliver('ann');
     server.requests.length = 0;
@@ -226,11 +227,11 @@ describe('POST /v3/webhooks/replay', () => {
 
   it('replays the deliveries of one URL that wait for a retry, and ends its backoff', async () => {
     const url = `${server.url}/hook?token=secret`;
-    const enddate = () => iso(deps().now());
+    const enddate = () => iso(getService().now());
     server.respondWith({ status: 500 });
-    const ids = [await deliver('ann', { createdAt: deps().now() - minuteMs }), await deliver('bob')].sort();
-    await deps().deliveries.saveUrlBackoff(keys.appName, url, { backoffUntil: deps().now() + 10 * minuteMs });
-    const postponed = await deliver('eve', { createdAt: deps().now() - minuteMs });
+    const ids = [await deliver('ann', { createdAt: getService().now() - minuteMs }), await deliver('bob')].sort();
+    await saveUrlBackoff(getService(), keys.appName, url, { backoffUntil: getService().now() + 10 * minuteMs });
+    const postponed = await deliver('eve', { createdAt: getService().now() - minuteMs });
     expect(countRequests(postponed)).toBe(0);
     server.respondWith({ status: 200 });
     const replay = async (body: object) =>
@@ -240,8 +241,8 @@ describe('POST /v3/webhooks/replay', () => {
         })
       ).body;
     expect(await replay({ enddate: enddate(), url: 'https://example.com' })).toMatchObject({ replayed: 0 });
-    const body = { enddate: iso(deps().now() + 1), url: `${server.url}/hook` };
-    await waitFor('the end of the range', () => deps().now() > Date.parse(body.enddate));
+    const body = { enddate: iso(getService().now() + 1), url: `${server.url}/hook` };
+    await waitFor('the end of the range', () => getService().now() > Date.parse(body.enddate));
     expect(await replay(body)).toEqual({ ok: true, replayed: 3, isComplete: true });
     // They are being sent now.
     expect(await replay({ enddate: enddate() })).toMatchObject({ replayed: 0 });
@@ -251,9 +252,9 @@ describe('POST /v3/webhooks/replay', () => {
 
   it('replays dead deliveries by default', async () => {
     server.respondWith({ status: 410 });
-    const dead = await deliver('ann', { createdAt: deps().now() - minuteMs });
+    const dead = await deliver('ann', { createdAt: getService().now() - minuteMs });
     expect(await listIds({ state: 'dead' })).toEqual([dead]);
-    const body = { startdate: iso(deps().now() - 5 * minuteMs), enddate: iso(deps().now()) };
+    const body = { startdate: iso(getService().now() - 5 * minuteMs), enddate: iso(getService().now()) };
     expect((await callWithSecretKey(replayDeliveries, keys, { body })).body).toMatchObject({ replayed: 1 });
     await queues.drain();
   });

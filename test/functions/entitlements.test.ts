@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
-import { deps } from '../../composition/deps.ts';
 import { getApp, getCatalogue, setCatalogue } from '../../lib/api/app.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import {
@@ -12,6 +11,7 @@ import {
   setStrategy,
   setTokenMinutes,
 } from '../../lib/apps/manage-apps.ts';
+import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import {
   changeGrant,
   createEntitlementToken,
@@ -24,7 +24,9 @@ import {
 } from '../../lib/entitlements/contract.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
-import { dayMs, hourMs, minuteMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
+import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import {
   buildBasicAuth,
   type CallOptions,
@@ -51,7 +53,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(async () => {
   keys = await service.createApp(['processor_a']);
-  await saveCatalogue(deps().apps, keys.appName, catalogue);
+  await saveCatalogue(getService(), keys.appName, catalogue);
 });
 
 interface EventRow {
@@ -122,7 +124,7 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
   });
 
   it.each(['viewer', 'support'] as const)('accepts a %s key', async (level) => {
-    const { key } = await createApiKey(deps().apps, keys.appName, { level, name: level, now: Date.now() });
+    const { key } = await createApiKey(getService(), keys.appName, { level, name: level, now: Date.now() });
     const { status } = await callEndpoint(getCustomerEntitlements, {
       params,
       headers: buildBasicAuth(keys.appName, key),
@@ -131,8 +133,8 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
   });
 
   it('rejects the public key without a token, and with a token that is unknown or of an unpaid checkout', async () => {
-    const { accessTokens } = deps();
-    const unpaid = await accessTokens.issue(
+    const unpaid = await issueAccessToken(
+      getService(),
       keys.appName,
       { platform: 'processor_a', session: 'cs_unpaid', username: 'bob' },
       Date.now(),
@@ -155,7 +157,7 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
       }),
     );
     const grant = { platform: 'processor_a', subscription: 'sub_1', username: 'ann' } as const;
-    const accessToken = await deps().accessTokens.issue(keys.appName, grant, Date.now());
+    const accessToken = await issueAccessToken(getService(), keys.appName, grant, Date.now());
     const own = await callWithPublicKey(getCustomerEntitlements, keys, { params, query: { accessToken } });
     expect(own.status).toBe(200);
     const other = { applicationUsername: 'bob' };
@@ -170,7 +172,7 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
       createObservation({ purchaseDate: paidAt, expirationDate: paidAt + 30 * dayMs, sandbox: true }),
     );
     expect((await call(getCustomerEntitlements)).body.entitlements.premium).toMatchObject({ isSandbox: true });
-    await setSandboxRule(deps().apps, keys.appName, { rule: 'listed', usernames: ['bob'] });
+    await setSandboxRule(getService(), keys.appName, { rule: 'listed', usernames: ['bob'] });
     // Functions cache an app for 15 seconds.
     await service.callControl('/clock', { advance: 'PT1M' });
     expect((await call(getCustomerEntitlements)).body.entitlements).toEqual({});
@@ -194,7 +196,7 @@ describe('grants', () => {
   });
 
   it('stores who made and changed a grant, and when', async () => {
-    const { key, id } = await createApiKey(deps().apps, keys.appName, {
+    const { key, id } = await createApiKey(getService(), keys.appName, {
       level: 'support',
       name: 'alice',
       now: Date.now(),
@@ -221,7 +223,7 @@ describe('grants', () => {
 
   it('keeps grants out of purchases and subscriptions', async () => {
     await create({ entitlement: 'premium' });
-    expect(await deps().ownedPurchases.listRepresentativePurchases(keys.appName, 'ann')).toEqual([]);
+    expect(await listRepresentativePurchases(getService(), keys.appName, 'ann')).toEqual([]);
   });
 
   it.each([
@@ -313,7 +315,7 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     const { keys: published } = await fetchKeys();
     expect(published).toHaveLength(2);
     const rotate = async (overlapMs: number) =>
-      await updateTokenKeys(deps(), keys.appName, (set) => rotateTokenKeys(set, { overlapMs, now: Date.now() }));
+      await updateTokenKeys(getService(), keys.appName, (set) => rotateTokenKeys(set, { overlapMs, now: Date.now() }));
     await rotate(hourMs);
     await verify(token);
     const { token: next } = await sign();
@@ -325,14 +327,14 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
 
   it('stores the private keys encrypted', async () => {
     await sign();
-    const item = await deps().table.get({ pk: `${keys.appName}#M`, sk: 'M' });
+    const item = await getService().table.get({ pk: `${keys.appName}#M`, sk: 'M' });
     expect(item?.privateKeys).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(JSON.stringify(item)).not.toContain('"d"');
   });
 
   it('signs a token with the validity of the app', async () => {
-    await setTokenMinutes(deps().apps, keys.appName, 5);
-    await expect(setTokenMinutes(deps().apps, keys.appName, 4)).rejects.toThrow('5 to 1440 minutes');
+    await setTokenMinutes(getService(), keys.appName, 5);
+    await expect(setTokenMinutes(getService(), keys.appName, 4)).rejects.toThrow('5 to 1440 minutes');
     const { payload } = await verify((await sign()).token);
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(5 * 60);
   });
@@ -377,7 +379,7 @@ describe('GET /v3/customers/:applicationUsername/why', () => {
   });
 
   it('explains that another customer owns the purchase', async () => {
-    await setStrategy(deps().apps, keys.appName, 'first');
+    await setStrategy(getService(), keys.appName, 'first');
     await givenPaidPurchase(keys, 'bob');
     await givenPaidPurchase(keys, 'ann');
     const { isActive, because } = await explain();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { deps } from '../../composition/deps.ts';
 import type { TagType } from '../../lib/api/enumerations.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { createEventRepository } from '../../lib/db/event-repository.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
-import { splitIntoChunks } from '../../lib/shared/batches.ts';
+import { saveEvent } from '../../lib/events/event-table.ts';
+import { splitIntoChunks } from '../../lib/foundation/batches.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 
 interface EventInput {
@@ -47,7 +47,7 @@ export async function givenEvent(
     outcome: { status: 200, ok: true },
     response: { ok: true, data: { transaction: { type: 'ios-store', transactionId: '1' } } },
   });
-  await createEventRepository(deps().table, retentionDays, Date.now).save(appName, event, raw);
+  await saveEvent({ ...getService(), eventRetentionDays: retentionDays }, appName, event, raw);
   return event.eventId;
 }
 

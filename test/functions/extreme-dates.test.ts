@@ -5,7 +5,8 @@ import { listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
-import { createObservation, givenApp } from '../../testing/given.ts';
+import { createObservation } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 

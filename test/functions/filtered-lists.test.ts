@@ -1,15 +1,17 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { listCustomers } from '../../lib/api/customers.ts';
 import { search } from '../../lib/api/search.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
-import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { paidAt } from './purchase-fixture.ts';
@@ -36,7 +38,7 @@ const orders: readonly Order[] = [
 beforeAll(async () => {
   const table: Table = await createTestTable();
   keys = await givenApp(table);
-  await deps().apps.setCatalogue(keys.appName, {
+  await storeCatalogue(getService(), keys.appName, {
     'store_b:gold': { type: 'paid subscription', entitlements: ['pro'] },
   });
   for (const [index, { user, id, state, payment }] of orders.entries()) {

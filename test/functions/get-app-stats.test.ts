@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getAppStats } from '../../lib/api/stats.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { givenStats } from './stats-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getApp } from '../../lib/api/app.ts';
 import { createApiKey, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -16,8 +16,8 @@ describe('GET /v3/app', () => {
   it('returns the settings of the app and the stores that it is connected to', async () => {
     const keys = await service.createApp(['store_a', 'processor_b']);
     const catalogue = { gold: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
-    await setCatalogue(deps().apps, keys.appName, catalogue);
-    await setStrategy(deps().apps, keys.appName, 'last');
+    await setCatalogue(getService(), keys.appName, catalogue);
+    await setStrategy(getService(), keys.appName, 'last');
     const { status, body } = await callWithSecretKey(getApp, keys);
     expect(status).toBe(200);
     expect(body).toMatchObject({ appName: keys.appName, strategy: 'last', vocabulary: 'neutral', catalogue });
@@ -48,7 +48,7 @@ describe('GET /v3/app', () => {
     await setWebhook(
       keys.appName,
       { urls, sandboxUrls: [], includesPassword: false },
-      { newSecret: false, deps: deps() },
+      { newSecret: false, service: getService() },
     );
     const { body } = await callWithSecretKey(getApp, keys);
     expect(body.webhooks).toEqual({
@@ -62,8 +62,8 @@ describe('GET /v3/app', () => {
 
   it('names the key of the request', async () => {
     const keys = await service.createApp([]);
-    const options = { level: 'viewer', name: 'support', now: deps().now() } as const;
-    const { key, id } = await createApiKey(deps().apps, keys.appName, options);
+    const options = { level: 'viewer', name: 'support', now: getService().now() } as const;
+    const { key, id } = await createApiKey(getService(), keys.appName, options);
     const { body } = await callEndpoint(getApp, { headers: buildBasicAuth(keys.appName, key) });
     expect(body.key).toEqual({ id, name: 'support', level: 'viewer' });
     expect((await callWithSecretKey(getApp, keys)).body.key).toMatchObject({ name: 'main', level: 'secret' });

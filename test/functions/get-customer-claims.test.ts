@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import type { CustomerClaim } from '../../lib/api/customers.ts';
 import { getCustomerClaims } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { hourMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { hourMs } from '../../lib/foundation/time.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, givenApp, startDate } from '../../testing/given.ts';
-import { buildLinkInput } from '../../testing/purchase-repository.ts';
+import { createObservation, startDate } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
+import { buildLinkInput } from '../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 beforeAll(async () => {
@@ -18,7 +20,7 @@ async function givenClaim({ appName }: IssuedApiKeys, username: string, number: 
   const purchaseId = `store_a:${number}`;
   const observation = createObservation({ purchaseId, transactionId: purchaseId });
   const claim = { username, source: 'validation' } as const;
-  await deps().recordPurchase(appName, purchaseId, {
+  await recordPurchase(getService(), appName, purchaseId, {
     trigger: 'validation',
     observation,
     claim,
@@ -47,7 +49,7 @@ async function fetchNumbers(keys: IssuedApiKeys, query: Record<string, string>):
 
 describe('GET /v3/customers/:applicationUsername/claims', () => {
   it('returns each claim with the purchase and whether the customer owns it, newest first', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     await givenClaim(keys, 'bob', 1);
     await givenClaim(keys, 'ann', 1, startDate + hourMs);
     await givenClaim(keys, 'ann', 3);
@@ -63,7 +65,7 @@ describe('GET /v3/customers/:applicationUsername/claims', () => {
   });
 
   it('selects the claims on purchases that the customer owns or does not own, in pages', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     for (let number = 0; number < 12; number++) {
       if (number % 3 === 0) await givenClaim(keys, 'bob', number);
       await givenClaim(keys, 'ann', number, startDate + 1);
@@ -80,16 +82,16 @@ describe('GET /v3/customers/:applicationUsername/claims', () => {
   });
 
   it('returns the source of a manual link, and the loss of the former owner', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     await givenClaim(keys, 'ann', 1);
-    await deps().recordPurchase(keys.appName, 'store_a:1', buildLinkInput('bob'));
+    await recordPurchase(getService(), keys.appName, 'store_a:1', buildLinkInput('bob'));
     expect((await fetchPage(keys)).rows).toMatchObject([{ isEntitled: false, source: 'validation' }]);
-    await deps().recordPurchase(keys.appName, 'store_a:1', buildLinkInput('ann', startDate + 48 * hourMs));
+    await recordPurchase(getService(), keys.appName, 'store_a:1', buildLinkInput('ann', startDate + 48 * hourMs));
     expect((await fetchPage(keys)).rows).toMatchObject([{ isEntitled: true, source: 'manual' }]);
   });
 
   it('rejects an unknown value of isEntitled and an invalid cursor', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     for (const query of [{ isEntitled: 'yes' }, { cursor: 'x' }]) {
       const response = await callWithSecretKey(getCustomerClaims, keys, {
         params: { applicationUsername: 'ann' },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomer } from '../../lib/api/customers.ts';
 import { searchEvents } from '../../lib/api/events.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';
@@ -16,7 +16,7 @@ afterAll(() => service.close());
 
 describe('GET /v3/customers/:applicationUsername', () => {
   it('returns the purchases, the transactions and the summary of the customer', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     await givenPaidPurchase(keys, 'ann');
     await givenPaidPurchase(keys, 'bob');
     const { status, body } = await callWithSecretKey(getCustomer, keys, { params: { applicationUsername: 'ann' } });
@@ -36,7 +36,7 @@ describe('GET /v3/customers/:applicationUsername', () => {
   });
 
   it('records the read as an event of the customer', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     await callWithSecretKey(getCustomer, keys, { params: { applicationUsername: 'ann' } });
     expect(await findEvents(keys, 'ann')).toMatchObject([
       { tag: 'ann', type: '_A', context: { eventType: 'customer.read', applicationUsername: 'ann' } },
@@ -70,7 +70,7 @@ describe('GET /v3/customers/:applicationUsername', () => {
   });
 
   it('rejects the public key', async () => {
-    const response = await callWithPublicKey(getCustomer, await givenApp(deps().table), {
+    const response = await callWithPublicKey(getCustomer, await givenApp(getService().table), {
       params: { applicationUsername: 'ann' },
     });
     expect(response).toMatchObject({ status: 403, body: { code: 'Forbidden' } });

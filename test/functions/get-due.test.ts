@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getDue } from '../../lib/api/due.ts';
-import { minuteMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { minuteMs } from '../../lib/foundation/time.ts';
 import { buildDelivery, type WebhookDelivery } from '../../lib/webhooks/delivery.ts';
+import {
+  createDeliveryIfAbsent,
+  disableWebhookUrl,
+  replaceDelivery,
+  saveUrlBackoff,
+} from '../../lib/webhooks/delivery-table.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -23,7 +29,7 @@ async function createAppWithWebhook(platforms: readonly 'store_b'[] = []) {
   await setWebhook(
     keys.appName,
     { urls: [url], sandboxUrls: [], includesPassword: false },
-    { newSecret: false, deps: deps() },
+    { newSecret: false, service: getService() },
   );
   return keys;
 }
@@ -31,8 +37,9 @@ async function createAppWithWebhook(platforms: readonly 'store_b'[] = []) {
 async function givenFailedDelivery(appName: string, state: WebhookDelivery['state'], createdAt: number): Promise<void> {
   const notification = { id: randomUUID(), reason: 'RENEWED', date: createdAt } as const;
   const delivery = buildDelivery({ appName, type: 'purchases.updated', url, notification, createdAt });
-  await deps().deliveries.createIfAbsent(delivery);
-  await deps().deliveries.replaceIfUnchanged(
+  await createDeliveryIfAbsent(getService(), delivery);
+  await replaceDelivery(
+    getService(),
     delivery,
     { ...delivery, state, failedAttempts: 1, lastAttemptAt: createdAt },
     createdAt,
@@ -42,7 +49,7 @@ async function givenFailedDelivery(appName: string, state: WebhookDelivery['stat
 describe('GET /v3/due', () => {
   it('counts pending and dead webhooks with the date of the oldest', async () => {
     const { appName, ...keys } = await createAppWithWebhook();
-    const now = deps().now();
+    const now = getService().now();
     await givenFailedDelivery(appName, 'pending', now - 5 * minuteMs);
     await givenFailedDelivery(appName, 'pending', now - minuteMs);
     await givenFailedDelivery(appName, 'dead', now - 9 * minuteMs);
@@ -56,11 +63,11 @@ describe('GET /v3/due', () => {
 
   it('counts deliveries without an attempt, and no test webhooks', async () => {
     const { appName, ...keys } = await createAppWithWebhook();
-    const now = deps().now();
+    const now = getService().now();
     const notification = { id: randomUUID(), reason: 'RENEWED', date: now } as const;
     for (const type of ['purchases.updated', 'test'] as const) {
       const createdAt = now - 20 * minuteMs;
-      await deps().deliveries.createIfAbsent(buildDelivery({ appName, type, url, notification, createdAt }));
+      await createDeliveryIfAbsent(getService(), buildDelivery({ appName, type, url, notification, createdAt }));
     }
     await givenFailedDelivery(appName, 'pending', now - 5 * minuteMs);
     const { body } = await callWithSecretKey(getDue, { appName, ...keys });
@@ -90,16 +97,16 @@ describe('GET /v3/due', () => {
     expect(await fetchUrls()).toEqual([
       { url: 'https://example.com/hook', state: 'ok', recent: { numDeliveries: 0, numFailed: 0 } },
     ]);
-    const backoff = { backoffUntil: deps().now() + minuteMs, consecutiveFailures: 3 };
-    await deps().deliveries.saveUrlBackoff(keys.appName, url, backoff);
+    const backoff = { backoffUntil: getService().now() + minuteMs, consecutiveFailures: 3 };
+    await saveUrlBackoff(getService(), keys.appName, url, backoff);
     expect(await fetchUrls()).toMatchObject([{ state: 'backoff', consecutiveFailures: 3 }]);
-    await deps().deliveries.disableUrl(keys.appName, url, deps().now());
+    await disableWebhookUrl(getService(), keys.appName, url, getService().now());
     expect(await fetchUrls()).toMatchObject([{ state: 'disabled', disabledAt: expect.any(String) }]);
   });
 
   it('reports a URL whose latest attempts all failed, until one succeeds', async () => {
     const { appName, ...keys } = await createAppWithWebhook();
-    const now = deps().now();
+    const now = getService().now();
     const fetchUrl = async () => (await callWithSecretKey(getDue, { appName, ...keys })).body.webhookUrls[0];
     await givenFailedDelivery(appName, 'delivered', now - 9 * minuteMs);
     await givenFailedDelivery(appName, 'pending', now - 5 * minuteMs);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getEvent } from '../../lib/api/events.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { findEvents, givenEvent } from './event-fixture.ts';
 
@@ -14,7 +14,7 @@ afterAll(() => service.close());
 
 describe('GET /v3/events/:id', () => {
   it('returns the analysis and the raw event', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     const id = await givenEvent(keys, { tags: { ann: '_A' } });
     const { status, body } = await callWithSecretKey(getEvent, keys, { params: { id } });
     expect(status).toBe(200);
@@ -25,7 +25,7 @@ describe('GET /v3/events/:id', () => {
   });
 
   it('returns the details of the receipt only for receipts=true', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: '1' } };
     const id = await givenEvent(keys, { body, storeCalls: 1 });
     const fetchAnalysis = async (query: Record<string, string>) =>

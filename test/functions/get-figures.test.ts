@@ -11,11 +11,12 @@ import {
 } from '../../lib/api/figures.ts';
 import { getStats, getStatsBreakdown } from '../../lib/api/stats.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
-import { addBillingPeriods } from '../../lib/shared/billing-period.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPrices } from '../../lib/api/stripe.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { invalidatePriceList } from '../../lib/purchases/price-list-table.ts';
 import { type CheckoutFixture, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';
 
 let checkout: CheckoutFixture;
@@ -97,7 +98,7 @@ describe('GET /v3/processor_a/prices', () => {
     const { id } = await checkout.stripe.products.create({ name: 'Late' });
     await checkout.stripe.prices.create({ product: id, unit_amount: 100, currency: 'usd' });
     expect(await listProductIds()).toEqual(idsBefore);
-    await deps().priceLists.invalidate(keys.appName, 'processor_a', deps().now());
+    await invalidatePriceList(getService(), keys.appName, 'processor_a', getService().now());
     await checkout.callControl('/clock', { advance: 'PT1S' });
     expect(await listProductIds()).toContain(id);
   });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getProcessorPurchases } from '../../lib/api/stripe.ts';
 import { createApiKey } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type CheckoutFixture, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';
@@ -31,7 +31,7 @@ describe('GET /v3/processor_a/purchases', () => {
   it('stores an access token as a digest only', async () => {
     const { accessToken, sessionId } = await buyBasicPlan();
     const digest = createHash('sha256').update(accessToken).digest('hex');
-    const item = await deps().table.get({ pk: `${checkout.keys.appName}#A#${digest}`, sk: 'A' });
+    const item = await getService().table.get({ pk: `${checkout.keys.appName}#A#${digest}`, sk: 'A' });
     expect(item).toMatchObject({ session: sessionId, platform: 'processor_a' });
     expect(JSON.stringify(item)).not.toContain(accessToken);
   });
@@ -49,7 +49,11 @@ describe('GET /v3/processor_a/purchases', () => {
     const applicationUsername = createUniqueName('user');
     const { accessToken } = await buyBasicPlan({ applicationUsername });
     const { appName } = checkout.keys;
-    const { key } = await createApiKey(deps().apps, appName, { level: 'viewer', name: 'support', now: deps().now() });
+    const { key } = await createApiKey(getService(), appName, {
+      level: 'viewer',
+      name: 'support',
+      now: getService().now(),
+    });
     const keys = { ...checkout.keys, publicKey: key };
     // The token is about to be rotated.
     await checkout.callControl('/clock', { advance: 'P21D' });

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { createUniqueName, givenApp } from '../../testing/given.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase } from './purchase-fixture.ts';
@@ -37,19 +38,19 @@ describe('GET /v3/purchases/:purchaseId/refresh_token', () => {
     const fetchLatestRefresh = async () =>
       (await callWithSecretKey(getRefreshToken, keys, { params: { purchaseId } })).body.latestRefresh;
     expect(await fetchLatestRefresh()).toBeUndefined();
-    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     expect(await fetchLatestRefresh()).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 
   it('returns no token if the store cannot be queried again', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     await givenPaidPurchase(keys, 'ann');
     const { status, body } = await callWithSecretKey(getRefreshToken, keys, { params: { purchaseId: 'store_a:1' } });
     expect({ status, body }).toEqual({ status: 200, body: { purchaseId: 'store_a:1' } });
   });
 
   it('records the read as an event of the purchase, without the token', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     await givenPaidPurchase(keys, 'ann');
     await callWithSecretKey(getRefreshToken, keys, { params: { purchaseId: 'store_a:1' } });
     const rows = await findEvents(keys, 'store_a:1');
@@ -58,13 +59,13 @@ describe('GET /v3/purchases/:purchaseId/refresh_token', () => {
   });
 
   it('rejects an unknown purchase with ResourceNotFound', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     const response = await callWithSecretKey(getRefreshToken, keys, { params: { purchaseId: 'store_a:1' } });
     expect(response).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
   });
 
   it('rejects the public key', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     const response = await callWithPublicKey(getRefreshToken, keys, { params: { purchaseId: 'store_a:1' } });
     expect(response).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
   });

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type BreakdownGroup, type BreakdownRow, getStats, getStatsBreakdown } from '../../lib/api/stats.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
-import { dayMs } from '../../lib/shared/time.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 

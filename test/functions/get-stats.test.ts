@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getStats } from '../../lib/api/stats.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { givenPaidPurchase, paidDay } from './purchase-fixture.ts';
 import { givenStats, marchRange } from './stats-fixture.ts';

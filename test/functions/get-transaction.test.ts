@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getTransaction } from '../../lib/api/transactions.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';

@@ -2,18 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { countBucketWrites, type Flood, listKeyFloods } from '../../bench/flood-requests.ts';
 import { type Meter, startMeter } from '../../bench/units/meter.ts';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import { type IssuedApiKeys, setRequestLimit } from '../../lib/apps/manage-apps.ts';
 import {
+  countAcceptedRequest,
   getRequestBucketSize,
   rejectedReceiptCost,
   requestCost,
   requestReportSize,
 } from '../../lib/apps/request-limiter.ts';
 import { minRequestsPerSecond } from '../../lib/apps/request-limits.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -57,8 +58,8 @@ async function emptyBucket({ appName, publicKey }: IssuedApiKeys, sourceIp?: str
   };
   const { capacity } = getRequestBucketSize(sourceIp ? 'request-address' : 'request-key', minRequestsPerSecond);
   for (let taken = requestReportSize; taken <= capacity; taken += requestReportSize)
-    await deps().requestLimiter.count(source, requestReportSize);
-  await deps().requestLimiter.count(source, requestReportSize - remainingTokens);
+    await countAcceptedRequest(getService(), source, requestReportSize);
+  await countAcceptedRequest(getService(), source, requestReportSize - remainingTokens);
 }
 
 const buyPremium = async (applicationUsername: string): Promise<object> => {
@@ -84,7 +85,7 @@ describe('a flood with the public key of an app', () => {
   )('gets 429 above the limit, while the server and other apps get their responses: %s', async (_name, index) => {
     const keys = await service.createApp(['store_a']);
     const otherKeys = await service.createApp(['store_a']);
-    await setRequestLimit(deps().apps, keys.appName, minRequestsPerSecond);
+    await setRequestLimit(getService(), keys.appName, minRequestsPerSecond);
     const username = createUniqueName('user');
     const receipt = await buyPremium(username);
     const clients = { keys, otherKeys, receipt, username };

@@ -5,7 +5,7 @@ import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { fetchEventList, givenEvent } from './event-fixture.ts';
 

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, createUniqueName, givenApp, startDate } from '../../testing/given.ts';
+import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let table: Table;
@@ -20,8 +22,8 @@ beforeAll(async () => {
 const maxLambdaResponseBytes = 6 * 1024 * 1024;
 const largePurchaseCount = 24;
 
-const recordPurchase = async (appName: string, purchaseId: string, now: number) =>
-  await deps().recordPurchase(appName, purchaseId, {
+const givenPurchase = async (appName: string, purchaseId: string, now: number) =>
+  await recordPurchase(getService(), appName, purchaseId, {
     trigger: 'validation',
     observation: createObservation({ purchaseId }),
     strategy: 'all',
@@ -40,7 +42,7 @@ async function givenLargePurchases(): Promise<IssuedApiKeys> {
   const entitledUsers = listEntitledUsers(3_000, 20);
   for (let index = 0; index < largePurchaseCount; index++) {
     const purchaseId = `store_a:${index}`;
-    await recordPurchase(keys.appName, purchaseId, startDate + index);
+    await givenPurchase(keys.appName, purchaseId, startDate + index);
     const key = purchaseKey(keys.appName, purchaseId);
     const item = { ...(await table.get(key)), ...key, entitledUsers };
     await table.transact([{ Put: { TableName: table.name, Item: item } }]);
@@ -60,7 +62,7 @@ async function givenManyPurchases(count: number): Promise<IssuedApiKeys> {
   const entitledUsers = listEntitledUsers(200, 24);
   const template = createUniqueName();
   const { purchase } = createObservation();
-  await recordPurchase(template, purchase.purchaseId, startDate);
+  await givenPurchase(template, purchase.purchaseId, startDate);
   const templateItem = await table.get(purchaseKey(template, purchase.purchaseId));
   const items = Array.from({ length: count }, (_, index) => {
     const [purchaseId, date] = [`store_a:${index}`, startDate + index];
@@ -101,7 +103,7 @@ describe('GET /v3/purchases with more purchases than a response can hold', () =>
   it('stops reading purchases and notifications after the batch that fills the response', async () => {
     const purchaseCount = 1_500;
     const keys = await givenManyPurchases(purchaseCount);
-    const { consumed } = deps().table;
+    const { consumed } = getService().table;
     const unitsBefore = consumed.read;
     const { body } = await fetchPurchases(keys, { startdate: '2026-01-01', include_notifications: 'true' });
     expect(body.paging).toEqual({ skip: 0, limit: body.rows.length, total: purchaseCount });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getMrr } from '../../lib/api/figures.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { purchasePartition } from '../../lib/foundation/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
@@ -35,10 +35,10 @@ describe('GET /v3/stats/mrr', () => {
       if (step.startsWith('P')) await fixture.callControl('/clock', { advance: step });
       else await fixture.callControl(`/purchases/${id}/${step}`, {});
       await fixture.processNotifications();
-      await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+      await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     }
     await aggregatePartitions([purchasePartition(keys.appName, purchaseId)]);
-    const today = toUtcDay(deps().now());
+    const today = toUtcDay(getService().now());
     const query = { startdate: today, enddate: today, sandbox: String(platform === 'processor_b') };
     const { rows } = (await callWithSecretKey(getMrr, keys, { query })).body;
     expect(rows).toMatchObject([{ mrrUSD: platform === 'processor_b' ? 9.99 : 4.99 }]);

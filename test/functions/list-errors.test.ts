@@ -17,7 +17,7 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let keys: IssuedApiKeys;

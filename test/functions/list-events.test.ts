@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { getEventRaw } from '../../lib/api/events.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';
-import { dayMs, minuteMs } from '../../lib/shared/time.ts';
+import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { fetchEventList, givenEvent, givenReads } from './event-fixture.ts';
 
@@ -88,10 +88,10 @@ describe('GET /v3/events', () => {
     const start = Date.now() - minuteMs;
     const id = await givenEvent(keys, { date: start - 1 });
     await givenReads(keys, { start, count: 1_250 });
-    const before = deps().table.consumed.read;
+    const before = getService().table.consumed.read;
     const first = await fetchEventList(keys, { reads: 'false' });
     // 1,100 small events, and half a unit for each of 24 partitions and six reads.
-    expect(deps().table.consumed.read - before).toBeLessThan(200);
+    expect(getService().table.consumed.read - before).toBeLessThan(200);
     expect(first).toMatchObject({ ids: [], body: { nextCursor: expect.any(String) } });
     const second = await fetchEventList(keys, { reads: 'false', cursor: first.body.nextCursor });
     expect(second.ids).toEqual([id]);

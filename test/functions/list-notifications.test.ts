@@ -3,9 +3,10 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { getPurchase, listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
-import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 

@@ -1,13 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createObservation, givenApp } from '../../testing/given.ts';
+import { createObservation } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
-import { buildLinkInput } from '../../testing/purchase-repository.ts';
+import { buildLinkInput } from '../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';
 
@@ -143,7 +145,7 @@ describe('GET /v3/purchases', () => {
   it('hides a purchase from the customerId who lost it', async () => {
     const keys = await givenApp(table);
     await givenPaidPurchase(keys, 'ann');
-    await deps().recordPurchase(keys.appName, 'store_a:1', buildLinkInput('bob', Date.now()));
+    await recordPurchase(getService(), keys.appName, 'store_a:1', buildLinkInput('bob', Date.now()));
     const list = async (customerId: string) =>
       (await callWithSecretKey(listPurchases, keys, { query: { customerId } })).body.rows;
     expect(await list('ann')).toEqual([]);

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCustomerTimeline, mergeCustomer } from '../../lib/api/customers.ts';
 import { createApiKey, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { addErasedNames } from '../../lib/purchases/erased-name-table.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { findEvents } from './event-fixture.ts';
@@ -18,7 +19,7 @@ afterAll(() => service.close());
 beforeEach(async () => {
   keys = await service.createApp(['processor_a']);
   const catalogue = { 'store_a:monthly': { type: 'paid subscription', entitlements: ['premium'] } } as const;
-  await setCatalogue(deps().apps, keys.appName, catalogue);
+  await setCatalogue(getService(), keys.appName, catalogue);
 });
 
 const call = async (contract: Contract, applicationUsername: string, options: CallOptions = {}) =>
@@ -54,7 +55,7 @@ describe('POST /v3/customers/:applicationUsername/merge', () => {
   });
 
   it.each(['viewer', 'support'] as const)('rejects a %s key', async (level) => {
-    const { key } = await createApiKey(deps().apps, keys.appName, { level, name: level, now: Date.now() });
+    const { key } = await createApiKey(getService(), keys.appName, { level, name: level, now: Date.now() });
     const request = { params: { applicationUsername: 'ann' }, body: { from: 'guest' } };
     const { status } = await callEndpoint(mergeCustomer, { ...request, headers: buildBasicAuth(keys.appName, key) });
     expect(status).toBe(403);
@@ -92,7 +93,7 @@ describe('POST /v3/customers/:applicationUsername/merge', () => {
 
 describe('GET /v3/customers/:applicationUsername/why', () => {
   it('says that the data of the customer were erased', async () => {
-    await deps().erasedNames.add(keys.appName, ['ann']);
+    await addErasedNames(getService(), keys.appName, ['ann']);
     // Functions cache an app for 15 seconds.
     await service.callControl('/clock', { advance: 'PT1M' });
     const { because } = (await call(explainAccess, 'ann', { query: { entitlement: 'premium' } })).body;

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { parseKeyTimestamp, purchaseKey } from '../../lib/foundation/keys.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { checkStoreKeys } from '../../lib/health/check-store-keys.ts';
+import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -39,7 +41,7 @@ async function buy(order: object, settings: object = {}) {
     validateAgain: async () =>
       (await service.validate(keys, (await service.callControl(`/purchases/${encodeURIComponent(id)}`)).validate)).body,
     act: async (action: string) => await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {}),
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps()),
+    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService()),
     read: async () =>
       (
         await callWithSecretKey(getPurchase, keys, {
@@ -47,9 +49,9 @@ async function buy(order: object, settings: object = {}) {
           query: { include_notifications: 'true', include_transactions: 'true' },
         })
       ).body,
-    listTransactions: async () => await deps().purchases.listTransactions(keys.appName, [purchaseId]),
+    listTransactions: async () => await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId]),
     findDueTime: async () => {
-      const { dueSk } = (await deps().table.get(purchaseKey(keys.appName, purchaseId))) ?? {};
+      const { dueSk } = (await getService().table.get(purchaseKey(keys.appName, purchaseId))) ?? {};
       return dueSk === undefined ? undefined : parseKeyTimestamp(String(dueSk));
     },
   };
@@ -253,8 +255,8 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     [
       'is of an Entra application that was replaced',
       async ({ keys }) => {
-        const settings = (await deps().apps.findStoreSettings(keys.appName, 'store_c')) as object;
-        await deps().apps.setStoreSettings(keys.appName, 'store_c', { ...settings, clientId: 'another' });
+        const settings = (await findStoreSettings(getService(), keys.appName, 'store_c')) as object;
+        await setStoreSettings(getService(), keys.appName, 'store_c', { ...settings, clientId: 'another' });
       },
     ],
   ];
@@ -286,11 +288,11 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     const { appName } = bought.keys;
     expect(await bought.validate({ license: {} })).toMatchObject({ ok: false, code: 6778006 });
     await bought.validate();
-    expect(await checkStoreKeys(appName, deps())).toEqual([]);
+    expect(await checkStoreKeys(appName, getService())).toEqual([]);
     await advance('P65D');
     await bought.refresh();
     expect(await bought.read()).toMatchObject({ isExpired: true });
-    expect(await checkStoreKeys(appName, deps())).toMatchObject([
+    expect(await checkStoreKeys(appName, getService())).toMatchObject([
       { code: 'store-keys-expired', severity: 'warning', app: appName, platform: 'store_c' },
     ]);
     expect(await bought.validateAgain()).toMatchObject({ ok: true });
@@ -299,6 +301,6 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     await advance('P3D');
     expect(await bought.refresh()).toBe(true);
     expect(await findExpiredKey(bought)).toBeUndefined();
-    expect(await checkStoreKeys(appName, deps())).toEqual([]);
+    expect(await checkStoreKeys(appName, getService())).toEqual([]);
   });
 });

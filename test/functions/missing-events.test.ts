@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/api/events.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { givenEvent } from './event-fixture.ts';
 

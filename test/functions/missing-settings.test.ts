@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -32,7 +33,7 @@ describe('POST /v1/validate', () => {
 
   it.each(products)('returns InternalError if the settings of %s are not valid', async (platform, productId) => {
     const keys = await service.createApp([]);
-    await deps().apps.setStoreSettings(keys.appName, platform, { bundleId: 7 });
+    await setStoreSettings(getService(), keys.appName, platform, { bundleId: 7 });
     const { body } = await service.validate(keys, await buy(platform, productId));
     expect(body).toMatchObject({
       ok: false,

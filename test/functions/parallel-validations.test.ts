@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
-import type { Strategy } from '../../lib/purchases/claims.ts';
+import type { Strategy } from '../../lib/apps/strategy.ts';
+import { getService } from '../../lib/foundation/container.ts';
+
+import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -13,13 +15,13 @@ afterAll(() => service.close());
 /** Buys a subscription. `validateAs` validates its receipt for a user. */
 async function givenReceipt(strategy: Strategy) {
   const keys = await service.createApp(['store_b']);
-  await setStrategy(deps().apps, keys.appName, strategy);
+  await setStrategy(getService(), keys.appName, strategy);
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription' };
   const { validate } = await service.callControl('/purchases', order);
   const validateAs = async (applicationUsername: string) =>
     (await service.validate(keys, { ...validate, additionalData: { applicationUsername } })).body;
   const listUsers = async () =>
-    (await deps().purchases.find(keys.appName, `store_b:${validate.transaction.purchaseToken}`))?.entitledUsers;
+    (await findPurchase(getService(), keys.appName, `store_b:${validate.transaction.purchaseToken}`))?.entitledUsers;
   return { validateAs, listUsers };
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { type Platform, withPlatform } from '../../lib/foundation/platform.ts';
+import { findPurchase } from '../../lib/purchases/purchase-table.ts';
+import { findTransaction } from '../../lib/purchases/transaction-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { type Platform, withPlatform } from '../../lib/shared/platform.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -29,10 +31,10 @@ async function readCountry(platform: Platform, order: object, actions: readonly 
   const purchaseId = withPlatform(platform, body.data.collection[0].purchaseId);
   for (const action of actions) {
     await service.callControl(`/purchases/${id}/${action}`, {});
-    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
   }
-  const purchase = await deps().purchases.find(keys.appName, purchaseId);
-  const transaction = await deps().transactions.find(keys.appName, purchase?.purchase.transactionId ?? '');
+  const purchase = await findPurchase(getService(), keys.appName, purchaseId);
+  const transaction = await findTransaction(getService(), keys.appName, purchase?.purchase.transactionId ?? '');
   return transaction?.storefront;
 }
 

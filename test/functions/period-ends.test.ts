@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
+import { storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { addBillingPeriods } from '../../lib/shared/billing-period.ts';
-import { type Platform, withPlatform } from '../../lib/shared/platform.ts';
+import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { type Platform, withPlatform } from '../../lib/foundation/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -87,7 +88,7 @@ describe('the end of a subscription whose store does not report it', () => {
       const keys = await service.createApp([platform]);
       const productId = createUniqueName('product');
       const catalogue = { [productId]: { type: 'non renewing subscription' as const, billingPeriod: 'P2Y' } };
-      await deps().apps.setCatalogue(keys.appName, catalogue);
+      await storeCatalogue(getService(), keys.appName, catalogue);
       const validate = await buy(platform, keys, { ...season, productId });
       const { purchaseDate, expiryDate, purchaseId } = await validate(months(1));
       expect(expiryDate).toBe(addBillingPeriods(purchaseDate, 'P2Y'));

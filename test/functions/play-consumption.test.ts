@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import type { ProductType } from '../../lib/api/enumerations.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
+import { storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
+import { findPurchaseFacts } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { dayMs, hourMs, minuteMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
@@ -30,7 +32,7 @@ async function buy(type: string) {
   const { id, validate: body } = await service.callControl('/purchases', order);
   const validate = async (changes: object = {}) => (await service.validate(keys, { ...body, ...changes })).body;
   const setCatalogueType = async (catalogueType: ProductType) => {
-    await deps().apps.setCatalogue(keys.appName, { [order.productId]: { type: catalogueType } });
+    await storeCatalogue(getService(), keys.appName, { [order.productId]: { type: catalogueType } });
     // The service caches the catalogue.
     await advance(minuteMs);
   };
@@ -44,9 +46,9 @@ async function buy(type: string) {
     findAtStore,
     fetchRecord,
     receive: async () => await service.processNotifications(),
-    refresh: async () => await refreshPurchase(ids, deps()),
+    refresh: async () => await refreshPurchase(ids, getService()),
     findNextRefresh: async () =>
-      (await deps().purchases.findFacts(ids.appName, ids.purchaseId))?.nextRefreshAt ?? Infinity,
+      (await findPurchaseFacts(getService(), ids.appName, ids.purchaseId))?.nextRefreshAt ?? Infinity,
   };
 }
 

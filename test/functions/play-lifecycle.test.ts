@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { sortForRelease } from '../../emulator/release-order.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { isActive } from '../../lib/purchases/purchase.ts';
+import { findPurchase, findPurchaseFacts, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { listRefundedAmounts } from '../../lib/purchases/refunds.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
@@ -49,7 +50,7 @@ async function buy(order: object = {}) {
     id,
     purchaseId,
     validate: async () => (await fixture.validate(keys, validate)).body,
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps()),
+    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService()),
     /** Performs an action and processes its notifications. Returns the id of the resulting purchase. */
     act: async (action: string, details: object = {}) => {
       const result = await fixture.callControl(`/purchases/${id}/${action}`, details);
@@ -60,7 +61,7 @@ async function buy(order: object = {}) {
     reasons: async () => listReasons(await fixture.fetchPurchase(keys, purchaseId)),
     /** Lists the transactions, the earliest first. */
     listTransactions: async () => {
-      const transactions = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
+      const transactions = await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId]);
       return [...transactions].sort((a, b) => a.purchaseDate - b.purchaseDate);
     },
   };
@@ -324,7 +325,7 @@ describe('acknowledgement of Google Play', () => {
     await refresh();
     const successorId = await act('resubscribe');
     expect(await fixture.fetchPurchase(keys, successorId)).toMatchObject({ isAcknowledged: true });
-    await refreshPurchase({ appName: keys.appName, purchaseId: successorId }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId: successorId }, getService());
     expect(await fixture.fetchPurchase(keys, successorId)).toMatchObject({ entitledUsers: [expect.any(String)] });
   });
 
@@ -343,9 +344,9 @@ describe('acknowledgement of Google Play', () => {
       entitledUsers: [expect.any(String)],
     });
     await fixture.clearFaults();
-    const { nextRefreshAt = 0 } = (await deps().purchases.findFacts(keys.appName, purchaseId)) ?? {};
+    const { nextRefreshAt = 0 } = (await findPurchaseFacts(getService(), keys.appName, purchaseId)) ?? {};
     expect(nextRefreshAt - Date.now()).toBeLessThan(hourMs);
-    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     expect(await fixture.fetchPurchase(keys, purchaseId)).toMatchObject({ isAcknowledged: true });
   });
 
@@ -375,9 +376,9 @@ describe('subscriptions with add-ons of Google Play', () => {
   const readItems = async (id: string, productIds: readonly string[]) => {
     const items = await Promise.all(
       [`store_b:${id}`, ...productIds.map((productId) => `store_b:${id}:${productId}`)].map(async (purchaseId) => {
-        const stored = await deps().purchases.find(keys.appName, purchaseId);
+        const stored = await findPurchase(getService(), keys.appName, purchaseId);
         if (!stored) return [];
-        const transactions = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
+        const transactions = await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId]);
         const summary = {
           isOwned: stored.entitledUsers.length > 0 && isActive(stored.purchase, Date.now()),
           renewalIntent: stored.purchase.renewalIntent,

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { actOnPurchase } from '../../lib/api/actions.ts';
 import { refreshPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
@@ -36,7 +37,7 @@ const findActions = async ({ keys, purchaseId }: BoughtPurchase): Promise<Action
   );
 
 const listReasons = async ({ keys, purchaseId }: BoughtPurchase) =>
-  (await deps().purchases.listNotifications(keys.appName, purchaseId)).map(({ reason }) => reason);
+  (await listAnnouncements(getService(), keys.appName, purchaseId)).map(({ reason }) => reason);
 
 /** Buys for an app that receives the notifications of the store, and processes the ones about the purchase. */
 async function buy(platform: Platform, order: object = {}): Promise<BoughtPurchase> {
@@ -85,7 +86,9 @@ describe('POST /v3/purchases/:purchaseId/actions at the Microsoft Store', () => 
       const bought = await buy('store_c');
       const { keys, purchaseId } = bought;
       const listPayments = async () =>
-        (await deps().purchases.listTransactions(keys.appName, [purchaseId])).map((payment) => payment.transactionId);
+        (await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId])).map(
+          (payment) => payment.transactionId,
+        );
       const before = await listPayments();
       await bought.act({ action: 'extend', days, idempotencyKey });
       expect(await listPayments()).toEqual(before);
@@ -136,13 +139,13 @@ describe('POST /v3/purchases/:purchaseId/actions with keys of support and viewer
     ['processor_a', 'refund', { amountMicros: 1_000_000 }],
     ['processor_b', 'cancel', {}],
   ] as const)('performs %s %s once for support, and nothing for viewers', async (platform, action, details) => {
-    const { apps, now } = deps();
+    const { now } = getService();
     const bought = await buy(platform);
     const { keys, purchaseId } = bought;
-    await setSupportActions(apps, keys.appName, [action]);
+    await setSupportActions(getService(), keys.appName, [action]);
     const callWith = async (level: 'support' | 'viewer') => {
       const name = createUniqueName('k').slice(0, 20);
-      const { key } = await createApiKey(apps, keys.appName, { level, name, now: now() });
+      const { key } = await createApiKey(getService(), keys.appName, { level, name, now: now() });
       // Keys are cached for some seconds.
       await service.callControl('/clock', { advance: 'PT1M' });
       const body = { action, ...details, reason: 'Ticket 4711', idempotencyKey };
@@ -159,7 +162,8 @@ describe('POST /v3/purchases/:purchaseId/actions with a quantity', () => {
   it('refunds the share of the payment, and at most the quantity that was bought', async () => {
     const coins = { type: 'consumable', productId: 'coins', autoRenew: false, quantity: 4 };
     const bought = await buy('processor_a', coins);
-    const listPayments = async () => await deps().purchases.listTransactions(bought.keys.appName, [bought.purchaseId]);
+    const listPayments = async () =>
+      await listTransactionsOfPurchases(getService(), bought.keys.appName, [bought.purchaseId]);
     const [payment] = await listPayments();
     expect(payment?.quantity).toBe(4);
     const refund = { action: 'refund', quantity: 1, idempotencyKey };

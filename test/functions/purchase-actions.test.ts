@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { actOnPurchase, listPurchaseActions } from '../../lib/api/actions.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { findRawEvent } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
+import { findPurchase, listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startNotificationRouter } from '../../testing/notification-router.ts';
@@ -28,11 +30,11 @@ const findActions = async ({ keys, purchaseId }: BoughtPurchase) =>
   );
 
 const getExpiration = async ({ keys, purchaseId }: BoughtPurchase) =>
-  (await deps().purchases.find(keys.appName, purchaseId))?.purchase.expirationDate ?? 0;
+  (await findPurchase(getService(), keys.appName, purchaseId))?.purchase.expirationDate ?? 0;
 
 /** Returns the refunded amounts of the payments of a purchase in micros. */
 const listRefunds = async ({ keys, purchaseId }: BoughtPurchase) =>
-  (await deps().purchases.listTransactions(keys.appName, [purchaseId])).flatMap((payment) => [
+  (await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId])).flatMap((payment) => [
     ...(payment.partialRefunds ?? []).map(({ amountMicros }) => amountMicros),
     ...(payment.refundedAt === undefined ? [] : ['whole']),
   ]);
@@ -82,7 +84,7 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
     const [event, ...others] = await findActions(bought);
     expect(others).toEqual([]);
     expect(event).toMatchObject({ context: { key: { level: 'secret' } } });
-    expect(await deps().events.findRaw(bought.keys.appName, event.eventId)).toMatchObject({
+    expect(await findRawEvent(getService(), bought.keys.appName, event.eventId)).toMatchObject({
       request: { body: { action: 'extend', days: 7, reason: 'Ticket 4711', idempotencyKey } },
       response: { body: { storeAnswer: { status: 'extended' } } },
     });
@@ -121,9 +123,7 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
       expect(inFlight).toHaveLength(1);
       await router.process(inFlight);
       await bought.act(extension);
-      const reasons = (await deps().purchases.listNotifications(appName, bought.purchaseId)).map(
-        ({ reason }) => reason,
-      );
+      const reasons = (await listAnnouncements(getService(), appName, bought.purchaseId)).map(({ reason }) => reason);
       expect(reasons.filter((reason) => reason === 'EXTENDED')).toHaveLength(1);
       expect(await findActions(bought)).toHaveLength(1);
     } finally {
@@ -240,13 +240,13 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
   });
 
   it('allows support keys the actions that the app allows, and viewer keys none', async () => {
-    const { apps, now } = deps();
+    const { now } = getService();
     const callWith = async (
       { keys, purchaseId }: BoughtPurchase,
       level: 'support' | 'viewer',
       contract: typeof actOnPurchase | typeof listPurchaseActions,
     ) => {
-      const { key } = await createApiKey(apps, keys.appName, {
+      const { key } = await createApiKey(getService(), keys.appName, {
         level,
         name: createUniqueName('k').slice(0, 20),
         now: now(),
@@ -270,7 +270,7 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
       why: 'The app does not allow the action to support keys.',
     });
     expect((await callWith(bought, 'viewer', listPurchaseActions)).status).toBe(200);
-    await setSupportActions(apps, bought.keys.appName, ['extend']);
+    await setSupportActions(getService(), bought.keys.appName, ['extend']);
     expect((await callWith(bought, 'support', actOnPurchase)).body).toMatchObject({ isConfirmed: true });
     const performed = (await findActions(bought)).filter(
       (event: { context: { key: { level: string } } }) => event.context.key.level === 'support',

@@ -1,5 +1,5 @@
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { dayMs, secondMs } from '../../lib/shared/time.ts';
+import { dayMs, secondMs } from '../../lib/foundation/time.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 

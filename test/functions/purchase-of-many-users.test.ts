@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import type { Strategy } from '../../lib/apps/strategy.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { claimKey, purchaseKey } from '../../lib/foundation/keys.ts';
-import type { Strategy } from '../../lib/purchases/claims.ts';
+
 import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
 let fixture: NotificationFixture;
@@ -14,7 +15,7 @@ afterAll(() => fixture.close());
 /** Buys a subscription of the App Store for `owner`. `validateAs` validates its receipt for a user. */
 async function givenSharedSubscription(strategy: Strategy = 'all') {
   const keys = await fixture.createNotifiedApp('store_a');
-  await setStrategy(deps().apps, keys.appName, strategy);
+  await setStrategy(getService(), keys.appName, strategy);
   const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription' };
   const { id, validate } = await fixture.callControl('/purchases', order);
   const validateAs = async (applicationUsername: string) =>
@@ -27,7 +28,7 @@ async function givenSharedSubscription(strategy: Strategy = 'all') {
 
 /** Stores claims of further users without the limit of bytes. Earlier versions of the service did so. */
 async function addClaims(appName: string, purchaseId: string, usernames: readonly string[]): Promise<void> {
-  const { table } = deps();
+  const { table } = getService();
   const claimedAt = Date.now();
   const claims = usernames.map((username, index) => ({
     ...claimKey(appName, purchaseId, username),

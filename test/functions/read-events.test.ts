@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { setReadEvents } from '../../lib/apps/manage-apps.ts';
+import { listEvents } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
-import { givenApp } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let table: Awaited<ReturnType<typeof createTestTable>>;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 
 const listTypes = async (appName: string): Promise<string[]> =>
-  (await deps().events.list(appName, { limit: 10, skip: 0 })).map(({ type }) => type);
+  (await listEvents(getService(), appName, { limit: 10, skip: 0 })).map(({ type }) => type);
 
 describe('events of reads', () => {
   it('records a successful read by default', async () => {
@@ -25,7 +26,7 @@ describe('events of reads', () => {
 
   it('does not record successful reads if the app switches them off, but failed reads and validations', async () => {
     const keys = await givenApp(table);
-    await setReadEvents(deps().apps, keys.appName, false);
+    await setReadEvents(getService(), keys.appName, false);
     const { status } = await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: 'ann' } });
     expect([status, await listTypes(keys.appName)]).toEqual([200, []]);
 
@@ -39,8 +40,8 @@ describe('events of reads', () => {
 
   it('records reads again after the app switches them on', async () => {
     const keys = await givenApp(table);
-    await setReadEvents(deps().apps, keys.appName, false);
-    await setReadEvents(deps().apps, keys.appName, true);
+    await setReadEvents(getService(), keys.appName, false);
+    await setReadEvents(getService(), keys.appName, true);
     await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: 'ann' } });
     expect(await listTypes(keys.appName)).toEqual([getCustomerPurchases.eventType]);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
-import type { Platform } from '../../lib/shared/platform.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { fetchEventList } from './event-fixture.ts';

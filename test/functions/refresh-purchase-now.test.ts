@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase, refreshPurchase } from '../../lib/api/purchases.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { findRawEvent } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { loadPurchase } from '../../lib/purchases/purchase-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createUniqueName, givenApp } from '../../testing/given.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase } from './purchase-fixture.ts';
@@ -50,7 +53,7 @@ describe('POST /v3/purchases/:purchaseId/refresh', () => {
     const [event] = await findEvents(keys, purchaseId);
     expect(event).toMatchObject({ type: '_P', context: { eventType: 'receipt.refreshed', key: { level: 'secret' } } });
     expect(event.content.notifications).toContainEqual({ reason: 'WILL_LAPSE', purchaseId });
-    expect(await deps().events.findRaw(keys.appName, event.eventId)).toMatchObject({
+    expect(await findRawEvent(getService(), keys.appName, event.eventId)).toMatchObject({
       externalRequests: expect.arrayContaining([expect.objectContaining({ response: expect.anything() })]),
     });
   });
@@ -58,16 +61,16 @@ describe('POST /v3/purchases/:purchaseId/refresh', () => {
   it('leaves the purchase and its schedule as they are if the store is unavailable', async () => {
     const { keys, purchaseId, refresh, read } = await validateSubscription('store_b');
     const before = await read();
-    const stored = await deps().purchases.load(keys.appName, purchaseId);
+    const stored = await loadPurchase(getService(), keys.appName, purchaseId);
     await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 30 });
     expect(await refresh()).toMatchObject({ status: 502, body: { ok: false, code: 'ConnectionFailed' } });
     await service.clearFaults();
     expect(await read()).toEqual(before);
-    expect((await deps().purchases.load(keys.appName, purchaseId))?.version).toBe(stored?.version);
+    expect((await loadPurchase(getService(), keys.appName, purchaseId))?.version).toBe(stored?.version);
   });
 
   it('rejects a purchase that the store cannot be queried for', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     await givenPaidPurchase(keys, 'ann');
     const response = await callWithSecretKey(refreshPurchase, keys, { params: { purchaseId: 'store_a:1' } });
     expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, type IssuedApiKeys, setRefundPolicy } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import {
   answerRefundRequest,
   getRefundRequest,
@@ -31,7 +31,7 @@ beforeAll(async () => {
   keys = await service.createApp(refundPlatforms);
   router.routeTo([keys.appName]);
   const createKey = async (level: 'support' | 'viewer') =>
-    (await createApiKey(deps().apps, keys.appName, { level, name: level, now: Date.now() })).key;
+    (await createApiKey(getService(), keys.appName, { level, name: level, now: Date.now() })).key;
   support = await createKey('support');
   viewer = await createKey('viewer');
 });
@@ -121,7 +121,7 @@ describe.each([
   });
 
   it('sends the prepared statement 30 minutes before the deadline by policy', async () => {
-    await setRefundPolicy(deps().apps, keys.appName, 'answer');
+    await setRefundPolicy(getService(), keys.appName, 'answer');
     const username = nextUser();
     await consent(username);
     const { id, request } = await givenRequest(platform, username);
@@ -133,7 +133,7 @@ describe.each([
     expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'declined', ignoredAnswers: [] });
     expect((await getEmulatedRequest(service, id)).answer).toBeDefined();
     expect(await get(request.id)).toMatchObject({ state: 'answered', answer: { answeredBy: { type: 'policy' } } });
-    await setRefundPolicy(deps().apps, keys.appName, 'silent');
+    await setRefundPolicy(getService(), keys.appName, 'silent');
   });
 
   it('sends nothing by the policy silent', async () => {
@@ -180,7 +180,7 @@ describe.each([
 
 describe('refund requests of store_a', () => {
   it('sends no statement without the consent of the customer', async () => {
-    await setRefundPolicy(deps().apps, keys.appName, 'answer');
+    await setRefundPolicy(getService(), keys.appName, 'answer');
     const { id, request } = await givenRequest('store_a');
     expect(await answer(request.id, { preference: 'decline', customerConsented: false })).toMatchObject({
       status: 400,
@@ -189,7 +189,7 @@ describe('refund requests of store_a', () => {
     await advance('PT11H45M');
     await runDueSteps(keys);
     expect((await getEmulatedRequest(service, id)).answer).toBeUndefined();
-    await setRefundPolicy(deps().apps, keys.appName, 'silent');
+    await setRefundPolicy(getService(), keys.appName, 'silent');
   });
 
   it('keeps the request open after a statement that Apple rejects', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { createClientToken } from '../../lib/api/braintree.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
@@ -8,7 +7,9 @@ import { getPrices } from '../../lib/api/stripe.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { bucketSizes, reportSize } from '../../lib/apps/rejection-limiter.ts';
+import { bucketSizes, countRejection, reportSize } from '../../lib/apps/rejection-limiter.ts';
+import { listEvents as listStoredEvents } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
 import {
   buildBasicAuth,
@@ -60,7 +61,7 @@ async function blockByCalls(options: (number: number) => CallOptions): Promise<v
 /** Counts rejections of an address without calls until the container blocks it. */
 async function givenBlockedAddress(): Promise<string> {
   const address = createAddress();
-  for (let number = 0; number < blockingRejections; number++) await deps().rejectionLimiter.count({ address });
+  for (let number = 0; number < blockingRejections; number++) await countRejection(getService(), { address });
   return address;
 }
 
@@ -164,14 +165,14 @@ describe('limitRejection', () => {
         body: validateBody,
         sourceIp,
       });
-    expect(await deps().events.list(appName, { limit: 10, skip: 0 })).toEqual([]);
+    expect(await listStoredEvents(getService(), appName, { limit: 10, skip: 0 })).toEqual([]);
   });
 
   it('records an event for a valid key of an insufficient level, but none while the key is blocked', async () => {
     const { appName, publicKey } = await service.createApp([]);
     const headers = buildBasicAuth(appName, publicKey);
     const call = async () => (await callEndpoint(getCustomerPurchases, { headers, sourceIp: createAddress() })).status;
-    const readEvents = async () => await deps().events.list(appName, { limit: 10, skip: 0 });
+    const readEvents = async () => await listStoredEvents(getService(), appName, { limit: 10, skip: 0 });
     expect(await call()).toBe(403);
     const [event, ...others] = await readEvents();
     expect(event).toMatchObject({
@@ -182,7 +183,7 @@ describe('limitRejection', () => {
     expect(others).toEqual([]);
     const keyDigest = hashApiKey(publicKey);
     for (let number = 0; number < bucketSizes.key.capacity + reportSize; number++)
-      await deps().rejectionLimiter.count({ appName, keyDigest });
+      await countRejection(getService(), { appName, keyDigest });
     expect(await call()).toBe(429);
     expect(await readEvents()).toEqual([event]);
   });
@@ -232,7 +233,7 @@ describe('receiveNotification', () => {
           body: '{"signedPayload":"a.b.c"}',
           sourceIp,
         }),
-        deps(),
+        getService(),
       );
     for (let number = 0; number < blockingRejections; number++) await post();
     expect(await post()).toMatchObject({ statusCode: 401 });

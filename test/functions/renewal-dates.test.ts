@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
@@ -35,11 +36,11 @@ describe('lastRenewalDate', () => {
     };
     const changedAgain = await act('change-plan', next);
     expect(changedAgain).toMatchObject({ productId: `${platform}:${next.productId}`, lastRenewalDate });
-    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     const refreshed = await fixture.fetchPurchase(keys, purchaseId);
     expect(refreshed).toMatchObject({ productId: `${platform}:${next.productId}`, lastRenewalDate });
     // Each upgrade has its own payment.
-    expect(await deps().purchases.listTransactions(keys.appName, [purchaseId])).toHaveLength(4);
+    expect(await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId])).toHaveLength(4);
     expect(listReasons(refreshed)).toEqual(['PURCHASED', 'PLAN_CHANGED', 'RENEWED', 'PLAN_CHANGED']);
   });
 });

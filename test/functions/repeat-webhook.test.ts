@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { repeatWebhook } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
@@ -36,7 +37,7 @@ beforeEach(() => {
 
 const setWebhookUrl = async ({ appName }: IssuedApiKeys) => {
   const settings = { urls: [server.url], sandboxUrls: [], includesPassword: true };
-  await setWebhook(appName, settings, { newSecret: false, deps: deps() });
+  await setWebhook(appName, settings, { newSecret: false, service: getService() });
 };
 
 /** Calls the endpoint and delivers the webhooks. */
@@ -152,7 +153,7 @@ describe('POST /v3/notifier/app-webhooks', () => {
 });
 
 async function claimPurchase(purchaseId: string, username: string): Promise<void> {
-  await deps().recordPurchase(keys.appName, purchaseId, {
+  await recordPurchase(getService(), keys.appName, purchaseId, {
     trigger: 'validation',
     claim: { username, source: 'validation' },
     strategy: 'all',
@@ -166,13 +167,13 @@ async function processStoreNotification(purchaseId: string): Promise<string> {
   const payload = { kind: 'subscription', token: purchaseId.replace('store_b:', '') };
   const notification = { key: eventId, type: 'SUBSCRIPTION_RENEWED', occurredAt: receivedAt, payload };
   const queued = { appName: keys.appName, platform: 'store_b', eventId, receivedAt, attempt: 0, notification } as const;
-  await processNotification(queued, deps());
+  await processNotification(queued, getService());
   return eventId;
 }
 
 /** Refreshes the purchase. Returns the id of the event. */
 async function refresh(purchaseId: string): Promise<string> {
-  await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+  await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
   const events: { eventId: string; context: { eventType: string } }[] = await findEvents(keys, purchaseId);
   const event = events.find(({ context }) => context.eventType === 'receipt.refreshed');
   if (!event) throw new Error(`No refresh event of ${purchaseId}: ${JSON.stringify(events)}`);

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getRequestBucketSize, rejectedReceiptCost, requestReportSize } from '../../lib/apps/request-limiter.ts';
+import {
+  countAcceptedRequest,
+  getRequestBucketSize,
+  rejectedReceiptCost,
+  requestReportSize,
+} from '../../lib/apps/request-limiter.ts';
+import { listEvents } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { type CallResult, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -38,7 +44,7 @@ async function takeTokens(tokens: number, address = attacker): Promise<void> {
     requestsPerSecond: undefined,
   };
   for (let count = 0; count < tokens; count += requestReportSize)
-    await deps().requestLimiter.count(request, requestReportSize);
+    await countAcceptedRequest(getService(), request, requestReportSize);
 }
 
 const { capacity } = getRequestBucketSize('request-address');
@@ -59,7 +65,7 @@ describe('requireAllowance', () => {
     ]);
     expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
     expect(headers).toMatchObject({ 'Access-Control-Expose-Headers': 'Retry-After' });
-    expect(await deps().events.list(keys.appName, { limit: 10, skip: 0 })).toEqual([]);
+    expect(await listEvents(getService(), keys.appName, { limit: 10, skip: 0 })).toEqual([]);
   });
 
   it('accepts other clients, the server and other apps at the same time', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getPurchase } from '../../lib/api/purchases.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
@@ -44,13 +44,13 @@ describe('a free trial that a store takes back', () => {
       const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
       await service.callControl('/clock', { advance: 'PT1H' });
       await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
-      if (observer !== 'notifications') await refreshPurchase({ appName, purchaseId }, router.deps);
+      if (observer !== 'notifications') await refreshPurchase({ appName, purchaseId }, router.service);
       if (observer !== 'a refresh') {
         await router.waitUntilPosted();
         await router.poll(appName);
         await router.process(router.take(appName));
       }
-      await refreshPurchase({ appName, purchaseId }, router.deps);
+      await refreshPurchase({ appName, purchaseId }, router.service);
       const query = { include_notifications: 'true' } as const;
       const purchase = (await callWithSecretKey(getPurchase, keys, { params: { purchaseId }, query })).body;
       expect(purchase).toMatchObject({ isExpired: true });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { type IssuedApiKeys, setVocabulary } from '../../lib/apps/manage-apps.ts';
-import { dayMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createUniqueName, givenApp } from '../../testing/given.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { fetchEventList, findEvents, givenEvent, givenReads, searchByTag, searchPages } from './event-fixture.ts';
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const createKeys = async () => await givenApp(deps().table);
+const createKeys = async () => await givenApp(getService().table);
 
 /** Buys and validates a subscription of Google Play. */
 async function validatePurchase(keys: IssuedApiKeys, applicationUsername: string) {
@@ -87,10 +88,10 @@ describe('GET /v3/search/:tag', () => {
     const tags = { reader: '_A' } as const;
     const id = await givenEvent(keys, { date: start - 1, tags });
     await givenReads(keys, { start, count: 1_250, tags });
-    const before = deps().table.consumed.read;
+    const before = getService().table.consumed.read;
     const first = await searchByTag(keys, 'reader', { reads: 'false' });
     // Half a read unit for each of 1,100 events, and the tags.
-    expect(deps().table.consumed.read - before).toBeLessThan(700);
+    expect(getService().table.consumed.read - before).toBeLessThan(700);
     expect(first).toMatchObject({ ids: [], body: { nextCursor: expect.any(String) } });
     const second = await searchByTag(keys, 'reader', { reads: 'false', cursor: first.body.nextCursor });
     expect(second.ids).toEqual([id]);
@@ -206,7 +207,7 @@ describe('GET /v3/search/:tag', () => {
 
   it('returns brand ids to an app with the brand vocabulary', async () => {
     const keys = await service.createApp(['store_b']);
-    await setVocabulary(deps().apps, keys.appName, 'brand');
+    await setVocabulary(getService(), keys.appName, 'brand');
     const { id } = await validatePurchase(keys, 'store_b:cher');
     const tag = `google:${id}`;
     const rows = await findEvents(keys, tag);

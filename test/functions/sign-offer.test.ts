@@ -7,10 +7,12 @@ import {
 } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
-import { deps } from '../../composition/deps.ts';
 import { signOffer } from '../../lib/api/offers.ts';
 import { createCheckout } from '../../lib/api/stripe.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { findRawEvent } from '../../lib/events/event-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -43,7 +45,7 @@ const offers = [
 beforeAll(async () => {
   service = await startTestService();
   keys = await service.createApp(['store_a'], { offers });
-  settings = (await deps().apps.findStoreSettings(keys.appName, 'store_a')) as typeof settings;
+  settings = (await findStoreSettings(getService(), keys.appName, 'store_a')) as typeof settings;
 });
 afterAll(() => service.close());
 
@@ -187,7 +189,7 @@ describe('POST /v3/store_a/offers/sign', () => {
 
   it('limits the signatures of a receipt that changes its customer', async () => {
     const moving = await service.createApp(['store_a'], { offers });
-    await setStrategy(deps().apps, moving.appName, 'last');
+    await setStrategy(getService(), moving.appName, 'last');
     const [first, next] = [createUser(), createUser()];
     const { validate } = await buy(first, {}, moving);
     const signFor = async (applicationUsername: string) =>
@@ -202,7 +204,12 @@ describe('POST /v3/store_a/offers/sign', () => {
   });
 
   it("accepts the customer's access token with the public key", async () => {
-    await deps().apps.setStoreSettings(keys.appName, 'processor_a', await service.callControl('/settings/processor_a'));
+    await setStoreSettings(
+      getService(),
+      keys.appName,
+      'processor_a',
+      await service.callControl('/settings/processor_a'),
+    );
     const stripe = await createStripeClient(service, keys.appName, 'processor_a');
     const product = await stripe.products.create({ name: 'Web' });
     const price = await stripe.prices.create({
@@ -236,7 +243,7 @@ describe('POST /v3/store_a/offers/sign', () => {
     const [event] = await findEvents(keys, user);
     expect(event.context).toMatchObject({ eventType: 'offer.signed', applicationUsername: user });
     const events = await findEvents(keys, user);
-    const raw = JSON.stringify(await deps().events.findRaw(keys.appName, events.at(-1).eventId));
+    const raw = JSON.stringify(await findRawEvent(getService(), keys.appName, events.at(-1).eventId));
     expect(raw).toContain('promotional');
     expect(raw).not.toContain('eyJ');
   });

@@ -1,9 +1,10 @@
-import { deps } from '../../composition/deps.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { eventKey, notificationKey, transactionKey } from '../../lib/foundation/keys.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
-import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { buildStreamRecord } from '../../testing/stream-records.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -14,7 +15,7 @@ export const marchRange = { startdate: '2026-03-01', enddate: '2026-03-03' };
 export async function givenStats(): Promise<IssuedApiKeys> {
   const keys = await givenApp(await createTestTable());
   const records = buildItems(keys.appName).map((after, position) => buildStreamRecord({ after }, position));
-  await aggregateStreamRecords(records, 'shard-1', deps());
+  await aggregateStreamRecords(records, 'shard-1', getService());
   return keys;
 }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/api/stats.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { purchasePartition } from '../../lib/foundation/keys.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
@@ -38,7 +38,7 @@ async function givenHistories(platform: Platform, productIds: readonly [subscrip
     for (const action of actions) {
       await fixture.callControl(`/purchases/${id}/${action}`, {});
       await fixture.processNotifications();
-      await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+      await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     }
     await aggregatePartitions([purchasePartition(keys.appName, purchaseId)]);
   }
@@ -57,7 +57,10 @@ describe('reasons in the statistics', () => {
     'counts New, Renewed and Lost of %s without the sandbox and one-time purchases',
     async (platform, subscriptionId, oneTimeId) => {
       const keys = await givenHistories(platform, [subscriptionId, oneTimeId]);
-      const [startdate, enddate] = [-1, 1].map((days) => toUtcDay(deps().now() + days * dayMs)) as [string, string];
+      const [startdate, enddate] = [-1, 1].map((days) => toUtcDay(getService().now() + days * dayMs)) as [
+        string,
+        string,
+      ];
       const readReasons = async (sandbox: boolean) => {
         const query = { startdate, enddate, interval: 'range', sandbox: String(sandbox) };
         const { groups } = (await callWithSecretKey(getStatsBreakdown, keys, { query })).body;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { hourMs } from '../../lib/shared/time.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { hourMs } from '../../lib/foundation/time.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
 let fixture: NotificationFixture;

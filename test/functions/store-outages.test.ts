@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { PurchaseRow } from '../../lib/api/purchase-records.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
+import { hourMs } from '../../lib/foundation/time.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
-import { hourMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { startNotificationRouter } from '../../testing/notification-router.ts';
@@ -118,7 +119,7 @@ describe('POST /v1/validate while the App Store is unavailable', () => {
       for (let number = 0; number < count; number++) {
         const id = createUniqueName('store_a:coins');
         const bought = { purchaseId: id, transactionId: id, productId: 'store_a:coins', isConsumed: true };
-        await deps().recordPurchase(keys.appName, id, {
+        await recordPurchase(getService(), keys.appName, id, {
           trigger: 'validation',
           observation: createObservation({ ...bought, productType: 'consumable', purchaseDate: startDate + number }),
           claim: { username, source: 'validation' },
@@ -127,11 +128,11 @@ describe('POST /v1/validate while the App Store is unavailable', () => {
         });
       }
       await startOutage('store_a');
-      const before = deps().table.consumed.read;
+      const before = getService().table.consumed.read;
       const { body } = await service.validate(keys, oldEvidence);
       expect(body.data.collection).toHaveLength(1);
       await service.clearFaults();
-      return deps().table.consumed.read - before;
+      return getService().table.consumed.read - before;
     };
     const [few, many] = [await measure(105), await measure(220)];
     expect(many).toBeLessThanOrEqual(few + 5);
@@ -167,7 +168,7 @@ describe('a renewing subscription whose store is unavailable at its renewal', ()
       return body.rows[0];
     };
     const { purchaseId, expirationDate: renewalDate = '' } = await readRow();
-    const refresh = async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    const refresh = async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     const setClock = async (hours: number) =>
       await service.callControl('/clock', { set: new Date(Date.parse(renewalDate) + hours * hourMs).toISOString() });
     // A refresh before the outage: the StoreID key of the Microsoft Store must be renewed.
@@ -243,13 +244,13 @@ describe('a subscription that renews in an outage of 73 hours in which the notif
           if (hour % 24 === 0)
             await service.callControl('/faults', { ...outage, platform, fault: 'down', times: 10_000 });
           await processNotifications();
-          expect(await refreshPurchase({ appName: keys.appName, purchaseId }, deps())).toBe(false);
+          expect(await refreshPurchase({ appName: keys.appName, purchaseId }, getService())).toBe(false);
           if ((await readPurchase()).isExpired) denials.push(hour);
         }
         expect(denials).toEqual([]);
         await service.clearFaults();
         await processNotifications();
-        await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+        await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
         expect(await readPurchase()).toMatchObject({ isExpired: false });
         const { body } = await callWithSecretKey(listPurchases, keys, { query: { include_notifications: 'true' } });
         const reasons = toReasons(body.rows[0].notifications);

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerTimeline } from '../../lib/api/customers.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { getPurchaseTimeline } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { WebhookEvent } from '../../lib/shared/webhook-events.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import type { WebhookEvent } from '../../lib/foundation/webhook-events.ts';
+import { listDueItems } from '../../lib/refresh/due-item-table.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
@@ -33,7 +34,7 @@ async function givenSubscription(events: WebhookEvent[], order: object = {}, san
   keys = await service.createApp(['store_a']);
   router.routeTo([keys.appName]);
   const settings = { urls: [server.url], sandboxUrls, includesPassword: false, events };
-  await setWebhook(keys.appName, settings, { newSecret: false, deps: deps() });
+  await setWebhook(keys.appName, settings, { newSecret: false, service: getService() });
   const purchase = {
     platform: 'store_a',
     productId: 'premium',
@@ -54,10 +55,10 @@ async function act(id: string, action: string, details: object = {}) {
 /** Sends the due deliveries of the app, and returns the bodies that its server received. */
 async function sendDueWebhooks(): Promise<Record<string, unknown>[]> {
   server.requests.length = 0;
-  const due = await deps().dueItems.list(deps().now(), 400);
+  const due = await listDueItems(getService(), getService().now(), 400);
   for (const item of due)
     if (item.kind === 'delivery' && item.appName === keys.appName)
-      await sendWebhook({ appName: item.appName, deliveryId: item.deliveryId }, deps());
+      await sendWebhook({ appName: item.appName, deliveryId: item.deliveryId }, getService());
   return server.requests.map(({ body }) => JSON.parse(String(body)));
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { checkStore, listStores } from '../../lib/api/stores.ts';
-import { minuteMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { minuteMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -39,7 +39,7 @@ describe('GET /v3/stores', () => {
       lastDay: { numRequests: expect.any(Number), numFailures: 0 },
     });
     expect(googlePlay.lastDay.numRequests).toBeGreaterThan(0);
-    expect(deps().now() - Date.parse(googlePlay.lastSuccessAt)).toBeLessThan(minuteMs);
+    expect(getService().now() - Date.parse(googlePlay.lastSuccessAt)).toBeLessThan(minuteMs);
     await service.callControl('/clock', { advance: 'PT5M' });
     await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 30 });
     await service.validate(keys, validate);

@@ -1,11 +1,12 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomer, getCustomerSubscription, listCustomers } from '../../lib/api/customers.ts';
+import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { dayMs, secondMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
-import { addBillingPeriods } from '../../lib/shared/billing-period.ts';
-import { dayMs, secondMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
-import { createObservation, givenApp, type UnrefreshableObservation } from '../../testing/given.ts';
+import { createObservation, type UnrefreshableObservation } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 

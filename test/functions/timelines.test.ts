@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { addCustomerPurchase, getCustomerPurchases, getCustomerTimeline } from '../../lib/api/customers.ts';
 import { getPurchaseOwners, getPurchaseTimeline, refreshPurchase } from '../../lib/api/purchases.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
-import { minuteMs } from '../../lib/shared/time.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { minuteMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -56,8 +56,8 @@ describe('GET /v3/purchases/:purchaseId/timeline', () => {
     const purchase = await givenRenewedPurchase();
     const { rows, ...facts } = await fetchPage(purchase);
     expect(facts).toMatchObject({ purchaseId: purchase.purchaseId, canRefresh: true, failedRefreshes: 0 });
-    expect(Date.parse(facts.nextRefreshAt)).toBeGreaterThan(deps().now());
-    expect(Date.parse(facts.lastRefreshAt)).toBeLessThanOrEqual(deps().now());
+    expect(Date.parse(facts.nextRefreshAt)).toBeGreaterThan(getService().now());
+    expect(Date.parse(facts.lastRefreshAt)).toBeLessThanOrEqual(getService().now());
     const count = (type: string) => rows.filter((row: { type: string }) => row.type === type).length;
     expect([count('payment'), count('claim')]).toEqual([3, 1]);
     const reasons = rows.flatMap((row: { type: string; reason: string }) =>
@@ -127,7 +127,7 @@ describe('GET /v3/customers/:applicationUsername/timeline', () => {
     const purchase = await givenRenewedPurchase();
     const { keys, applicationUsername } = purchase;
     const { rows } = await fetchCustomerPage(purchase);
-    const start = deps().now() + minuteMs;
+    const start = getService().now() + minuteMs;
     await givenReads(keys, { start, count: 1_010, tags: { [applicationUsername]: '_A' } });
     expect(await fetchCustomerPage(purchase)).toMatchObject({ rows: [], nextCursor: expect.any(String) });
     expect(await fetchAll(fetchCustomerPage, purchase, '50')).toEqual(rows);
@@ -144,7 +144,7 @@ describe('GET /v3/customers/:applicationUsername/timeline', () => {
 describe('GET /v3/purchases/:purchaseId/owners', () => {
   it('returns each claim with its source, and the rule that decides', async () => {
     const { keys, applicationUsername, purchaseId, validate } = await givenRenewedPurchase();
-    await setStrategy(deps().apps, keys.appName, 'first');
+    await setStrategy(getService(), keys.appName, 'first');
     await service.callControl('/clock', { advance: 'PT1M' });
     const other = createUniqueName('other');
     await service.validate(keys, { ...validate, additionalData: { applicationUsername: other } });

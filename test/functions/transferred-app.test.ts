@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
@@ -27,14 +28,14 @@ it.each(['store_a', 'store_b'] as const)(
     });
     await fixture.validate(keys, validate);
     const purchaseId = `${platform}:${id}`;
-    const refresh = async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    const refresh = async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     const settings = await fixture.callControl(`/settings/${platform}`);
-    await deps().apps.setStoreSettings(keys.appName, platform, withFormerKey(platform, settings));
+    await setStoreSettings(getService(), keys.appName, platform, withFormerKey(platform, settings));
     await fixture.setNotificationUrl(platform, null);
     await fixture.callControl('/clock', { advance: 'P1M' });
     expect(await refresh()).toBe(false);
     expect(await fixture.fetchPurchase(keys, purchaseId)).toMatchObject({ isExpired: false });
-    await deps().apps.setStoreSettings(keys.appName, platform, settings);
+    await setStoreSettings(getService(), keys.appName, platform, settings);
     // Settings are cached for seconds.
     await fixture.callControl('/clock', { advance: 'PT1M' });
     expect(await refresh()).toBe(true);

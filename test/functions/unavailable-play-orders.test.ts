@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -39,8 +40,8 @@ async function validateOrder(order: object) {
   /** Refreshes the purchase and returns its latest transaction. */
   const refresh = async (orders: 'available' | 'down') => {
     areOrdersDown = orders === 'down';
-    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
-    const [transaction] = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
+    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    const [transaction] = await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId]);
     return transaction;
   };
   const listReasons = async (): Promise<string[]> => {

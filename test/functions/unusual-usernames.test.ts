@@ -12,9 +12,10 @@ import { searchEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Table } from '../../lib/foundation/table.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
-import { createObservation, givenApp } from '../../testing/given.ts';
+import { createObservation } from '../../testing/given.ts';
+import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 

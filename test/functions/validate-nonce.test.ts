@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { errorCodes } from '../../lib/shared/errors.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { errorCodes } from '../../lib/foundation/errors.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -101,10 +102,10 @@ describe('POST /v1/validate (Braintree nonce)', () => {
     expect(await validate()).toMatchObject({ ok: true });
     const settings = await service.callControl('/settings/processor_b');
     for (const catalogue of [{ full_version: { type: 'non consumable', amount: '29.99', currency: 'USD' } }, {}]) {
-      await deps().apps.setStoreSettings(keys.appName, 'processor_b', { ...settings, catalogue });
+      await setStoreSettings(getService(), keys.appName, 'processor_b', { ...settings, catalogue });
       await service.callControl('/clock', { advance: 'PT5M' });
       expect(await validate()).toMatchObject({ ok: true });
     }
-    await deps().apps.setStoreSettings(keys.appName, 'processor_b', settings);
+    await setStoreSettings(getService(), keys.appName, 'processor_b', settings);
   });
 });

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { buildBasicAuth, type CallResult, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
@@ -16,7 +17,7 @@ let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
   keys = await service.createApp(['store_a', 'store_b']);
-  await setCatalogue(deps().apps, keys.appName, { coins: { type: 'consumable' } });
+  await setCatalogue(getService(), keys.appName, { coins: { type: 'consumable' } });
 });
 afterEach(async () => {
   await service.clearFaults();
@@ -197,7 +198,7 @@ describe('POST /v1/purchase/verify', () => {
       }),
     );
     const grant = { platform: 'processor_a', subscription: 'sub_openiap', username: 'ann' } as const;
-    const accessToken = await deps().accessTokens.issue(keys.appName, grant, now);
+    const accessToken = await issueAccessToken(getService(), keys.appName, grant, now);
     const own = await buy('google');
     const verified = await verify({ ...own.body, applicationUsername: 'ann', accessToken });
     expect(verified.body).toMatchObject({ isValid: true });
@@ -242,8 +243,8 @@ describe('POST /v1/purchase/verify', () => {
   it('accepts any key of the app, also after a rotation, and the app name with the key as elsewhere', async () => {
     const { body } = await buy('google');
     const app = await service.createApp(['store_b']);
-    const named = await createApiKey(deps().apps, app.appName, { level: 'public', name: 'web', now: Date.now() });
-    const rotated = await rotateApiKey(deps().apps, app.appName, { level: 'public', overlapMs: 0, now: Date.now() });
+    const named = await createApiKey(getService(), app.appName, { level: 'public', name: 'web', now: Date.now() });
+    const rotated = await rotateApiKey(getService(), app.appName, { level: 'public', overlapMs: 0, now: Date.now() });
     await service.callControl('/clock', { advance: 'PT1M' });
     for (const key of [named.key, rotated, app.secretKey]) expect((await verify(body, key)).status).toBe(200);
     for (const key of [app.publicKey, `pub_${'x'.repeat(43)}`]) {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { createCheckout } from '../../lib/api/stripe.ts';
 import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
-import type { Strategy } from '../../lib/purchases/claims.ts';
+import type { Strategy } from '../../lib/apps/strategy.ts';
+import { getService } from '../../lib/foundation/container.ts';
+
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { checkoutUrls, createStripeClient } from './checkout-fixture.ts';
@@ -39,7 +40,7 @@ async function payAtCheckout(
   { strategy = 'all' }: { strategy?: Strategy } = {},
 ): Promise<WebPurchase> {
   const keys = await fixture.createNotifiedApp(platform);
-  await setStrategy(deps().apps, keys.appName, strategy);
+  await setStrategy(getService(), keys.appName, strategy);
   const stripe = await createStripeClient(fixture, keys.appName, platform);
   const { id: productId } = await stripe.products.create({ name: 'The plan' });
   const recurring = products[mode];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../composition/deps.ts';
 import { getEventRaw } from '../../lib/api/events.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -26,7 +26,7 @@ async function givenSubscription() {
 describe('the event of a refresh', () => {
   it('shows the purchase in its raw view', async () => {
     const { keys, purchaseId } = await givenSubscription();
-    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
     const [{ eventId }] = await findEvents(keys, purchaseId);
     const { body } = await callWithSecretKey(getEventRaw, keys, { params: { id: eventId } });
     expect(body).toMatchObject({ type: 'receipt.refreshed', request: { route: 'refresh', params: { purchaseId } } });

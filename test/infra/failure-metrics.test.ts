@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ServiceError } from '../../lib/shared/errors.ts';
-import { logError, logWarning } from '../../lib/shared/log.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { logError, logWarning } from '../../lib/foundation/log.ts';
 import { listProperties, readStack } from '../../testing/stack-templates.ts';
 import { matchesFilterPattern } from './filter-pattern.ts';
 

@@ -61,8 +61,8 @@ describe('buildFunctions', () => {
   it('leaves out dependencies that a function does not name', () => {
     const listSources = (name: string) =>
       built.find((bundle) => bundle.name === name)?.files.flatMap(({ sources }) => sources);
-    expect(listSources('customers/get-customer-purchases')).toContain('lib/db/owned-purchase-repository.ts');
-    expect(listSources('customers/get-customer-purchases')).not.toContain('lib/db/delivery-repository.ts');
+    expect(listSources('customers/get-customer-purchases')).toContain('lib/purchases/owned-purchase-table.ts');
+    expect(listSources('customers/get-customer-purchases')).not.toContain('lib/webhooks/delivery-table.ts');
     expect(listSources('validation/validate-receipt')).toContain('lib/stores/app-store/app-store.ts');
     expect(listSources('customers/get-customer-purchases')).not.toContain('lib/stores/app-store/app-store.ts');
   });

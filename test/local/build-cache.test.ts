@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { buildSources, copyBuild, ensureBuild } from '../../local/build-cache.ts';
 
 let folder: string;

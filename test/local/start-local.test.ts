@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { errorCodes } from '../../lib/shared/errors.ts';
+import type { errorCodes } from '../../lib/foundation/errors.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';

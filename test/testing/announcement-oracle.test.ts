@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Platform } from '../../lib/shared/platform.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import {
   findAnnouncementProblems,
   type LedgerInterval,

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { renewKeys } from '../../lib/stores/microsoft-store/key-renewal.ts';
 import { microsoftStore } from '../../lib/stores/microsoft-store/microsoft-store.ts';
 import { createSession } from '../../lib/stores/microsoft-store/session.ts';

@@ -1,4 +1,4 @@
-import type { StoreContextDeps } from '../../../lib/stores/create-store-context.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import { adapty } from './adapty.ts';
 import { type ConversionReport, convertExport } from './convert-export.ts';
 import { findPlayTokens } from './find-play-tokens.ts';
@@ -10,11 +10,11 @@ const movers: Readonly<Record<'revenuecat' | 'adapty' | 'qonversion', Mover>> = 
 
 /** Converts the export of a service. Queries Google Play for the purchase tokens, which exports lack. */
 export const convertExportOf = async (
-  service: keyof typeof movers,
+  from: keyof typeof movers,
   path: string,
-  { appName, deps }: { readonly appName: string; readonly deps: StoreContextDeps },
+  { appName, service }: { readonly appName: string; readonly service: Service },
 ): Promise<ConversionReport> =>
   await convertExport(path, {
-    mover: movers[service],
-    findTokens: async (orderIds) => await findPlayTokens(appName, orderIds, deps),
+    mover: movers[from],
+    findTokens: async (orderIds) => await findPlayTokens(appName, orderIds, service),
   });

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { StoreContextDeps } from '../../../lib/stores/create-store-context.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import { type ConversionReport, writeConversion } from './convert-export.ts';
 import { findPlayTokens } from './find-play-tokens.ts';
 import { fromRevenueCatCustomer } from './from-revenuecat-customer.ts';
@@ -14,7 +14,7 @@ interface ProjectOptions extends RevenueCatOptions {
   readonly path: string;
   readonly isResumed: boolean;
   readonly onProgress: (customers: number) => void;
-  readonly deps: StoreContextDeps;
+  readonly service: Service;
 }
 
 export interface ProjectReport extends ConversionReport {
@@ -26,7 +26,7 @@ export interface ProjectReport extends ConversionReport {
 
 /** Reads a project of RevenueCat by its API and converts it. Writes nothing to the table. */
 export async function convertRevenueCatProject(options: ProjectOptions): Promise<ProjectReport> {
-  const { appName, path, isResumed, signal, onProgress, deps } = options;
+  const { appName, path, isResumed, signal, onProgress, service } = options;
   const client = createRevenueCatClient(options);
   const project = options.project ?? (await findProject(client));
   const { productIds, catalogue } = await readRevenueCatCatalogue(client, project);
@@ -35,9 +35,11 @@ export async function convertRevenueCatProject(options: ProjectOptions): Promise
   const customersFile = `${path}.customers.jsonl`;
   await pullRevenueCat({ client, project, path: customersFile, isResumed, signal, onProgress });
   const customers = await readPulledCustomers(customersFile);
-  const purchases = customers.flatMap((customer) => fromRevenueCatCustomer(customer, { productIds, now: deps.now() }));
+  const purchases = customers.flatMap((customer) =>
+    fromRevenueCatCustomer(customer, { productIds, now: service.now() }),
+  );
   const report = await writeConversion(path, purchases, {
-    findTokens: async (orderIds) => await findPlayTokens(appName, orderIds, deps),
+    findTokens: async (orderIds) => await findPlayTokens(appName, orderIds, service),
   });
   return { ...report, customers: customers.length, catalogueFile, products: Object.keys(catalogue).length };
 }

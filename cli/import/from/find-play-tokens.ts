@@ -1,7 +1,8 @@
-import { splitIntoChunks } from '../../../lib/shared/batches.ts';
-import { platformTokens } from '../../../lib/shared/platform.ts';
-import { minuteMs } from '../../../lib/shared/time.ts';
-import { createStoreContext, type StoreContextDeps } from '../../../lib/stores/create-store-context.ts';
+import { splitIntoChunks } from '../../../lib/foundation/batches.ts';
+import { platformTokens } from '../../../lib/foundation/platform.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
+import { minuteMs } from '../../../lib/foundation/time.ts';
+import { createStoreContext } from '../../../lib/stores/create-store-context.ts';
 import { connectPlay } from '../../../lib/stores/google-play/connect-play.ts';
 
 /** Google accepts 1,000 orders in a call, but their ids are a part of the URL. */
@@ -17,9 +18,9 @@ const ignoreCalls = { addExternalCall: () => {} };
 export async function findPlayTokens(
   appName: string,
   orderIds: readonly string[],
-  deps: StoreContextDeps,
+  service: Service,
 ): Promise<ReadonlyMap<string, string>> {
-  const context = await createStoreContext(appName, platformTokens.googlePlay, { recorder: ignoreCalls, deps });
+  const context = await createStoreContext(appName, platformTokens.googlePlay, { recorder: ignoreCalls, service });
   const tokens = new Map<string, string>();
   for (const batch of splitIntoChunks([...new Set(orderIds)], batchSize)) {
     const play = connectPlay(context, { budgetMs });

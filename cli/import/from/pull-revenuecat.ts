@@ -1,8 +1,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { ServiceError } from '../../../lib/shared/errors.ts';
-import { parseJson } from '../../../lib/shared/parse.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { parseJson } from '../../../lib/foundation/parse.ts';
 import type { RevenueCatClient } from './revenuecat-client.ts';
 import { isAnonymous } from './revenuecat-move.ts';
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { parse as createCsvParser } from 'csv-parse';
-import { ServiceError } from '../../../lib/shared/errors.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { describeFileError } from '../../describe-file-error.ts';
 import { createDecoder, detectEncoding } from '../../text-encoding.ts';
 import type { ExportRecord } from './mover.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
+import type { Catalogue } from '../../../lib/apps/catalogue.ts';
 import { collect } from './pull-revenuecat.ts';
 import type { RevenueCatClient } from './revenuecat-client.ts';
 

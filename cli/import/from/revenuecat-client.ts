@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { ServiceError } from '../../../lib/shared/errors.ts';
-import { parseJson } from '../../../lib/shared/parse.ts';
-import { secondMs } from '../../../lib/shared/time.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { parseJson } from '../../../lib/foundation/parse.ts';
+import { secondMs } from '../../../lib/foundation/time.ts';
 import { createRateLimiter } from '../rate-limiter.ts';
 
 /** The address and the credentials of RevenueCat's API, version 2. */

@@ -17,9 +17,9 @@ import {
 import { EntitlementName } from '../../../lib/api/identifiers.ts';
 import { PagingInformation } from '../../../lib/api/paging.ts';
 import { BreakdownRow, getStatsBreakdown, StatsInterval } from '../../../lib/api/stats.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
-import { omitUndefined } from '../../../lib/shared/omit-undefined.ts';
-import { Platform } from '../../../lib/shared/platform.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
+import { Platform } from '../../../lib/foundation/platform.ts';
 import type { ApiReader } from '../api-reader.ts';
 import { flattenGroups } from '../flatten-groups.ts';
 import { Day, defineTool, OmittedRows } from '../tool.ts';

@@ -8,8 +8,8 @@ import {
   TimelineNotification,
   TimelinePayment,
 } from '../../../lib/api/timeline-records.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
-import { omitUndefined } from '../../../lib/shared/omit-undefined.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import { TransactionRow } from '../rows.ts';
 import { Cursor, defineTool, maxRows, NextCursor } from '../tool.ts';
 

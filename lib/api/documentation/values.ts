@@ -1,4 +1,4 @@
-import { Platform } from '../../shared/platform.ts';
+import { Platform } from '../../foundation/platform.ts';
 import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent, TagType } from '../enumerations.ts';
 import { DateOrDateTime, QueryDay } from '../paging.ts';
 import { PlatformToken } from '../purchase-records.ts';

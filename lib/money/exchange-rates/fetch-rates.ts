@@ -1,7 +1,7 @@
-import { ServiceError } from '../../shared/errors.ts';
-import type { EpochMillis } from '../../shared/time.ts';
-import { secondMs } from '../../shared/time.ts';
-import { unavailableError } from '../../shared/unavailable-error.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
+import { secondMs } from '../../foundation/time.ts';
+import { unavailableError } from '../../foundation/unavailable-error.ts';
 import { type DailyRates, toUtcDay } from '../daily-rates.ts';
 import { parseEcbRates } from './parse-ecb-rates.ts';
 

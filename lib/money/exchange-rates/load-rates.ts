@@ -1,12 +1,9 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { dayMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import type { Service } from '../../foundation/service.ts';
+import { dayMs } from '../../foundation/time.ts';
 import { isInRateWindow, toUtcDay } from '../daily-rates.ts';
-import type { ExchangeRateRepository } from './exchange-rate-repository.ts';
+import { listRateDays, saveRates } from './exchange-rate-table.ts';
 import { fetchRates, type RateSource } from './fetch-rates.ts';
-
-interface LoadRatesDeps extends RateSource {
-  readonly dailyRates: ExchangeRateRepository;
-}
 
 /** Missing rates are filled in for so many days. */
 const backfillDays = 90;
@@ -15,16 +12,19 @@ const backfillDays = 90;
  * Stores the latest reference rates, and the missing rates of earlier days. Idempotent. Throws `ConnectionFailed`,
  * without a write, if the bank is unavailable, its response is invalid or its latest rates are stale.
  */
-export async function loadRates(deps: LoadRatesDeps): Promise<void> {
-  const { now, dailyRates } = deps;
+export async function loadRates(service: Service, source: Pick<RateSource, 'fetchText'>): Promise<void> {
+  const { now } = service;
   const startDay = toUtcDay(now(), -backfillDays);
-  const days = await fetchRates(startDay, deps);
+  const days = await fetchRates(startDay, { now, ...source });
   const [latest] = days;
   if (!latest || !isInRateWindow(latest.date, now() + dayMs)) {
     throw new ServiceError('ConnectionFailed', 'The exchange rates of the European Central Bank are out of date.', {
       cause: latest?.date,
     });
   }
-  const storedDays = new Set(await dailyRates.listStoredDays(startDay, latest.date));
-  await dailyRates.save(days.filter(({ date }) => date === latest.date || !storedDays.has(date)));
+  const storedDays = new Set(await listRateDays(service, startDay, latest.date));
+  await saveRates(
+    service,
+    days.filter(({ date }) => date === latest.date || !storedDays.has(date)),
+  );
 }

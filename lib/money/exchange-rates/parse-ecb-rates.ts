@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../foundation/errors.ts';
 import { CurrencyCode, DailyRates } from '../daily-rates.ts';
 
 /** The rate of one currency per euro on a day. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CryptoKey, importPKCS8, SignJWT } from 'jose';
-import { createBoundedMap } from '../../shared/cache.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { createBoundedMap } from '../../foundation/cache.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import type { ApiKey } from './settings.ts';
 

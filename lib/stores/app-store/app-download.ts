@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { ClassicReceipt } from './classic-receipt.ts';
 import type { AppTransactionPayload } from './payloads.ts';
 

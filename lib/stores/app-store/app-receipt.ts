@@ -1,6 +1,6 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { parse } from '../../shared/parse.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { parse } from '../../foundation/parse.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { ClassicReceipt, toEnvironment } from './classic-receipt.ts';
 import type { Environment } from './payloads.ts';
 import { invalidReceiptError, parseSignedMessage, verifySignedMessage } from './pkcs7-message.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
-import { type EpochMillis, minuteMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 

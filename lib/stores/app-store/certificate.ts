@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { derTags, expectTag, parseChildren, parseDer, readOid } from './der.ts';
 
 /** The parts of an X.509 certificate that a chain verification needs. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Environment } from './payloads.ts';
 import { toSaleFields } from './sales.ts';
 import { refundReasons } from './signed-transaction.ts';

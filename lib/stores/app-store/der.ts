@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../foundation/errors.ts';
 
 /** A DER or BER value. `content` is not parsed. */
 export interface DerValue {

@@ -1,5 +1,5 @@
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import { getAccessEnd } from '../../purchases/purchase.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { MappedPurchase } from './requested-purchase.ts';
 
 /**

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { parse } from '../../shared/parse.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { parse } from '../../foundation/parse.ts';
 import type { ValidationRequest } from '../store.ts';
 import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
 import { verifyAppReceipt } from './app-receipt.ts';

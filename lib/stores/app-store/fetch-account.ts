@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import type { ApiResult, AppStoreServerApi } from './app-store-server-api.ts';
 import { type ApiContext, fetchAppTransaction, fetchHistory, fetchStatuses } from './fetch-transactions.ts';

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Evidence } from './evidence.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { isSameSale, mergeSales } from './sales.ts';

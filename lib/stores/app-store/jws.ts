@@ -1,8 +1,8 @@
 import { type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { parseJson } from '../../shared/parse.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parseJson } from '../../foundation/parse.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { logWarning } from '../../shared/log.ts';
-import { platformTokens } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { logWarning } from '../../foundation/log.ts';
+import { platformTokens } from '../../foundation/platform.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../foundation/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { withTimeBudget } from '../time-budget.ts';

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
 import { connectAppStore } from './connect-app-store.ts';

@@ -1,8 +1,8 @@
+import { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import { compareAsOf } from '../../purchases/as-of.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectAppStore } from './connect-app-store.ts';

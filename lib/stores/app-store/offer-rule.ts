@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { offerKinds } from '../../shared/offer-kinds.ts';
+import { offerKinds } from '../../foundation/offer-kinds.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 

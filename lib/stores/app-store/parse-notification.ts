@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { parse } from '../../shared/parse.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { parse } from '../../foundation/parse.ts';
 import { lenientOptional } from '../lenient-optional.ts';
 import type { StoreNotification } from '../store.ts';
 import { verifyJws } from './jws.ts';

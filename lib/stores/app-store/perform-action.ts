@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
 import { toUserUuid } from '../../purchases/user-aliases.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, storeName, unavailableError } from './api-errors.ts';

@@ -1,6 +1,6 @@
 import { verify } from 'node:crypto';
-import { ServiceError } from '../../shared/errors.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { verifyCertificateChain } from './certificate-chain.ts';
 import { type DerValue, derTags, expectTag, parseChildren, parseDer, readOctetString, readOid } from './der.ts';
 import type { TrustedRoots } from './trusted-roots.ts';

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { derTags, expectTag, parseChildren, parseDer, readInteger, readOctetString } from './der.ts';
 
 /** The attribute values of a receipt or of one of its purchases, by attribute type. */

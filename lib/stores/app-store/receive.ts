@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parseJson } from '../../shared/parse.ts';
+import { parseJson } from '../../foundation/parse.ts';
 import type { RawNotification, ReceivedNotifications } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { parseNotification } from './parse-notification.ts';

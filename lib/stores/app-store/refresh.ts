@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { AppStoreServerApi } from './app-store-server-api.ts';
 import { connectAppStore } from './connect-app-store.ts';

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import { hourMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import { hourMs } from '../../foundation/time.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from '../refund-request.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invalidSettingsError } from './api-errors.ts';

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { refresh } from './refresh.ts';
 import { getReceiptRoots, getSignedDataRoots } from './trusted-roots.ts';

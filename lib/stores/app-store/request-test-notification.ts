@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { secondMs } from '../../shared/time.ts';
+import { secondMs } from '../../foundation/time.ts';
 import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
 import { createApiToken } from './api-token.ts';

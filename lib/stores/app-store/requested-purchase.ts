@@ -1,7 +1,7 @@
+import { withoutPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isActive, type Purchase } from '../../purchases/purchase.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { Evidence } from './evidence.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';

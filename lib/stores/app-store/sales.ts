@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 
 type SaleFields = Pick<StoreTransaction, 'saleId'>;

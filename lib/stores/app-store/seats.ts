@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { TransactionPayload } from './payloads.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { countRevokedSeats } from './transaction-refunds.ts';

@@ -1,8 +1,8 @@
 import { createPrivateKey, randomUUID, sign } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { ServiceError } from '../../foundation/errors.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import { toUserUuid } from '../../purchases/user-aliases.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import { importPrivateKey } from './api-token.ts';
 import type { OfferRule } from './offer-rule.ts';
 import { type ApiKey, type AppStoreSettings, getApiKey } from './settings.ts';

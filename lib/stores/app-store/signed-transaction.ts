@@ -1,6 +1,6 @@
 import type { CancelationReason, RenewalIntent } from '../../api/enumerations.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import { toSaleFields } from './sales.ts';
 import { toSeatFields } from './seats.ts';

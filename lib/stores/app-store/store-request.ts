@@ -1,5 +1,5 @@
 import type { StoreRequest } from '../../api/store-request.ts';
-import { platformTokens } from '../../shared/platform.ts';
+import { platformTokens } from '../../foundation/platform.ts';
 import type { StoreNotification } from '../store.ts';
 import { isSandboxToken, parseNotificationPayload } from './parse-notification.ts';
 import { type VerificationContext, verifyAppTransaction } from './verification.ts';

@@ -1,7 +1,7 @@
 import type { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../api/enumerations.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 
 /** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids have no prefix. */
 export interface StoreTransaction {

@@ -1,8 +1,8 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import { type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import { type EpochMillis, minuteMs } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { type StoreTransaction, type SubscriptionStatus, subscriptionStatuses } from './store-transaction.ts';
 

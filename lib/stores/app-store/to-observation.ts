@@ -1,9 +1,9 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { countUnits } from './count-units.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { MappingContext, RequestDetails } from './mapping-context.ts';

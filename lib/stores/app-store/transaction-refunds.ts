@@ -1,6 +1,6 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { TransactionPayload } from './payloads.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { microsPerMilliunit, toAmountMicros } from './transaction-amount.ts';

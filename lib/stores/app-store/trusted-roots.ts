@@ -1,4 +1,4 @@
-import { createBoundedMap } from '../../shared/cache.ts';
+import { createBoundedMap } from '../../foundation/cache.ts';
 import { appleIncRoot, appleRootG3 } from './apple-roots.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 

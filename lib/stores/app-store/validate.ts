@@ -1,7 +1,7 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { isActive, type Purchase } from '../../purchases/purchase.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type AppDownload, toNativeDownload } from './app-download.ts';

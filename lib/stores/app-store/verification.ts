@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { verifyJws } from './jws.ts';
 import { AppTransactionPayload, RenewalPayload, TransactionPayload } from './payloads.ts';

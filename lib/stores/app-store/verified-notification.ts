@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { deriveStatus } from './classic-status.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../foundation/errors.ts';
 import type { StoreFetch } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { ClassicReceipt, ClassicTransaction, fromClassicTransaction } from './classic-receipt.ts';

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { platformTokens, storeNames } from '../../shared/platform.ts';
-import { unavailableError as createUnavailableError } from '../../shared/unavailable-error.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens, storeNames } from '../../foundation/platform.ts';
+import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
 import * as commonErrors from '../api-errors.ts';
 import { createRejection } from '../settings-rejection.ts';
 

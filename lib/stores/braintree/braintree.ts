@@ -1,4 +1,4 @@
-import { platformTokens } from '../../shared/platform.ts';
+import { platformTokens } from '../../foundation/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { listUndelivered } from './list-undelivered.ts';

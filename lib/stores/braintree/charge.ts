@@ -1,6 +1,6 @@
 import type { BraintreeGateway, CustomerCreateRequest, TransactionRequest } from 'braintree';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { callBraintree, findOrUndefined } from './braintree-client.ts';
 import type { CartItem } from './cart.ts';
 import { listErrorCodes, parseDeclinedResult, toDeclineMessage } from './decline.ts';

@@ -1,5 +1,5 @@
 import type { BraintreeGateway } from 'braintree';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
 import type { StoreContext } from '../store-context.ts';
 import { callBraintree } from './braintree-client.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';

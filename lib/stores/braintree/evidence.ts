@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parse } from '../../shared/parse.ts';
+import { parse } from '../../foundation/parse.ts';
 import type { ValidationRequest } from '../store.ts';
 
 /** A payment method nonce of Braintree's client SDK. */

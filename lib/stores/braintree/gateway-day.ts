@@ -1,4 +1,4 @@
-import { dayMs, type EpochMillis, secondMs } from '../../shared/time.ts';
+import { dayMs, type EpochMillis, secondMs } from '../../foundation/time.ts';
 
 /** The time zone in which a day ends last: UTC-12. */
 export const westernmostTimeZone = 'Etc/GMT+12';

@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';

@@ -1,5 +1,5 @@
 import type { ProductType } from '../../api/enumerations.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { CartItem } from './cart.ts';
 import { parseStoredSettings } from './settings.ts';

@@ -1,5 +1,5 @@
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 
 /** The members of a notification that determine its reason. */
 export interface NotificationFacts {

@@ -1,8 +1,8 @@
 import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
+import { parse } from '../../foundation/parse.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import { parse } from '../../shared/parse.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { toShortDigest } from '../../shared/short-digest.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { toShortDigest } from '../../foundation/short-digest.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { resolveCart } from './cart.ts';

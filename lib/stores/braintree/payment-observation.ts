@@ -1,10 +1,10 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
+import { splitAmount } from '../../foundation/split-amount.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import { splitAmount } from '../../shared/split-amount.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { getSmallestUnit, toMicros } from './money.ts';

@@ -1,5 +1,5 @@
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Dispute } from './payloads.ts';
 

@@ -1,5 +1,5 @@
 import type { BraintreeGateway, Transaction } from 'braintree';
-import { withoutPlatform } from '../../shared/platform.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { storeName } from './api-errors.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { parse } from '../../shared/parse.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { parse } from '../../foundation/parse.ts';
 import type { RawNotification, ReceivedNotifications, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { isBraintreeError } from './api-errors.ts';

@@ -1,7 +1,7 @@
 import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
+import { parse } from '../../foundation/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { CartItem } from './cart.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { toRenewalNotice } from '../to-renewal-notice.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ProductType } from '../../api/enumerations.ts';
-import { namedRecord } from '../../shared/named-record.ts';
-import { platformTokens } from '../../shared/platform.ts';
+import { namedRecord } from '../../foundation/named-record.ts';
+import { platformTokens } from '../../foundation/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 

@@ -1,11 +1,11 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
+import { addDays } from '../../foundation/calendar.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens } from '../../foundation/platform.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { addDays } from '../../shared/calendar.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { toPeriodStart } from '../to-period-start.ts';
 import { maxEmbeddedPayments } from './earlier-payments.ts';
 import { getDayEnd } from './gateway-day.ts';

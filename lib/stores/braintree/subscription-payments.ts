@@ -1,6 +1,6 @@
+import { addDays, countDaysBetween } from '../../foundation/calendar.ts';
+import { dayMs, minuteMs } from '../../foundation/time.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
-import { addDays, countDaysBetween } from '../../shared/calendar.ts';
-import { dayMs, minuteMs } from '../../shared/time.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { BraintreeGateway } from 'braintree';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { type EpochMillis, minuteMs } from '../../shared/time.ts';
 import { lastVerifiedWarning } from '../api-errors.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';

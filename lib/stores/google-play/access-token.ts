@@ -1,7 +1,7 @@
 import { importPKCS8, SignJWT } from 'jose';
 import * as v from 'valibot';
-import type { ServiceError } from '../../shared/errors.ts';
-import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import type { ServiceError } from '../../foundation/errors.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { createTokenCache, type IssuedToken } from '../token-cache.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';

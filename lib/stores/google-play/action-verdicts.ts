@@ -1,5 +1,5 @@
+import { dayMs } from '../../foundation/time.ts';
 import { isActive } from '../../purchases/purchase.ts';
-import { dayMs } from '../../shared/time.ts';
 import type { ActionSubject, ActionVerdict, ActionVerdicts } from '../purchase-action.ts';
 
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/refund */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../foundation/errors.ts';
 import type { StoreContext } from '../store-context.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
 import { parseStoredSettings } from './settings.ts';

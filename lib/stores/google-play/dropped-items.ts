@@ -1,7 +1,7 @@
+import { withoutPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { loadKnownPurchase, type StoredData, type TokenPurchases, toPurchaseId } from './known-purchases.ts';
 import type { Order, Subscription } from './payloads.ts';
 

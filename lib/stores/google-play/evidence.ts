@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
 import type { ValidationRequest } from '../store.ts';
 import { parseLicenseKey } from './license-key.ts';
 import { isPlayId } from './play-id.ts';

@@ -1,7 +1,7 @@
+import { withoutPlatform } from '../../foundation/platform.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isActive, type Purchase } from '../../purchases/purchase.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getFulfillBudgetMs } from '../time-budget.ts';

@@ -1,7 +1,7 @@
 import { type CryptoKey, importJWK } from 'jose';
 import * as v from 'valibot';
-import { createCache } from '../../shared/cache.ts';
-import { dayMs, type EpochMillis, minuteMs, secondMs } from '../../shared/time.ts';
+import { createCache } from '../../foundation/cache.ts';
+import { dayMs, type EpochMillis, minuteMs, secondMs } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import type { ValidationRequest } from '../store.ts';
 
 const PurchaseToken = v.object({ purchaseToken: v.pipe(v.string(), v.minLength(1), v.maxBytes(800)) });

@@ -1,5 +1,5 @@
+import { withoutPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
 import { isOrderOfOtherToken } from './order-lines.ts';
 import { listEarlierOrderIds } from './past-orders.ts';
 import type { LineItem, Order } from './payloads.ts';

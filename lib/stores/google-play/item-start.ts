@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { findLine } from './order-lines.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 

@@ -1,8 +1,8 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { StoreContext } from '../store-context.ts';
 
 /** A purchase as it was stored before a query, with its transactions. */

@@ -1,4 +1,4 @@
-import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../foundation/time.ts';
 import type { VoidedPurchases } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
 

@@ -1,6 +1,6 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { observeDroppedItems } from './dropped-items.ts';
 import { fetchItemOrders } from './item-orders.ts';
 import { loadTokenPurchases, type StoredData } from './known-purchases.ts';

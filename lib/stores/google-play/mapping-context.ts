@@ -1,5 +1,5 @@
-import type { Catalogue } from '../../purchases/catalogue.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import type { Catalogue } from '../../apps/catalogue.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { TokenPurchases } from './known-purchases.ts';
 import type { Order } from './payloads.ts';

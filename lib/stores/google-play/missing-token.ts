@@ -1,6 +1,6 @@
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isSubscription, type Purchase } from '../../purchases/purchase.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { type StoredData, toPurchaseId } from './known-purchases.ts';
 
 /** A token that Google Play rejects, with the stored data about it. */

@@ -1,9 +1,9 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { parse } from '../../foundation/parse.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { hasOtherPlan, isExpired, type Purchase } from '../../purchases/purchase.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { parse } from '../../shared/parse.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';

@@ -1,4 +1,4 @@
-import { splitAmount } from '../../shared/split-amount.ts';
+import { splitAmount } from '../../foundation/split-amount.ts';
 import { toAmount } from './money.ts';
 import type { Order, OrderItem } from './payloads.ts';
 

@@ -1,5 +1,5 @@
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { toAmount } from './money.ts';
 import { findLineTotal } from './order-lines.ts';
 import type { Order } from './payloads.ts';

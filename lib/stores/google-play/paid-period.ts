@@ -1,8 +1,8 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
 import { toPeriodStart } from '../to-period-start.ts';
 import type { KnownPurchase } from './known-purchases.ts';
 import type { MappingContext } from './mapping-context.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { parse, parseJson } from '../../shared/parse.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { parse, parseJson } from '../../foundation/parse.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreNotification } from '../store.ts';
 import { lenient } from './payloads.ts';
 import { isPlayId } from './play-id.ts';

@@ -1,7 +1,7 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toPeriodStart } from '../to-period-start.ts';
 import { toOfferId } from './mapping-context.ts';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { parse } from '../../foundation/parse.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
+import { dayMs, secondMs } from '../../foundation/time.ts';
 import { toMd5Hex } from '../../purchases/user-aliases.ts';
-import { parse } from '../../shared/parse.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
-import { dayMs, secondMs } from '../../shared/time.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { parseResponse, storeName } from './api-errors.ts';

@@ -1,4 +1,4 @@
-import { findCatalogueProduct } from '../../purchases/catalogue.ts';
+import { findCatalogueProduct } from '../../apps/catalogue.ts';
 import { isActive } from '../../purchases/purchase.ts';
 import { isRepeatedValidation, withServiceConsumption } from '../../purchases/service-consumption.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';

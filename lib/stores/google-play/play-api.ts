@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.ts';
 import { evictAccessToken, getAccessToken } from './access-token.ts';
 import { checkResponse, describeRejectedCall, parseResponse, unavailableError } from './api-errors.ts';

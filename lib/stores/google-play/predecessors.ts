@@ -1,7 +1,7 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
 import { loadTokenPurchases, type StoredData, type TokenPurchases, toPurchaseId } from './known-purchases.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 

@@ -1,10 +1,10 @@
-import { findCatalogueProduct } from '../../purchases/catalogue.ts';
+import { findCatalogueProduct } from '../../apps/catalogue.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import type { ValidationRequest } from '../store.ts';
 import { type KnownPurchase, toPurchaseId, toRefreshToken } from './known-purchases.ts';

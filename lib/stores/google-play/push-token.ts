@@ -1,5 +1,5 @@
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../foundation/errors.ts';
 import type { RawNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { findGoogleKey } from './google-keys.ts';

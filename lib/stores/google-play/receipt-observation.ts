@@ -1,8 +1,8 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { Receipt } from './evidence.ts';

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import { dayMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import { dayMs } from '../../foundation/time.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from '../refund-request.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';

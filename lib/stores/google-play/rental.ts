@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { addBillingPeriods, BillingPeriod } from '../../shared/billing-period.ts';
-import { type EpochMillis, hourMs } from '../../shared/time.ts';
+import { addBillingPeriods, BillingPeriod } from '../../foundation/billing-period.ts';
+import { type EpochMillis, hourMs } from '../../foundation/time.ts';
 import type { TokenPurchases } from './known-purchases.ts';
 import type { OneTimeProduct, OneTimePurchase } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';

@@ -1,7 +1,7 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 
 /** Sets the time at which Google Play revoked the purchase. Does not change a purchase that is still active. */
 export function withEndDate(observation: Observation, revokedAt: EpochMillis, now: EpochMillis): Observation {

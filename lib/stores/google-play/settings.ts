@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { platformTokens } from '../../shared/platform.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens } from '../../foundation/platform.ts';
 import { describeKeyFault } from '../key-text.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isLicenseKey } from './license-key.ts';

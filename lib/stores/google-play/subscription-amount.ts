@@ -1,6 +1,6 @@
-import { findCatalogueProduct } from '../../purchases/catalogue.ts';
+import { findCatalogueProduct } from '../../apps/catalogue.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import type { PlanPrice, Transaction } from '../../purchases/transaction.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { findLineTotal } from './order-lines.ts';

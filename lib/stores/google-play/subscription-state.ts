@@ -1,8 +1,8 @@
 import type { CancelationReason, PriceConsentStatus } from '../../api/enumerations.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';

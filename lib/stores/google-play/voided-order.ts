@@ -1,8 +1,8 @@
+import { type ErrorCode, ServiceError } from '../../foundation/errors.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { PartialRefund, Transaction } from '../../purchases/transaction.ts';
-import { type ErrorCode, ServiceError } from '../../shared/errors.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { unavailableError } from './api-errors.ts';
 import type { StoredData } from './known-purchases.ts';

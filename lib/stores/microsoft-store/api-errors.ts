@@ -1,6 +1,6 @@
-import type { ServiceError } from '../../shared/errors.ts';
-import { platformTokens, storeNames } from '../../shared/platform.ts';
-import { unavailableError as createUnavailableError } from '../../shared/unavailable-error.ts';
+import type { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens, storeNames } from '../../foundation/platform.ts';
+import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 import type { SettingsRejection } from '../settings-rejection.ts';

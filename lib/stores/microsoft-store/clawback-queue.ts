@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { ServiceError } from '../../shared/errors.ts';
-import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import type { ServiceError } from '../../foundation/errors.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import { createRejection } from '../settings-rejection.ts';
 import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ServiceError } from '../../shared/errors.ts';
+import type { ServiceError } from '../../foundation/errors.ts';
 import { createRejection, type RejectionKind } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';
 import { createTokenCache, type IssuedToken } from '../token-cache.ts';

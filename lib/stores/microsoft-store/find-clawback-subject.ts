@@ -1,6 +1,6 @@
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
+import { dayMs } from '../../foundation/time.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import { dayMs } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { Clawback } from './clawback-event.ts';
 import type { ClawbackEvent } from './payloads.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { parse } from '../../foundation/parse.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
+import { toUuid } from '../../foundation/to-uuid.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { parse } from '../../shared/parse.ts';
-import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import { toUuid } from '../../shared/to-uuid.ts';
 import { lenientOptional } from '../lenient-optional.ts';
 import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';

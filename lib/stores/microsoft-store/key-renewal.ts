@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { dayMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { dayMs } from '../../foundation/time.ts';
 import { getAccessToken } from './entra.ts';
 import { keyFields, type RefreshToken } from './refresh-token.ts';
 import { missingKeyError } from './service-ticket.ts';

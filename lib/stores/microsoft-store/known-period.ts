@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getPeriodMs, getToleranceMs } from './period-start.ts';
 

@@ -1,7 +1,7 @@
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 
 /** `recurrenceState` is updated with a delay of hours. */

@@ -1,5 +1,5 @@
-import { parse } from '../../shared/parse.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { parse } from '../../foundation/parse.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { Clawback, parseClawbackEvent, toNotification } from './clawback-event.ts';

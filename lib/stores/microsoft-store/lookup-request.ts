@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { type Catalogue, findCatalogueProduct } from '../../purchases/catalogue.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
+import { type Catalogue, findCatalogueProduct } from '../../apps/catalogue.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
 import { parseBillingPeriod } from '../billing-period.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { RequestedProduct } from './collections.ts';

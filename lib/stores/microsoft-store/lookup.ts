@@ -1,5 +1,5 @@
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { fetchCollection, type QueryScope, type RequestedProduct } from './collections.ts';
 import { toItemObservation } from './item-observation.ts';
 import { formatPrice, type MappingContext, type ReportedAmount } from './mapping-context.ts';

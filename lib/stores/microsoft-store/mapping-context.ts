@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { RefreshToken } from './refresh-token.ts';
 
 /** Input to the mapping from Microsoft's items to observations, in addition to the item. */

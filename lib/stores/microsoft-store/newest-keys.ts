@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { keyFields, RefreshToken } from './refresh-token.ts';
 import type { MicrosoftSession } from './session.ts';

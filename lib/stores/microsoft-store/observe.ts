@@ -1,9 +1,9 @@
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { Clawback } from './clawback-event.ts';

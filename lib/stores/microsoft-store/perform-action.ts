@@ -1,6 +1,6 @@
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
 import { type ActionRequest, rejectedActionError, type StoreAction, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { storeName } from './api-errors.ts';

@@ -1,5 +1,5 @@
-import { addBillingPeriods } from '../../shared/billing-period.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { addBillingPeriods } from '../../foundation/billing-period.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 
 interface PeriodDates {
   readonly startTime: EpochMillis;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { Purchase } from '../../purchases/purchase.ts';
 import { isRepeatedValidation, withServiceConsumption } from '../../purchases/service-consumption.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { needsConsumption } from './fulfill.ts';

@@ -1,10 +1,10 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
 import type { RecurrenceItem } from './payloads.ts';

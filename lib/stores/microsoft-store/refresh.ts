@@ -1,5 +1,5 @@
+import { parse } from '../../foundation/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
 import { needsConsumption } from './fulfill.ts';

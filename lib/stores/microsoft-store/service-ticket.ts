@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../foundation/errors.ts';
 import type { ValidationRequest } from '../store.ts';
 import { getAccessToken } from './entra.ts';
 import type { MicrosoftSession } from './session.ts';

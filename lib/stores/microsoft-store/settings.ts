@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { namedRecord } from '../../shared/named-record.ts';
-import { platformTokens } from '../../shared/platform.ts';
+import { namedRecord } from '../../foundation/named-record.ts';
+import { platformTokens } from '../../foundation/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));

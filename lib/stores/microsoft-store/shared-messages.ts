@@ -1,5 +1,5 @@
-import { createCache } from '../../shared/cache.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { createCache } from '../../foundation/cache.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { QueueMessage } from './clawback-queue.ts';
 
 const maxQueues = 300;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import type { MicrosoftSession } from './session.ts';
 
 /** The services of the Microsoft Store. Each requires its own StoreID keys. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
+import { ServiceError } from '../../foundation/errors.ts';
 import { createRejection } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 
 /** Microsoft's services write a missing text as null or omit it. */
 export const NullishText = v.nullish(v.string());

@@ -1,6 +1,6 @@
+import { withoutPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';

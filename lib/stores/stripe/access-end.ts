@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { toMillis, toOptionalMillis } from './convert.ts';
 import type { ItemTerms } from './item-terms.ts';
 import type { MappingContext } from './mapping-context.ts';

@@ -1,4 +1,4 @@
-import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 
 type OmitNullish<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
 

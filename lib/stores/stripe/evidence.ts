@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parse } from '../../foundation/parse.ts';
+import { platformTokens, withoutPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
-import { platformTokens, withoutPlatform } from '../../shared/platform.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { AccessGrant, StoreContext } from '../store-context.ts';
 import { fetchCustomerObservations, fetchObservations } from './fetch-observations.ts';

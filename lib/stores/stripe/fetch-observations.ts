@@ -1,6 +1,6 @@
 import pMap from 'p-map';
+import { ServiceError } from '../../foundation/errors.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { ServiceError } from '../../shared/errors.ts';
 import { getSubscriptionId } from './invoices.ts';
 import { getPriceProductId, isOwnMetadata } from './mapping-context.ts';
 import type { Charge, Invoice, Session, Subscription } from './payloads.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { Invoice } from './payloads.ts';
 import { type ChargeIndex, type ChargeReversals, type PaymentReversals, splitReversals } from './payment-reversals.ts';
 

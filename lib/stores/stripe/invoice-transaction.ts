@@ -1,6 +1,6 @@
+import { withPlatform } from '../../foundation/platform.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../foundation/time.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { withPlatform } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
 import { toPeriodStart } from '../to-period-start.ts';
 import { getPaidEnd } from './access-end.ts';
 import { omitNullish, toMillis } from './convert.ts';

@@ -1,4 +1,4 @@
-import { splitAmount } from '../../shared/split-amount.ts';
+import { splitAmount } from '../../foundation/split-amount.ts';
 import { selectCountry } from './buyer-country.ts';
 import { findInvoiceReversals, listPaymentIds } from './invoice-reversals.ts';
 import type { Invoice, InvoiceOwner } from './payloads.ts';

@@ -1,6 +1,6 @@
+import { withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
 import type { ItemTerms } from './item-terms.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';

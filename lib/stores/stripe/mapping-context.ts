@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { Username } from '../../api/identifiers.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { type Platform, type platformTokens, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { type Platform, type platformTokens, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Price } from './payloads.ts';
 
 /** Platforms of this adapter: an app's own account and the account of the deployment. */

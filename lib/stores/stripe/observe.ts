@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { parse } from '../../foundation/parse.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { parse } from '../../shared/parse.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';

@@ -22,7 +22,7 @@
  * @see https://docs.stripe.com/billing/invoices/subscription
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
-import { hourMs, secondMs } from '../../shared/time.ts';
+import { hourMs, secondMs } from '../../foundation/time.ts';
 import { getPaidAt, type InvoiceShare, isPaid, sumTotals } from './invoices.ts';
 import type { Subscription } from './payloads.ts';
 import { getItemId, isCredit, type Line } from './subscription-items.ts';

@@ -1,10 +1,10 @@
+import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import { withPlatform } from '../../foundation/platform.ts';
+import { splitAmount } from '../../foundation/split-amount.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { ServiceError } from '../../shared/errors.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
-import { splitAmount } from '../../shared/split-amount.ts';
 import { selectCountry } from './buyer-country.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import {

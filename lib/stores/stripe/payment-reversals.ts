@@ -1,6 +1,6 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
-import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { indexCountries } from './buyer-country.ts';
 import { toMillis } from './convert.ts';

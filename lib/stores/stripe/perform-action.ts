@@ -1,8 +1,8 @@
 import pMap from 'p-map';
 import Stripe from 'stripe';
 import * as v from 'valibot';
-import { withoutPlatform } from '../../shared/platform.ts';
-import { dayMs, secondMs } from '../../shared/time.ts';
+import { withoutPlatform } from '../../foundation/platform.ts';
+import { dayMs, secondMs } from '../../foundation/time.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { storeName } from './api-errors.ts';

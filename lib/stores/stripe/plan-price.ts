@@ -1,6 +1,6 @@
+import { addBillingPeriods, type BillingPeriod } from '../../foundation/billing-period.ts';
+import { dayMs } from '../../foundation/time.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
-import { addBillingPeriods, type BillingPeriod } from '../../shared/billing-period.ts';
-import { dayMs } from '../../shared/time.ts';
 import { toMillis } from './convert.ts';
 import { getNetAmount, sumTaxes } from './invoices.ts';
 import { toMicros } from './money.ts';

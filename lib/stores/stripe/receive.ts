@@ -1,8 +1,8 @@
 import Stripe from 'stripe';
 import * as v from 'valibot';
-import { ServiceError } from '../../shared/errors.ts';
-import { parseJson } from '../../shared/parse.ts';
-import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { parseJson } from '../../foundation/parse.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import type { RawNotification, ReceivedNotifications } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toMillis } from './convert.ts';

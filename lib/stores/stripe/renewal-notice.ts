@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { withPlatform } from '../../foundation/platform.ts';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
-import { withPlatform } from '../../shared/platform.ts';
 import type { Store, StoreNotification } from '../store.ts';
 import { toRenewalNotice } from '../to-renewal-notice.ts';
 import type { StripePlatform } from './mapping-context.ts';

@@ -1,4 +1,4 @@
-import type { Platform } from '../../shared/platform.ts';
+import type { Platform } from '../../foundation/platform.ts';
 import type { Diagnosis, SettingsRejection, SettingsWarning } from '../settings-rejection.ts';
 import type { StoreContext } from '../store-context.ts';
 import { parseStoredSettings } from './settings.ts';

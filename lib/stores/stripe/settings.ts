@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { platformTokens } from '../../shared/platform.ts';
+import { platformTokens } from '../../foundation/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import type { StripePlatform } from './mapping-context.ts';
 

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import { dayMs } from '../../shared/time.ts';
+import { withoutPlatform, withPlatform } from '../../foundation/platform.ts';
+import { dayMs } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { MappingContext, StripePlatform } from './mapping-context.ts';
 import { parseStoredSettings } from './settings.ts';

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import Stripe from 'stripe';
 import * as v from 'valibot';
-import { splitIntoChunks } from '../../shared/batches.ts';
+import { splitIntoChunks } from '../../foundation/batches.ts';
 import { completeLists, concurrency, listAll, pageSize } from './complete-lists.ts';
 import { getSubscriptionId } from './invoices.ts';
 import {

@@ -1,4 +1,4 @@
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { parseEvidenceId } from './evidence.ts';

@@ -1,5 +1,5 @@
+import { withPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { withPlatform } from '../../shared/platform.ts';
 import { computeExpiration, findReversal } from './access-end.ts';
 import { unavailableError } from './api-errors.ts';
 import { toCancelationReason } from './cancelation-reason.ts';

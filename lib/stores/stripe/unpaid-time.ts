@@ -1,4 +1,4 @@
-import type { EpochMillis } from '../../shared/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { toMillis } from './convert.ts';
 import { type Billing, findPresentPayment, listUnpaidTime, maxGap, type PeriodBilling } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';

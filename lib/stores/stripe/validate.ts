@@ -1,7 +1,7 @@
+import { withoutPlatform, withPlatform } from '../../foundation/platform.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isActive } from '../../purchases/purchase.ts';
-import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { listUsedTrials } from '../used-trials.ts';

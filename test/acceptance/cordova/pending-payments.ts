@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ErrorCode, errorCodes } from '../../../lib/shared/errors.ts';
+import { type ErrorCode, errorCodes } from '../../../lib/foundation/errors.ts';
 import type { LocalService } from '../../../local/start-local.ts';
 import { createEmulatorClient } from '../../../testing/emulator-client.ts';
 import type { PlayBody, PlayPage } from '../../../testing/google-play-device.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { compareResults } from '../../../cli/compare/compare-results.ts';
 import { toValidationBody } from '../../../cli/compare/to-validation-body.ts';
 import { fromCustomerPurchases, fromValidationResponse } from '../../../cli/compare/validator-result.ts';
-import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
+import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const expiryDate = now + dayMs;

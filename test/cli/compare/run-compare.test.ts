@@ -6,7 +6,7 @@ import { isProof } from '../../../cli/compare/is-proof.ts';
 import { type CompareOptions, runCompare } from '../../../cli/compare/run-compare.ts';
 import type { Validator } from '../../../cli/compare/validator.ts';
 import type { ValidatorResult } from '../../../cli/compare/validator-result.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
 
 const empty: ValidatorResult = { isOk: true, purchases: [] };
 const body = { id: 'premium', type: 'consumable', transaction: { type: 'android-playstore' } };

@@ -1,30 +1,32 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { objectStore } from '../../../composition/object-store.ts';
+import { storeCatalogue } from '../../../lib/apps/app-table.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { parseBucketUrl } from '../../../lib/export/bucket-location.ts';
-import { createBucketTarget } from '../../../lib/export/bucket-target.ts';
 import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';
 import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
-import { createExportDeps } from '../../../testing/export-deps.ts';
-import { createUniqueName, givenApp } from '../../../testing/given.ts';
+import { openBucketTarget } from '../../../lib/export/s3-object-store.ts';
+import { createExportService } from '../../../testing/export-service.ts';
+import { createUniqueName } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { useObjectServer } from '../../../testing/use-object-server.ts';
 
 const getServer = useObjectServer();
 
-const location = parseBucketUrl('s3://exports/claimcheck/app-1/');
+const _location = parseBucketUrl('s3://exports/claimcheck/app-1/');
 
 async function givenExport() {
   const table = await createTestTable();
-  const deps = createExportDeps(table, { monthly: { type: 'paid subscription', entitlements: ['premium'] } });
-  const app = await getApp(deps.apps, (await givenApp(table)).appName);
+  const service = createExportService(table);
+  const app = await getApp(service, (await givenApp(table)).appName);
+  await storeCatalogue(service, app.name, { monthly: { type: 'paid subscription', entitlements: ['premium'] } });
   const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
-  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, deps);
-  const open = async () => await createBucketTarget(location, objectStore());
+  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, service);
+  const open = async () => await openBucketTarget('s3://exports/claimcheck/app-1/');
   const run = async (options: Partial<ExportAppOptions> = {}) =>
-    await exportApp(app, await open(), deps, { kind: 'full', ...options });
+    await exportApp(app, await open(), service, { kind: 'full', ...options });
   return { username, companion, open, run };
 }
 

@@ -6,8 +6,9 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
+import { storeCatalogue } from '../../../lib/apps/app-table.ts';
+import type { Catalogue } from '../../../lib/apps/catalogue.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';
 import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
 import {
@@ -17,12 +18,14 @@ import {
   ExportedTransaction,
 } from '../../../lib/export/export-rows.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
-import { dayMs, hourMs } from '../../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { recount } from '../../../lib/statistics/recount.ts';
-import { createExportDeps } from '../../../testing/export-deps.ts';
-import { createObservation, createTransaction, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
+import { createExportService } from '../../../testing/export-service.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
-import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -62,18 +65,19 @@ const readTable = <T extends keyof typeof rowSchemas>(folder: string, name: T, s
 
 /** An app with the purchases of `givenCustomer`, an export of it at a time of the test, and its folder. */
 async function givenExport(
-  catalogue: Parameters<typeof createExportDeps>[1] = {
+  catalogue: Catalogue = {
     monthly: { type: 'paid subscription', entitlements: ['premium'] },
   },
 ) {
   const folder = createFolder();
-  const deps = createExportDeps(table, catalogue);
-  const app = await getApp(deps.apps, (await givenApp(table)).appName);
+  const service = createExportService(table);
+  const app = await getApp(service, (await givenApp(table)).appName);
+  await storeCatalogue(service, app.name, catalogue);
   const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
-  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, deps);
+  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, service);
   const run = async (options: Partial<ExportAppOptions> = {}, target = createFolderTarget(folder)) =>
-    await exportApp(app, await target, deps, { kind: 'full', ...options });
-  return { folder, app, username, companion, deps, run, moveTo: deps.moveTo };
+    await exportApp(app, await target, service, { kind: 'full', ...options });
+  return { folder, app, username, companion, service, run, moveTo: service.moveTo };
 }
 
 describe('exportApp', () => {
@@ -131,11 +135,11 @@ describe('exportApp', () => {
   });
 
   it('exports the changes since the latest export with their customers', async () => {
-    const { folder, app, run, moveTo, deps, companion } = await givenExport();
+    const { folder, app, run, moveTo, service, companion } = await givenExport();
     moveTo(startDate + 2 * dayMs);
     await run();
     const changedAt = startDate + 3 * dayMs;
-    await deps.recordPurchase(app.name, 'store_a:owned', buildLinkInput(companion, changedAt));
+    await recordPurchase(service, app.name, 'store_a:owned', buildLinkInput(companion, changedAt));
     moveTo(changedAt + hourMs);
     await run({ kind: 'changes' });
     const [suffix, day] = ['.changes-010000', '2026-01-04'];
@@ -220,7 +224,7 @@ describe('exportApp', () => {
   });
 
   it('contains the amounts that a recount of the statistics adds up to', async () => {
-    const { folder, app, run, deps } = await givenExport();
+    const { folder, app, run, service } = await givenExport();
     const observation = createObservation({ purchaseId: 'store_a:refunded', transactionId: 'store_a:refunded' });
     const payment = createTransaction(observation.purchase, {
       amountMicros: 9_990_000,
@@ -228,14 +232,14 @@ describe('exportApp', () => {
       partialRefunds: [{ id: 'r1', date: startDate + dayMs, amountMicros: 2_000_000 }],
       refundedAt: startDate + 3 * dayMs,
     });
-    await deps.recordPurchase(
+    await recordPurchase(
+      service,
       app.name,
       'store_a:refunded',
       buildValidationInput('ann', { ...observation, transactions: [payment] }),
     );
     await run();
-    const counters = createCounterRepository(table);
-    const differences = await recount(app.name, ['2025-12-01', '2026-01-31'], { appItems: deps.appItems, counters });
+    const differences = await recount(service, app.name, ['2025-12-01', '2026-01-31']);
     const recounted = differences.flatMap(({ period, product, recounted: counts }) =>
       product || period.length !== 10
         ? []

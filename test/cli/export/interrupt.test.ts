@@ -7,8 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { runCommand } from '../../../testing/command-line.ts';
-import { createUniqueName, givenApp } from '../../../testing/given.ts';
-import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-customer.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { createUniqueName } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
+import { givenCustomer } from '../../../testing/given-customer.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -23,10 +25,10 @@ const listFiles = (): string[] =>
 
 describe('export', () => {
   it('exits with 130 after an interrupt, and continues with the next run', async () => {
-    const deps = createCustomerDataDeps(table);
-    const app = await getApp(deps.apps, (await givenApp(table)).appName);
+    const service = createService(table);
+    const app = await getApp(service, (await givenApp(table)).appName);
     const names = { username: createUniqueName('user'), companion: createUniqueName('companion') };
-    await givenCustomer(app, { ...names, alias: createUniqueName('alias') }, deps);
+    await givenCustomer(app, { ...names, alias: createUniqueName('alias') }, service);
     const exportNow = async () =>
       await runCommand({ TABLE_NAME: table.name }, [
         ...['--table', table.name, '--master-key', 'master-key'],

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createAppRepository } from '../../../lib/db/app-repository.ts';
+import { findApp } from '../../../lib/apps/app-table.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { runCommand } from '../../../testing/command-line.ts';
-import { givenApp, testCipher } from '../../../testing/given.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -32,7 +33,7 @@ describe('export schedule', () => {
     expect((await schedule(appName)).out).toContain('latest export  never');
     expect((await schedule(appName, '--off')).code).toBe(0);
     expect((await schedule(appName)).out).toContain('has no schedule');
-    expect(await createAppRepository(table, testCipher).find(appName)).toBeDefined();
+    expect(await findApp(createService(table), appName)).toBeDefined();
   });
 
   it('rejects a location that the deployment does not allow', async () => {

@@ -1,14 +1,15 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { openBucketTarget } from '../../../composition/export-targets.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { createExportScheduleRepository } from '../../../lib/db/export-schedule-repository.ts';
+import { findExportSchedule, leaseExport, setExportSchedule } from '../../../lib/export/export-schedule-table.ts';
 import { findDueKind, runScheduledExports } from '../../../lib/export/run-scheduled-exports.ts';
-import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
-import { createExportDeps } from '../../../testing/export-deps.ts';
-import { createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { createExportService } from '../../../testing/export-service.ts';
+import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
-import { buildLinkInput } from '../../../testing/purchase-repository.ts';
+import { buildLinkInput } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { useObjectServer } from '../../../testing/use-object-server.ts';
 
@@ -18,19 +19,16 @@ const location = 's3://exports/app-1';
 
 /** An app with the purchases of `givenCustomer` and a schedule, and its runs at a time of the test. */
 async function givenSchedule() {
-  const table = await createTestTable();
-  const exportDeps = createExportDeps(table);
-  const app = await getApp(exportDeps.apps, (await givenApp(table)).appName);
+  // The runs export all apps of a table.
+  const table = await createTestTable(createUniqueName('schedule'));
+  const service = createExportService(table);
+  const app = await getApp(service, (await givenApp(table)).appName);
   const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
-  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, exportDeps);
-  const exportSchedules = createExportScheduleRepository(table);
-  await exportSchedules.set(app.name, { location, createdAt: startDate });
-  // The table of the test run has the apps of other tests.
-  const apps = { list: async () => [app] };
-  const deps = { ...exportDeps, apps, exportSchedules, openTarget: openBucketTarget };
-  const run = async (remainingMs = 15 * minuteMs) => await runScheduledExports(deps, () => remainingMs);
-  const find = async () => await exportSchedules.find(app.name);
-  return { app, deps: exportDeps, exportSchedules, run, find, companion };
+  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, service);
+  await setExportSchedule(service, app.name, { location, createdAt: startDate });
+  const run = async (remainingMs = 15 * minuteMs) => await runScheduledExports(service, () => remainingMs);
+  const find = async () => await findExportSchedule(service, app.name);
+  return { app, service, run, find, companion };
 }
 
 const listFiles = (): string[] =>
@@ -38,46 +36,46 @@ const listFiles = (): string[] =>
 
 describe('runScheduledExports', () => {
   it('exports all rows once a day and the changes every hour, without a repetition within the hour', async () => {
-    const { app, deps, run, find, companion } = await givenSchedule();
+    const { app, service, run, find, companion } = await givenSchedule();
     await run();
     expect(listFiles()).toHaveLength(4);
     expect(await find()).toEqual({ location, createdAt: startDate, fullAt: startDate, exportedAt: startDate });
-    deps.moveTo(startDate + 15 * minuteMs);
+    service.moveTo(startDate + 15 * minuteMs);
     await run();
     expect(listFiles()).toHaveLength(4);
 
-    deps.moveTo(startDate + hourMs);
-    await deps.recordPurchase(app.name, 'store_a:owned', buildLinkInput(companion, startDate + hourMs));
+    service.moveTo(startDate + hourMs);
+    await recordPurchase(service, app.name, 'store_a:owned', buildLinkInput(companion, startDate + hourMs));
     await run();
     const changes = listFiles().filter((file) => file.includes('changes'));
     expect(changes).toContain('dt=2026-01-01/purchases.changes-010000.jsonl.gz');
     const content = getServer().objects.get('exports/app-1/dt=2026-01-01/purchases.changes-010000.jsonl.gz');
     expect(gunzipSync(content ?? '').toString()).toContain('store_a:owned');
 
-    deps.moveTo(startDate + dayMs);
+    service.moveTo(startDate + dayMs);
     await run();
     expect(listFiles()).toContain('dt=2026-01-02/purchases.jsonl.gz');
     expect(await find()).toMatchObject({ fullAt: startDate + dayMs });
   });
 
   it('leaves an app to the run that has the lease, and continues after a crash', async () => {
-    const { app, deps, exportSchedules, run } = await givenSchedule();
+    const { app, service, run } = await givenSchedule();
     const schedule = { location, createdAt: startDate };
     const until = startDate + 10 * minuteMs;
-    expect(await exportSchedules.lease(app.name, schedule, { now: startDate, until })).toBe(true);
+    expect(await leaseExport(service, app.name, schedule, { now: startDate, until })).toBe(true);
     await run();
     expect(listFiles()).toEqual([]);
-    deps.moveTo(startDate + 11 * minuteMs);
+    service.moveTo(startDate + 11 * minuteMs);
     await run();
     expect(listFiles()).toHaveLength(4);
   });
 
   it('stores why an export failed, and exports with the next run', async () => {
-    const { run, find, deps } = await givenSchedule();
+    const { run, find, service } = await givenSchedule();
     getServer().failures.push({ status: 403, code: 'AccessDenied' });
     await expect(run()).rejects.toMatchObject({ code: 'Forbidden' });
     expect(await find()).toEqual({ location, createdAt: startDate, failure: expect.stringContaining('AccessDenied') });
-    deps.moveTo(startDate + 15 * minuteMs);
+    service.moveTo(startDate + 15 * minuteMs);
     await run();
     expect(await find()).not.toHaveProperty('failure');
     expect(listFiles()).toHaveLength(4);

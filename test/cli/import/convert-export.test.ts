@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { convertExportOf } from '../../../cli/import/from/convert-export-of.ts';
 import { defaultRates } from '../../../cli/import/rate-limiter.ts';
 import { runImport } from '../../../cli/import/run-import.ts';
-import { deps } from '../../../composition/deps.ts';
 import { getCustomerPurchases } from '../../../lib/api/customers.ts';
 import { verifyPurchase } from '../../../lib/api/openiap.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import { listTransactionsOfPurchases } from '../../../lib/purchases/purchase-table.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../../testing/call.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 
@@ -31,7 +32,7 @@ function writeExport(lines: readonly string[]): string {
   return path;
 }
 const convert = async (from: 'revenuecat' | 'adapty', lines: readonly string[]) =>
-  await convertExportOf(from, writeExport(lines), { appName: keys.appName, deps: deps() });
+  await convertExportOf(from, writeExport(lines), { appName: keys.appName, service: getService() });
 const readLines = (path: string): object[] =>
   readFileSync(path, 'utf8')
     .split('\n')
@@ -49,7 +50,7 @@ const buy = async (platform: string, applicationUsername: string) =>
 /** Returns the order id that the API of Google Play reports for a purchase. */
 async function findOrderId(purchaseToken: string): Promise<string> {
   await callWithPublicKey(verifyPurchase, keys, { body: { store: 'google', purchaseToken } });
-  const [transaction] = await deps().purchases.listTransactions(keys.appName, [`store_b:${purchaseToken}`]);
+  const [transaction] = await listTransactionsOfPurchases(getService(), keys.appName, [`store_b:${purchaseToken}`]);
   return (transaction?.transactionId ?? '').replace('store_b:', '');
 }
 
@@ -98,7 +99,7 @@ describe('convertExport', () => {
       maxWaitMs: 0,
       signal: new AbortController().signal,
       onProgress: () => {},
-      deps: deps(),
+      service: getService(),
     };
     expect(await runImport(options)).toMatchObject({ imported: 1, refused: 0 });
     expect(await runImport(options)).toMatchObject({ imported: 0, unchanged: 1 });
@@ -136,7 +137,7 @@ describe('convertExport', () => {
   const convertBytes = async (content: Buffer) => {
     const path = join(folder, `bytes-${++files}.csv`);
     writeFileSync(path, content);
-    return await convertExportOf('revenuecat', path, { appName: keys.appName, deps: deps() });
+    return await convertExportOf('revenuecat', path, { appName: keys.appName, service: getService() });
   };
   const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
 
@@ -167,7 +168,10 @@ describe('convertExport', () => {
   });
 
   it('rejects a missing file', async () => {
-    const converting = convertExportOf('adapty', join(folder, 'x.csv'), { appName: keys.appName, deps: deps() });
+    const converting = convertExportOf('adapty', join(folder, 'x.csv'), {
+      appName: keys.appName,
+      service: getService(),
+    });
     await expect(converting).rejects.toMatchObject({
       code: 'InvalidPayload',
       message: expect.stringMatching(/not found/),

@@ -10,12 +10,13 @@ import { convertRevenueCatProject } from '../../../cli/import/from/convert-reven
 import { importGrants } from '../../../cli/import/from/import-grants.ts';
 import { defaultRates, type StoreRates } from '../../../cli/import/rate-limiter.ts';
 import { runImport } from '../../../cli/import/run-import.ts';
-import { deps } from '../../../composition/deps.ts';
 import { getCustomerPurchases } from '../../../lib/api/customers.ts';
 import { setForwards } from '../../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
 import { listGrants } from '../../../lib/entitlements/grant-table.ts';
-import { parse } from '../../../lib/shared/parse.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import { parse } from '../../../lib/foundation/parse.ts';
+import { listAnnouncements } from '../../../lib/purchases/purchase-table.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
 import { type NotificationServer, startNotificationServer } from '../../../testing/notification-server.ts';
 import { type RequestRelay, startRequestRelay } from '../../../testing/request-relay.ts';
@@ -109,7 +110,7 @@ function toCustomer(user: string, id: string): StandInCustomer {
         environment: 'production',
         store_subscription_identifier: storeIdentifier,
         current_period_ends_at: expiresAt,
-        gives_access: expiresAt > deps().now(),
+        gives_access: expiresAt > getService().now(),
       },
     ],
   };
@@ -122,14 +123,14 @@ const connection = () => ({
 const convert = async (name: string, isResumed = false) =>
   await convertRevenueCatProject({
     ...connection(),
-    ...{ appName: keys.appName, path: join(folder, name), isResumed, onProgress: () => {}, deps: deps() },
+    ...{ appName: keys.appName, path: join(folder, name), isResumed, onProgress: () => {}, service: getService() },
   });
 const importRows = async (path: string) =>
   await runImport({
     ...{ appName: keys.appName, path, isUnannounced: true, isResumed: false, maxWaitMs: 0, signal },
     rates: Object.fromEntries(Object.keys(defaultRates).map((store) => [store, 1_000])) as StoreRates,
     onProgress: () => {},
-    deps: deps(),
+    service: getService(),
   });
 const readLines = (path: string): readonly object[] =>
   readFileSync(path, 'utf8')
@@ -146,7 +147,7 @@ async function compareCustomers(users: readonly string[]) {
     validate: () => Promise.reject(new Error('not used')),
     async listPurchases(applicationUsername) {
       const { body } = await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername } });
-      return fromCustomerPurchases(parse(CustomerPurchases, body), deps().now());
+      return fromCustomerPurchases(parse(CustomerPurchases, body), getService().now());
     },
   };
   return await runCompare({
@@ -167,7 +168,7 @@ async function act(action: 'renew' | 'cancel', users: readonly string[]): Promis
 /** Returns the announcements of a customer, which the webhooks of the service contain. */
 async function listReasons(user: string): Promise<readonly string[]> {
   const { platform, id } = bought.get(user) ?? {};
-  const announced = await deps().purchases.listNotifications(keys.appName, `${platform}:${id}`);
+  const announced = await listAnnouncements(getService(), keys.appName, `${platform}:${id}`);
   return announced.map(({ reason }) => reason);
 }
 
@@ -230,7 +231,7 @@ describe('A move from RevenueCat by its API', () => {
   }, 3_600_000);
 
   it('moves entitlements and grants, finds the customers of anonymous ids and lists the rest', async () => {
-    const until = deps().now() + 30 * 86_400_000;
+    const until = getService().now() + 30 * 86_400_000;
     const promotional = { store: 'promotional', gives_access: true, entitlements: { items: [{ lookup_key: 'pro' }] } };
     const apple = await service.callControl('/purchases', {
       ...{ platform: 'store_a', productId: 'premium', type: 'paid subscription' },
@@ -264,10 +265,10 @@ describe('A move from RevenueCat by its API', () => {
       { id: 'g3', reason: expect.stringMatching(/anonymous/) },
       { id: 's2', reason: expect.stringMatching(/amazon/) },
     ]);
-    const options = { appName: keys.appName, service: 'revenuecat', deps: deps() };
+    const options = { appName: keys.appName, from: 'revenuecat', service: getService() };
     expect(await importGrants(report.grantsFile, options)).toBe(1);
     expect(await importGrants(report.grantsFile, options)).toBe(0);
-    expect(await listGrants(deps(), keys.appName, 'vic')).toMatchObject([{ entitlement: 'pro', until }]);
+    expect(await listGrants(getService(), keys.appName, 'vic')).toMatchObject([{ entitlement: 'pro', until }]);
     extraCustomers = [];
   });
 
@@ -283,7 +284,7 @@ describe('A move from RevenueCat by its API', () => {
   it('rejects a wrong key', async () => {
     const converting = convertRevenueCatProject({
       ...{ ...connection(), key: 'sk_wrong', path: join(folder, 'wrong') },
-      ...{ appName: keys.appName, isResumed: false, onProgress: () => {}, deps: deps() },
+      ...{ appName: keys.appName, isResumed: false, onProgress: () => {}, service: getService() },
     });
     await expect(converting).rejects.toMatchObject({ code: 'Forbidden' });
   });

@@ -1,50 +1,55 @@
-import { describe, expect, it } from '@jest/globals';
-import type { App } from '../../../lib/apps/app.ts';
-import { createAppCache } from '../../../lib/apps/app-cache.ts';
-import { secondMs } from '../../../lib/shared/time.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { findCachedApp, findRecentApp } from '../../../lib/apps/app-cache.ts';
+import { appKey } from '../../../lib/foundation/keys.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
+import { secondMs } from '../../../lib/foundation/time.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { givenApp } from '../../../testing/given-app.ts';
+import { createTestTable } from '../../../testing/table.ts';
 
-/** Creates a cache over one app with the name `known`, which counts the reads. */
-function createCountedCache() {
+let table: Table;
+let storedApp: Item | undefined;
+beforeAll(async () => {
+  table = await createTestTable();
+  storedApp = await table.get(appKey((await givenApp(table)).appName));
+});
+
+/** Creates the service record over one app with the name `known`, whose reads are counted. */
+function createCountedService() {
   const state = { now: 0, reads: 0, names: ['known'] };
-  const find = async (name: string) => {
+  const get: Table['get'] = async ({ pk }) => {
     state.reads += 1;
-    return state.names.includes(name) ? ({ name } as App) : undefined;
+    const name = state.names.find((stored) => appKey(stored).pk === pk);
+    return name === undefined ? undefined : { ...storedApp, name };
   };
-  const reader = {
-    find,
-    findKeyOwner: async () => undefined,
-    findForwards: async () => undefined,
-    findStoreSettings: async () => undefined,
-    findCatalogue: async () => undefined,
-  };
-  return { state, cache: createAppCache(reader, () => state.now) };
+  return { state, service: createService({ ...table, get }, { now: () => state.now }) };
 }
 
-describe('createAppCache', () => {
+describe('findCachedApp', () => {
   it.each(['known', 'unknown'])('reads a name once: %s', async (name) => {
-    const { state, cache } = createCountedCache();
-    await cache.find(name);
-    const found = await cache.find(name);
+    const { state, service } = createCountedService();
+    await findCachedApp(service, name);
+    const found = await findCachedApp(service, name);
     expect([found?.name, state.reads]).toEqual([name === 'known' ? 'known' : undefined, 1]);
   });
 
   it('finds a new app after 15 seconds', async () => {
-    const { state, cache } = createCountedCache();
-    expect(await cache.find('later')).toBeUndefined();
+    const { state, service } = createCountedService();
+    expect(await findCachedApp(service, 'later')).toBeUndefined();
     state.names.push('later');
     state.now += 15 * secondMs;
-    expect(await cache.find('later')).toMatchObject({ name: 'later' });
+    expect(await findCachedApp(service, 'later')).toMatchObject({ name: 'later' });
   });
 
   it.each(['known', 'unknown'])(
     'reads a name again at most once a second for keys it does not have: %s',
     async (name) => {
-      const { state, cache } = createCountedCache();
+      const { state, service } = createCountedService();
       const readsAt = async (time: number) => {
         state.now = time;
         for (let key = 0; key < 10; key++) {
-          await cache.find(name);
-          await cache.findRecent(name);
+          await findCachedApp(service, name);
+          await findRecentApp(service, name);
         }
         return state.reads;
       };
@@ -55,11 +60,11 @@ describe('createAppCache', () => {
   );
 
   it('keeps an app if many unknown names are requested', async () => {
-    const { state, cache } = createCountedCache();
-    await cache.find('known');
-    for (let number = 0; number < 3_000; number++) await cache.find(`guess-${number}`);
+    const { state, service } = createCountedService();
+    await findCachedApp(service, 'known');
+    for (let number = 0; number < 3_000; number++) await findCachedApp(service, `guess-${number}`);
     const before = state.reads;
-    await cache.find('known');
+    await findCachedApp(service, 'known');
     expect(state.reads).toBe(before);
   });
 });

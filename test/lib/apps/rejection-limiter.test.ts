@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { TokenBuckets } from '../../../lib/apps/bucket-limiter.ts';
-import {
-  bucketSizes,
-  createRejectionLimiter,
-  type Rejection,
-  type RejectionLimiter,
-  reportSize,
-} from '../../../lib/apps/rejection-limiter.ts';
-import { createTokenBucketRepository } from '../../../lib/db/token-bucket-repository.ts';
+import { bucketSizes, countRejection, type Rejection, reportSize } from '../../../lib/apps/rejection-limiter.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
-import { secondMs } from '../../../lib/shared/time.ts';
+import { secondMs } from '../../../lib/foundation/time.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -26,32 +20,34 @@ beforeEach(() => {
   jest.spyOn(console, 'error').mockImplementation(() => {});
 });
 
-/** Creates the table's buckets, which count their calls. */
-function createCountedBuckets() {
-  const repository = createTokenBucketRepository(table);
+/** Wraps the table, whose calls for the buckets it counts. */
+function countBucketCalls() {
   const calls = { all: 0, granted: 0 };
-  const buckets: TokenBuckets = {
-    async take(source, request) {
+  const counted: Table = {
+    ...table,
+    get: async (key) => {
       calls.all += 1;
-      const retryAt = await repository.take(source, request);
-      if (retryAt === undefined) calls.granted += 1;
-      return retryAt;
+      return await table.get(key);
+    },
+    update: async (update) => {
+      await table.update(update);
+      calls.granted += 1;
     },
   };
-  return { buckets, calls };
+  return { counted, calls };
 }
 
-const createContainer = (buckets: TokenBuckets): RejectionLimiter => createRejectionLimiter(buckets, () => now);
+const createContainer = (usedTable = table): Service => createService(usedTable, { now: () => now });
 
 /** Counts rejections in turn until a rejection is blocked. Returns the number before it. Throws after `maximum`. */
 async function countUntilBlocked(
-  containers: readonly RejectionLimiter[],
+  containers: readonly Service[],
   describeRejection: (number: number) => Rejection,
   maximum = 50_000,
 ): Promise<number> {
   for (let number = 0; number < maximum; number++) {
-    const container = containers[number % containers.length] as RejectionLimiter;
-    if ((await container.count(describeRejection(number))) !== undefined) return number;
+    const container = containers[number % containers.length] as Service;
+    if ((await countRejection(container, describeRejection(number))) !== undefined) return number;
   }
   throw new Error(`Not blocked after ${maximum} rejections.`);
 }
@@ -62,44 +58,44 @@ const createRejection = (): Required<Rejection> => ({
   keyDigest: randomUUID(),
 });
 
-describe('createRejectionLimiter', () => {
+describe('countRejection', () => {
   it('blocks an address after its bucket is empty', async () => {
     const { address } = createRejection();
-    const container = createContainer(createCountedBuckets().buckets);
+    const container = createContainer();
     const passed = await countUntilBlocked([container], () => ({ address }));
     expect(passed).toBe(bucketSizes.address.capacity + reportSize - 1);
-    expect(await container.count({ address: randomUUID() })).toBeUndefined();
+    expect(await countRejection(container, { address: randomUUID() })).toBeUndefined();
   });
 
   it('blocks a key that is rejected from many addresses, and no other key of the app', async () => {
     const { appName, keyDigest } = createRejection();
-    const container = createContainer(createCountedBuckets().buckets);
+    const container = createContainer();
     await countUntilBlocked([container], () => ({ address: randomUUID(), appName, keyDigest }));
-    expect(await container.count({ ...createRejection(), appName })).toBeUndefined();
-    expect(await container.count({ ...createRejection(), keyDigest })).toBeUndefined();
+    expect(await countRejection(container, { ...createRejection(), appName })).toBeUndefined();
+    expect(await countRejection(container, { ...createRejection(), keyDigest })).toBeUndefined();
   });
 
   it('blocks the rejections of an app whose keys are guessed from many addresses', async () => {
     const { appName } = createRejection();
-    const container = createContainer(createCountedBuckets().buckets);
+    const container = createContainer();
     const passed = await countUntilBlocked([container], () => ({ ...createRejection(), appName }));
     expect(passed).toBe(bucketSizes.app.capacity + reportSize - 1);
   });
 
   it('shares the bucket between containers', async () => {
     const { address } = createRejection();
-    const { buckets } = createCountedBuckets();
-    const containers = Array.from({ length: 5 }, () => createContainer(buckets));
+    const containers = Array.from({ length: 5 }, () => createContainer());
     const passed = await countUntilBlocked(containers, () => ({ address }));
     expect(passed).toBeLessThanOrEqual(bucketSizes.address.capacity + containers.length * reportSize);
-    const laterContainer = createContainer(buckets);
-    for (let number = 1; number < reportSize; number++) expect(await laterContainer.count({ address })).toBeUndefined();
-    expect(await laterContainer.count({ address })).toBeGreaterThan(now);
+    const laterContainer = createContainer();
+    for (let number = 1; number < reportSize; number++)
+      expect(await countRejection(laterContainer, { address })).toBeUndefined();
+    expect(await countRejection(laterContainer, { address })).toBeGreaterThan(now);
   });
 
   it('takes tokens at most once for 100 rejections from any sources', async () => {
-    const { buckets, calls } = createCountedBuckets();
-    const container = createContainer(buckets);
+    const { counted, calls } = countBucketCalls();
+    const container = createContainer(counted);
     const app = createRejection();
     const shapes: readonly (() => Rejection)[] = [
       () => app,
@@ -111,7 +107,7 @@ describe('createRejectionLimiter', () => {
     const rejections = 10_000;
     for (let number = 0; number < rejections; number++) {
       now += 3;
-      await container.count(shapes[number % shapes.length]?.() ?? {});
+      await countRejection(container, shapes[number % shapes.length]?.() ?? {});
     }
     expect(calls.granted).toBeGreaterThan(0);
     expect(calls.all).toBeLessThan(rejections / 100);
@@ -119,55 +115,55 @@ describe('createRejectionLimiter', () => {
 
   it('neither reads nor writes the table for a blocked source until its block ends', async () => {
     const { address } = createRejection();
-    const { buckets, calls } = createCountedBuckets();
-    const container = createContainer(buckets);
+    const { counted, calls } = countBucketCalls();
+    const container = createContainer(counted);
     await countUntilBlocked([container], () => ({ address }));
-    const blockedUntil = Number(await container.count({ address }));
+    const blockedUntil = Number(await countRejection(container, { address }));
     const before = calls.all;
     for (let number = 0; number < 2 * reportSize; number++)
-      expect(await container.count({ ...createRejection(), address })).toBe(blockedUntil);
+      expect(await countRejection(container, { ...createRejection(), address })).toBe(blockedUntil);
     expect(calls.all).toBe(before);
     now = blockedUntil;
-    expect(await container.count({ address })).toBeUndefined();
+    expect(await countRejection(container, { address })).toBeUndefined();
   });
 
   it('blocks for at most the time in which the bucket gains the tokens of a report', async () => {
     const { address } = createRejection();
-    const container = createContainer(createCountedBuckets().buckets);
+    const container = createContainer();
     await countUntilBlocked([container], () => ({ address }));
-    const blockedUntil = Number(await container.count({ address }));
+    const blockedUntil = Number(await countRejection(container, { address }));
     expect(blockedUntil - now).toBeGreaterThan(0);
     expect(blockedUntil - now).toBeLessThanOrEqual(reportSize * secondMs);
   });
 
   it('reports the rejections of a source once if many are counted concurrently', async () => {
     const { address } = createRejection();
-    const { buckets, calls } = createCountedBuckets();
-    const container = createContainer(buckets);
-    await Promise.all(Array.from({ length: 3 * reportSize }, async () => await container.count({ address })));
+    const { counted, calls } = countBucketCalls();
+    const container = createContainer(counted);
+    await Promise.all(Array.from({ length: 3 * reportSize }, async () => await countRejection(container, { address })));
     expect(calls.all).toBe(1);
   });
 
   it('ends a block if the clock is set back', async () => {
     const { address } = createRejection();
-    const container = createContainer(createCountedBuckets().buckets);
+    const container = createContainer();
     await countUntilBlocked([container], () => ({ address }));
     now -= 1;
-    expect(await container.count({ address })).toBeUndefined();
+    expect(await countRejection(container, { address })).toBeUndefined();
   });
 
   it('does not block a source that is rejected less often than its bucket gains tokens', async () => {
     const { address } = createRejection();
-    const container = createContainer(createCountedBuckets().buckets);
+    const container = createContainer();
     for (let number = 0; number < 5_000; number++) {
       now += bucketSizes.address.msPerToken;
-      expect(await container.count({ address })).toBeUndefined();
+      expect(await countRejection(container, { address })).toBeUndefined();
     }
   });
 
   it('keeps counting a busy source while many other sources are counted', async () => {
     const { address } = createRejection();
-    const container = createContainer(createCountedBuckets().buckets);
+    const container = createContainer();
     const passed = await countUntilBlocked([container], (number) =>
       number % 10 === 0 ? { address } : { address: randomUUID() },
     );
@@ -176,9 +172,9 @@ describe('createRejectionLimiter', () => {
 
   it('blocks nothing if the table fails, and logs the failure', async () => {
     const failure = new ServiceError('DatabaseError', 'The database is unavailable. Try again later.');
-    const container = createContainer({ take: async () => await Promise.reject(failure) });
+    const container = createContainer({ ...table, get: async () => await Promise.reject(failure) });
     for (let number = 0; number < 5 * reportSize; number++)
-      expect(await container.count({ address: '192.0.2.1' })).toBeUndefined();
+      expect(await countRejection(container, { address: '192.0.2.1' })).toBeUndefined();
     expect(console.error).toHaveBeenCalledTimes(5);
     expect(console.error).toHaveBeenCalledWith(expect.objectContaining({ code: 'DatabaseError' }));
   });

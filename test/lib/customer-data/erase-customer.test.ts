@@ -2,20 +2,37 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { App } from '../../../lib/apps/app.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { type EraseDeps, type ErasureCounts, eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
-import { createCustomerDataRepository } from '../../../lib/db/customer-data-repository.ts';
-import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
-import { rebuildPurchaseLinks } from '../../../lib/db/rebuild-purchase-links.ts';
-import { accessTokenKey, customerKey, namingIndexKeys, toKey } from '../../../lib/foundation/keys.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
+import { scanBounds } from '../../../lib/customer-data/customer-data-table.ts';
+import { type ErasureCounts, eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
+import { selectExistingCustomers } from '../../../lib/customers/customer-table.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import {
+  accessTokenKey,
+  customerKey,
+  eventPrefix,
+  namingIndexKeys,
+  purchasePartition,
+  purchaseSortKey,
+  tagPartition,
+  toKey,
+} from '../../../lib/foundation/keys.ts';
+import { toTagValue } from '../../../lib/foundation/redaction/redact-text.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
+import type { Table, Write } from '../../../lib/foundation/table.ts';
+import { selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
+import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
+import { findPurchase } from '../../../lib/purchases/purchase-table.ts';
+import { rebuildPurchaseLinks } from '../../../lib/purchases/rebuild-purchase-links.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { formatItem, scanItems } from '../../../testing/dump-items.ts';
 import { findNames } from '../../../testing/find-names.ts';
-import { createObservation, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
-import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-customer.ts';
+import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
+import { givenCustomer } from '../../../testing/given-customer.ts';
 import { findItemKinds, itemKinds } from '../../../testing/item-kinds.ts';
-import { buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { checkSample, sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { waitFor } from '../../../testing/wait-for.ts';
@@ -41,22 +58,22 @@ const listTransactions = async (appName: string): Promise<Transaction[]> =>
 
 /** Creates an app with a customer in every kind of item. */
 async function givenStoredCustomer(username = createUniqueName('user')) {
-  const deps = createCustomerDataDeps(table);
-  const app = await getApp(deps.apps, (await givenApp(table)).appName);
+  const service = createService(table);
+  const app = await getApp(service, (await givenApp(table)).appName);
   const alias = createUniqueName('alias');
-  await givenCustomer(app, { username, alias, companion }, deps);
-  return { app, username, alias, deps, names: [username, alias] };
+  await givenCustomer(app, { username, alias, companion }, service);
+  return { app, username, alias, service, names: [username, alias] };
 }
 
 const noWait = { wait: async () => {} };
 
 describe('eraseCustomer', () => {
   it('removes the username and the aliases from every kind of item', async () => {
-    const { app, username, deps, names } = await givenStoredCustomer();
+    const { app, username, service, names } = await givenStoredCustomer();
     const kinds = await listNamingKinds(app.name, names);
     const naming = Object.entries(itemKinds).filter(([, { names: place }]) => !['never', 'digest'].includes(place));
     expect(kinds.sort()).toEqual(naming.map(([title]) => title).sort());
-    expect(await eraseCustomer(app, username, deps, noWait)).toEqual({
+    expect(await eraseCustomer(app, username, service, noWait)).toEqual({
       purchases: 9,
       unclaimedPurchases: 1,
       aliases: 4,
@@ -75,19 +92,19 @@ describe('eraseCustomer', () => {
     ['a member of every object', '__proto__'],
     ['900 bytes', 'ü'.repeat(450)],
   ])('erases a username with %s', async (_what, username) => {
-    const { app, deps, alias } = await givenStoredCustomer(username);
-    await eraseCustomer(app, username, deps, noWait);
+    const { app, service, alias } = await givenStoredCustomer(username);
+    await eraseCustomer(app, username, service, noWait);
     const texts = (await listItems(app.name)).map((item) => JSON.stringify(item));
     expect(texts.filter((text) => text.includes(JSON.stringify(username).slice(1, -1)))).toEqual([]);
     expect(findNames(texts, [alias])).toEqual([]);
   });
 
   it('keeps purchases and transactions, and the purchases of other customers', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
+    const { app, username, service } = await givenStoredCustomer();
     const transactions = await listTransactions(app.name);
-    await eraseCustomer(app, username, deps, noWait);
+    await eraseCustomer(app, username, service, noWait);
     expect(await listTransactions(app.name)).toEqual(transactions);
-    const owned = await createOwnedPurchaseRepository(table).listRepresentativePurchases(app.name, companion);
+    const owned = await listRepresentativePurchases(createService(table), app.name, companion);
     expect(owned.map(({ purchaseId }) => purchaseId).sort()).toEqual([
       'store_a:linked',
       'store_a:lost',
@@ -98,40 +115,42 @@ describe('eraseCustomer', () => {
   it('leaves a user with the same name in another app unchanged', async () => {
     const other = await givenStoredCustomer();
     const before = await listItems(other.app.name);
-    const { app, deps } = await givenStoredCustomer(other.username);
-    await eraseCustomer(app, other.username, deps, noWait);
+    const { app, service } = await givenStoredCustomer(other.username);
+    await eraseCustomer(app, other.username, service, noWait);
     expect(await listItems(other.app.name)).toEqual(before);
   });
 
   it('does not store an erased name that a store repeats, and does for a customer who returns', async () => {
-    const { app, username, alias, deps, names } = await givenStoredCustomer();
-    await eraseCustomer(app, username, deps, noWait);
+    const { app, username, alias, service, names } = await givenStoredCustomer();
+    await eraseCustomer(app, username, service, noWait);
     const observation = createObservation(
       { purchaseId: 'store_a:later', transactionId: 'store_a:later' },
       { userAliases: [alias, username], checkoutUsername: username },
     );
     const input = { trigger: 'notification', observation, strategy: 'all', now: startDate } as const;
-    await deps.recordPurchase(app.name, 'store_a:later', input);
+    // Its app cache does not have the app from before the erasure.
+    const later = createService(table);
+    await recordPurchase(later, app.name, 'store_a:later', input);
     expect(await listNaming(app.name, names)).toEqual([]);
-    await deps.recordPurchase(app.name, 'store_a:later', buildValidationInput(username, observation));
-    expect((await deps.purchases.find(app.name, 'store_a:later'))?.entitledUsers).toEqual([username]);
-    expect(await deps.erasedNames.select(app.name, [username])).toEqual([]);
+    await recordPurchase(later, app.name, 'store_a:later', buildValidationInput(username, observation));
+    expect((await findPurchase(later, app.name, 'store_a:later'))?.entitledUsers).toEqual([username]);
+    expect(await selectErasedNames(later, app.name, [username])).toEqual([]);
   });
 
   it('completes an erasure that was interrupted after any write', async () => {
     const { app, username } = await givenStoredCustomer();
     const { counting, countWrites } = countWritesOf(table);
-    await eraseCustomer(app, username, createCustomerDataDeps(counting), noWait);
+    await eraseCustomer(app, username, createService(counting), noWait);
     expect(countWrites()).toBeGreaterThan(20);
     const writeNumbers = Array.from({ length: countWrites() - 1 }, (_, index) => index + 1);
     await checkSample(writeNumbers, 3, async (writeNumber) => {
       table = await createTestTable(createUniqueName('erasure'));
       const interrupted = await givenStoredCustomer();
-      const crashing = createCustomerDataDeps(crashAfter(table, writeNumber));
+      const crashing = createService(crashAfter(table, writeNumber));
       await expect(eraseCustomer(interrupted.app, interrupted.username, crashing, noWait)).rejects.toThrow('crashed');
-      await eraseCustomer(interrupted.app, interrupted.username, interrupted.deps, noWait);
+      await eraseCustomer(interrupted.app, interrupted.username, interrupted.service, noWait);
       expect(await listNaming(interrupted.app.name, interrupted.names)).toEqual([]);
-      const links = await rebuildPurchaseLinks(table, interrupted.app.name);
+      const links = await rebuildPurchaseLinks(interrupted.service, interrupted.app.name);
       expect(links).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
     });
   });
@@ -139,19 +158,18 @@ describe('eraseCustomer', () => {
   it('leaves no half of a customer that validates at the same time', async () => {
     const run = async (delays: readonly number[]): Promise<void> => {
       table = await createTestTable(createUniqueName('erasure'));
-      const { app, username, deps } = await givenStoredCustomer();
+      const { app, username, service } = await givenStoredCustomer();
       const validations = delays.map(async (delay, index) => {
-        for (let turn = 0; turn < delay; turn++) await deps.customers.selectExisting(app.name, [username]);
+        for (let turn = 0; turn < delay; turn++) await selectExistingCustomers(service, app.name, [username]);
         const purchaseId = index % 2 === 0 ? 'store_a:owned' : `store_a:new-${index}`;
         const observation = createObservation({ purchaseId, transactionId: purchaseId });
-        await deps
-          .recordPurchase(app.name, purchaseId, buildValidationInput(username, observation))
-          .catch(() => undefined);
+        const input = buildValidationInput(username, observation);
+        await recordPurchase(createService(table), app.name, purchaseId, input).catch(() => undefined);
       });
-      await eraseCustomer(app, username, deps, { wait: async () => void (await Promise.all(validations)) });
+      await eraseCustomer(app, username, service, { wait: async () => void (await Promise.all(validations)) });
       await Promise.all(validations);
       const remaining = await listNaming(app.name, [username]);
-      const links = await rebuildPurchaseLinks(table, app.name);
+      const links = await rebuildPurchaseLinks(service, app.name);
       expect(links).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
       expect(remaining).toEqual([]);
     };
@@ -162,18 +180,18 @@ describe('eraseCustomer', () => {
   });
 
   it('reports a user who keeps using the app', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
+    const { app, username, service } = await givenStoredCustomer();
     let pass = 0;
     const wait = async () => {
       const purchaseId = `store_a:${pass++}`;
       const observation = createObservation({ purchaseId, transactionId: purchaseId });
-      await deps.recordPurchase(app.name, purchaseId, buildValidationInput(username, observation));
+      await recordPurchase(createService(table), app.name, purchaseId, buildValidationInput(username, observation));
     };
     let removed: ErasureCounts | undefined;
     const onRemoved = (counts: ErasureCounts): void => {
       removed = counts;
     };
-    await expect(eraseCustomer(app, username, deps, { wait, onRemoved })).rejects.toMatchObject({
+    await expect(eraseCustomer(app, username, service, { wait, onRemoved })).rejects.toMatchObject({
       code: 'Conflict',
       message: expect.stringContaining('still using the app'),
     });
@@ -181,14 +199,12 @@ describe('eraseCustomer', () => {
   });
 
   it('reports what it has removed before a failure in the middle of a pass', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
-    const customerData = {
-      ...deps.customerData,
-      eraseFromEvents: async () => {
-        throw new Error('unavailable');
-      },
+    const { app, username } = await givenStoredCustomer();
+    const query: Table['query'] = async (range) => {
+      if (range.partition === tagPartition(app.name, toTagValue(username))) throw new Error('unavailable');
+      return await table.query(range);
     };
-    expect(await failToErase(app, username, { ...deps, customerData })).toEqual({
+    expect(await failToErase(app, username, createService({ ...table, query }))).toEqual({
       purchases: 9,
       unclaimedPurchases: 1,
       aliases: 4,
@@ -201,9 +217,14 @@ describe('eraseCustomer', () => {
   });
 
   it('reports each purchase that it has changed before a later failure', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
-    const purchases = { ...deps.purchases, saveChange: failLast(10, deps.purchases.saveChange) };
-    expect(await failToErase(app, username, { ...deps, purchases })).toMatchObject({
+    const { app, username } = await givenStoredCustomer();
+    const reported: ErasureCounts[] = [];
+    const failLast = failCall(10, () => reported.at(-1)?.purchases === 8);
+    const transact: Table['transact'] = async (writes) => {
+      if (writes.some(isPurchaseWrite)) await failLast();
+      await table.transact(writes);
+    };
+    expect(await failToErase(app, username, createService({ ...table, transact }), reported)).toMatchObject({
       purchases: 8,
       unclaimedPurchases: 1,
       aliases: 4,
@@ -212,31 +233,34 @@ describe('eraseCustomer', () => {
   });
 
   it('reports the vault reference of a purchase that changes concurrently', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
+    const { app, username } = await givenStoredCustomer();
     let conflicts = 0;
-    const saveChange: typeof deps.purchases.saveChange = async (appName, change, part) => {
-      if (change.after.state.purchase.purchaseId === 'processor_b:owned' && conflicts++ === 0) {
+    const partition = purchasePartition(app.name, 'processor_b:owned');
+    const transact: Table['transact'] = async (writes) => {
+      if (writes.some((write) => isPurchaseWrite(write) && write.Put?.Item?.pk === partition) && conflicts++ === 0) {
         throw new ServiceError('Conflict', 'The data was changed by a concurrent request.');
       }
-      await deps.purchases.saveChange(appName, change, part);
+      await table.transact(writes);
     };
-    const counts = await eraseCustomer(
-      app,
-      username,
-      { ...deps, purchases: { ...deps.purchases, saveChange } },
-      noWait,
-    );
+    const counts = await eraseCustomer(app, username, createService({ ...table, transact }), noWait);
+    expect(conflicts).toBe(2);
     expect(counts).toMatchObject({ purchases: 9, vaultReferences: 1 });
   });
 
   it('reports each event that it has changed before a later failure', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
-    const customerData = createCustomerDataRepository({ ...table, update: failLast(2, table.update) });
-    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ events: 1 });
+    const { app, username } = await givenStoredCustomer();
+    const reported: ErasureCounts[] = [];
+    const failLast = failCall(2, () => reported.at(-1)?.events === 1);
+    const update: Table['update'] = async (change) => {
+      if (String(change.Key?.sk).startsWith(eventPrefix)) await failLast();
+      await table.update(change);
+    };
+    const service = createService({ ...table, update });
+    expect(await failToErase(app, username, service, reported)).toMatchObject({ events: 1 });
   });
 
   it('reports each page of items that it has deleted before a failure', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
+    const { app, username } = await givenStoredCustomer();
     const tokens = Array.from({ length: 51 }, (_, number) => {
       const key = accessTokenKey(app.name, `token-${number}`);
       return { ...key, ...namingIndexKeys({ appName: app.name, username, kind: 'accessToken', date: startDate }, key) };
@@ -247,44 +271,47 @@ describe('eraseCustomer', () => {
       if (keys[0]?.sk === tokens[0]?.sk && ++pages === 2) throw new Error('unavailable');
       await table.batchDelete(keys);
     };
-    const customerData = createCustomerDataRepository({ ...table, batchDelete }, { pageSize: 50 });
-    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ accessTokens: 50 });
+    const service = createService({ ...table, batchDelete });
+    Object.assign(scanBounds(service), { pageSize: 50 });
+    expect(await failToErase(app, username, service)).toMatchObject({ accessTokens: 50 });
   });
 
   it('reports the deleted links of a customer whose own item cannot be deleted', async () => {
-    const { app, username, deps } = await givenStoredCustomer();
+    const { app, username } = await givenStoredCustomer();
     const batchDelete: Table['batchDelete'] = async (keys) => {
       if (keys[0]?.sk === customerKey(app.name, username).sk) throw new Error('unavailable');
       await table.batchDelete(keys);
     };
-    const customerData = createCustomerDataRepository({ ...table, batchDelete });
-    const { customerItems } = await failToErase(app, username, { ...deps, customerData });
+    const { customerItems } = await failToErase(app, username, createService({ ...table, batchDelete }));
     expect(customerItems).toBeGreaterThan(0);
   });
 });
 
 /** Runs an erasure that fails with `unavailable`, and returns the last reported counts. */
-async function failToErase(app: App, username: string, deps: EraseDeps): Promise<ErasureCounts> {
-  const removed: ErasureCounts[] = [];
-  const options = { ...noWait, onRemoved: (counts: ErasureCounts) => void removed.push(counts) };
-  await expect(eraseCustomer(app, username, deps, options)).rejects.toThrow('unavailable');
-  const last = removed.at(-1);
+async function failToErase(
+  app: App,
+  username: string,
+  service: Service,
+  reported: ErasureCounts[] = [],
+): Promise<ErasureCounts> {
+  const options = { ...noWait, onRemoved: (counts: ErasureCounts) => void reported.push(counts) };
+  await expect(eraseCustomer(app, username, service, options)).rejects.toThrow('unavailable');
+  const last = reported.at(-1);
   if (!last) throw new Error('No counts were reported.');
   return last;
 }
 
-/** Makes the last of `callCount` calls fail when the other ones have ended. */
-function failLast<A extends readonly unknown[]>(callCount: number, call: (...args: A) => Promise<void>) {
-  let [started, ended] = [0, 0];
-  return async (...args: A): Promise<void> => {
-    if (++started === callCount) {
-      await waitFor('the end of the other calls', () => ended === callCount - 1);
-      throw new Error('unavailable');
-    }
-    await call(...args);
-    ended++;
+/** Makes a call fail when the effects of the earlier ones are reported. */
+function failCall(callNumber: number, isReported: () => boolean) {
+  let started = 0;
+  return async (): Promise<void> => {
+    if (++started !== callNumber) return;
+    await waitFor('the reports of the other calls', isReported);
+    throw new Error('unavailable');
   };
 }
+
+const isPurchaseWrite = ({ Put }: Write): boolean => Put?.Item?.sk === purchaseSortKey;
 
 /** Wraps the writes of a table. */
 const wrapWrites = (intact: Table, around: (write: () => Promise<void>) => Promise<void>): Table => ({

@@ -1,21 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { exportCustomer } from '../../../lib/customer-data/export-customer.ts';
-import { createUniqueName, givenApp } from '../../../testing/given.ts';
-import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-customer.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { createUniqueName } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
+import { givenCustomer } from '../../../testing/given-customer.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 /** Exports a customer who is in every kind of item. */
 async function exportStored(username: string, requested = username) {
-  const deps = createCustomerDataDeps(await createTestTable());
-  const app = await getApp(deps.apps, (await givenApp(await createTestTable())).appName);
-  await givenCustomer(app, { username, alias: 'alias-at-the-store', companion: 'companion@example.com' }, deps);
+  const service = createService(await createTestTable());
+  const app = await getApp(service, (await givenApp(await createTestTable())).appName);
+  await givenCustomer(app, { username, alias: 'alias-at-the-store', companion: 'companion@example.com' }, service);
   let text = '';
   let isEmpty = false;
   const onEmpty = (): void => {
     isEmpty = true;
   };
-  for await (const chunk of exportCustomer(app, requested, deps, { onEmpty })) text += chunk;
+  for await (const chunk of exportCustomer(app, requested, service, { onEmpty })) text += chunk;
   return { text, document: JSON.parse(text), isEmpty };
 }
 

@@ -2,15 +2,19 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
 import type { App } from '../../../lib/apps/app.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { scanBounds } from '../../../lib/customer-data/customer-data-table.ts';
 import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../../../lib/customer-data/export-customer.ts';
-import { createCustomerDataRepository } from '../../../lib/db/customer-data-repository.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { saveEvent } from '../../../lib/events/event-table.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { formatItem, scanItems } from '../../../testing/dump-items.ts';
 import { findNames } from '../../../testing/find-names.ts';
-import { createObservation, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
-import { createCustomerDataDeps } from '../../../testing/given-customer.ts';
-import { buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
+import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 /** More than the batches of 100, and than two pages. */
@@ -18,14 +22,15 @@ const count = 110;
 const pageSize = 50;
 const username = createUniqueName('buyer');
 
-let deps: ReturnType<typeof createCustomerDataDeps>;
+let service: Service;
 let tableName: string;
 let app: App;
 beforeAll(async () => {
   const table = await createTestTable(createUniqueName('large'));
-  deps = { ...createCustomerDataDeps(table), customerData: createCustomerDataRepository(table, { pageSize }) };
+  service = createService(table);
+  Object.assign(scanBounds(service), { pageSize });
   tableName = table.name;
-  app = await getApp(deps.apps, (await givenApp(table)).appName);
+  app = await getApp(service, (await givenApp(table)).appName);
   const indexes = Array.from({ length: count }, (_, index) => index);
   await pMap(indexes, recordPurchaseAndEvent, { concurrency: 8 });
 });
@@ -33,17 +38,17 @@ beforeAll(async () => {
 async function recordPurchaseAndEvent(index: number): Promise<void> {
   const purchaseId = `store_a:${index}`;
   const observation = createObservation({ purchaseId, transactionId: purchaseId, productId: `store_a:p${index}` });
-  await deps.recordPurchase(app.name, purchaseId, buildValidationInput(username, observation));
+  await recordPurchase(service, app.name, purchaseId, buildValidationInput(username, observation));
   const recorder = createEventRecorder({ type: 'receipt.validated', date: startDate + index });
   recorder.setUser(username);
   const outcome = { status: 200, ok: true };
   const { event, raw } = recorder.finish({ request: { applicationUsername: username }, response: {}, outcome });
-  await deps.events.save(app.name, event, raw);
+  await saveEvent(service, app.name, event, raw);
 }
 
 async function readExport() {
   let text = '';
-  for await (const chunk of exportCustomer(app, username, deps)) text += chunk;
+  for await (const chunk of exportCustomer(app, username, service)) text += chunk;
   return JSON.parse(text) as { purchases: { purchaseId: string }[]; events: { eventId: string }[] };
 }
 
@@ -57,7 +62,7 @@ describe('a customer of more purchases and events than one page', () => {
   });
 
   it('erases every item', async () => {
-    const removed = await eraseCustomer(app, username, deps, { wait: async () => {} });
+    const removed = await eraseCustomer(app, username, service, { wait: async () => {} });
     expect(removed).toMatchObject({ purchases: count, events: count });
     const items = (await scanItems(tableName)).map(formatItem);
     expect(items.length).toBeGreaterThan(count);

@@ -1,24 +1,31 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { App } from '../../../lib/apps/app.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { strategies } from '../../../lib/apps/strategy.ts';
 import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
-import { type MergeDeps, mergeCustomers, reverseMerge } from '../../../lib/customer-data/merge-customers.ts';
-import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
+import { mergeCustomers, reverseMerge } from '../../../lib/customer-data/merge-customers.ts';
+import { listMerges } from '../../../lib/customers/merge-table.ts';
 import type { Grant } from '../../../lib/entitlements/grant.ts';
 import { createGrantIfAbsent, listGrants } from '../../../lib/entitlements/grant-table.ts';
 import { changeGrant } from '../../../lib/entitlements/manage-grants.ts';
 import { grantKey, purchaseKey } from '../../../lib/foundation/keys.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
-import { strategies } from '../../../lib/purchases/claims.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
+import { addErasedNames, selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
+import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
+import { listClaims } from '../../../lib/purchases/purchase-table.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { findUserOfAlias, listUnclaimedPurchases, saveUserAliases } from '../../../lib/purchases/user-alias-table.ts';
 import { toMd5Alias } from '../../../lib/purchases/user-aliases.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { buildGrantDeliveries } from '../../../lib/webhooks/grant-announcements.ts';
 import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { formatItem, scanItems } from '../../../testing/dump-items.ts';
 import { findNames } from '../../../testing/find-names.ts';
-import { createObservation, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
-import { createCustomerDataDeps } from '../../../testing/given-customer.ts';
-import { buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
+import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { sampleItems } from '../../../testing/sample.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -28,35 +35,35 @@ const noWait = { wait: async () => {} };
 
 let table: Table;
 let app: App;
-let deps: ReturnType<typeof createCustomerDataDeps>;
+let service: Service;
 beforeAll(async () => {
   table = await createTestTable(createUniqueName('merges'));
 });
 beforeEach(async () => {
-  deps = createCustomerDataDeps(table);
-  app = await getApp(deps.apps, (await givenApp(table)).appName);
+  service = createService(table);
+  app = await getApp(service, (await givenApp(table)).appName);
 });
 
 const givenPurchases = async (username: string, count: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, (_, index) => `store_a:${index}`);
   for (const purchaseId of ids) {
     const observation = createObservation({ purchaseId, expirationDate: startDate + 30 * dayMs });
-    await deps.recordPurchase(app.name, purchaseId, buildValidationInput(username, observation));
+    await recordPurchase(service, app.name, purchaseId, buildValidationInput(username, observation));
   }
   return ids;
 };
 const givenGrant = async (username: string, fields: Partial<Grant> = {}): Promise<void> => {
   const times = { createdAt: startDate, createdBy: key, version: 1 } as const;
   const grant = { grantId: 'grant_1', username, entitlement: 'premium', reason: 'a test', ...times, ...fields };
-  expect(await createGrantIfAbsent(deps, app.name, grant)).toBe(true);
+  expect(await createGrantIfAbsent(service, app.name, grant)).toBe(true);
 };
 const listOwned = async (username: string): Promise<string[]> =>
-  (await createOwnedPurchaseRepository(table).listRepresentativePurchases(app.name, username))
+  (await listRepresentativePurchases(createService(table), app.name, username))
     .map(({ purchaseId }) => purchaseId)
     .sort();
-const merge = async (from: string, to: string, changes: Partial<MergeDeps> = {}, maxPurchases?: number) =>
-  await mergeCustomers(app, { from, to, key }, { ...deps, ...changes }, maxPurchases);
-const reverse = async (to: string, mergeId: string) => await reverseMerge(app, { to, mergeId, key }, deps);
+const merge = async (from: string, to: string, changes: Partial<Service> = {}, maxPurchases?: number) =>
+  await mergeCustomers(app, { from, to, key }, { ...service, ...changes }, maxPurchases);
+const reverse = async (to: string, mergeId: string) => await reverseMerge(app, { to, mergeId, key }, service);
 
 /** Returns the webhooks of a changed item: the recipients with the reasons. */
 const readWebhooks = (before: Item | undefined, after: Item | undefined) => {
@@ -74,7 +81,7 @@ describe('mergeCustomers', () => {
     expect([await listOwned('ann'), await listOwned('guest')]).toEqual([[purchaseId], []]);
     const webhooks = readWebhooks(before, await table.get(purchaseKey(app.name, purchaseId)));
     expect(webhooks).toEqual({ recipients: ['ann', 'guest'], reasons: ['OTHER'] });
-    const { rows } = { rows: await deps.purchases.listClaims(app.name, purchaseId) };
+    const { rows } = { rows: await listClaims(service, app.name, purchaseId) };
     expect(rows.map(({ username, firstClaimedAt }) => [username, firstClaimedAt])).toEqual([['ann', startDate]]);
   });
 
@@ -97,13 +104,12 @@ describe('mergeCustomers', () => {
     const ids = await givenPurchases('guest', 4);
     for (const isSaved of [false, false, true]) {
       let calls = 0;
-      const saveChange: MergeDeps['purchases']['saveChange'] = async (...args) => {
+      const transact: Table['transact'] = async (writes) => {
         const crashes = ++calls % 2 === 1;
-        if (isSaved || !crashes) await deps.purchases.saveChange(...args);
+        if (isSaved || !crashes) await table.transact(writes);
         if (crashes) throw new Error('crashed');
       };
-      const purchases = { load: deps.purchases.load, saveChange };
-      await expect(merge('guest', 'ann', { purchases })).rejects.toThrow('crashed');
+      await expect(merge('guest', 'ann', { table: { ...table, transact } })).rejects.toThrow('crashed');
     }
     const [owned, left] = [await listOwned('ann'), await listOwned('guest')];
     expect([...owned, ...left].sort()).toEqual(ids.sort());
@@ -119,7 +125,7 @@ describe('mergeCustomers', () => {
       await Promise.all(
         ids.map(async (id) => {
           const observation = createObservation({ purchaseId: id, expirationDate: startDate + 60 * dayMs });
-          await deps.recordPurchase(app.name, id, buildValidationInput(username, observation));
+          await recordPurchase(service, app.name, id, buildValidationInput(username, observation));
         }),
       );
     await Promise.all([validate('guest'), validate('ann'), merge('guest', 'ann'), merge('guest', 'ann')]);
@@ -127,23 +133,22 @@ describe('mergeCustomers', () => {
     await merge('guest', 'ann');
     expect([await listOwned('ann'), await listOwned('guest')]).toEqual([ids.sort(), []]);
     for (const id of ids)
-      expect((await deps.purchases.listClaims(app.name, id)).map(({ username }) => username)).toEqual(['ann']);
+      expect((await listClaims(service, app.name, id)).map(({ username }) => username)).toEqual(['ann']);
   });
 
   it('moves aliases: later store notifications identify the customer, and unclaimed purchases are claimed', async () => {
-    const { userAliases } = deps;
     await givenPurchases('guest', 1);
-    await userAliases.saveAliases(app.name, {
+    await saveUserAliases(service, app.name, {
       username: 'guest',
       obfuscatedUsername: 'alias-of-guest',
       storeAliases: ['alias-of-guest'],
     });
     const md5 = toMd5Alias('guest');
     const unclaimed = createObservation({ purchaseId: 'store_a:unclaimed' }, { userAliases: ['alias-of-guest'] });
-    await deps.recordPurchase(app.name, 'store_a:unclaimed', buildValidationInput(undefined, unclaimed));
+    await recordPurchase(service, app.name, 'store_a:unclaimed', buildValidationInput(undefined, unclaimed));
     const { mergeId } = await merge('guest', 'ann');
     const findUsers = async () =>
-      await Promise.all(['guest', md5, 'alias-of-guest'].map((alias) => userAliases.findUser(app.name, alias)));
+      await Promise.all(['guest', md5, 'alias-of-guest'].map((alias) => findUserOfAlias(service, app.name, alias)));
     expect(await findUsers()).toEqual(['ann', 'ann', 'ann']);
     expect(await listOwned('ann')).toContain('store_a:unclaimed');
     await reverse('ann', mergeId);
@@ -152,36 +157,31 @@ describe('mergeCustomers', () => {
 
   it('leaves an alias that the merged customer has saved again since', async () => {
     await merge('guest', 'ann');
-    await deps.userAliases.saveAliases(app.name, { username: 'guest', storeAliases: [] });
-    expect(await deps.userAliases.findUser(app.name, toMd5Alias('guest'))).toBe('guest');
+    await saveUserAliases(service, app.name, { username: 'guest', storeAliases: [] });
+    expect(await findUserOfAlias(service, app.name, toMd5Alias('guest'))).toBe('guest');
   });
 
   it('moves nothing of an erased customer, and ends the erasure of a customer who returns', async () => {
-    await deps.erasedNames.add(app.name, ['guest', 'ann', toMd5Alias('ann')]);
-    const returned = { ...deps, apps: deps.apps };
-    expect(await merge('guest', 'ann', returned)).toMatchObject({ purchases: 0, aliases: 0, isComplete: true });
-    expect(await deps.erasedNames.select(app.name, ['guest'])).toEqual(['guest']);
+    await addErasedNames(service, app.name, ['guest', 'ann', toMd5Alias('ann')]);
+    expect(await merge('guest', 'ann')).toMatchObject({ purchases: 0, aliases: 0, isComplete: true });
+    expect(await selectErasedNames(service, app.name, ['guest'])).toEqual(['guest']);
     await givenPurchases('visitor', 1);
     await merge('visitor', 'ann');
-    expect(await deps.erasedNames.select(app.name, ['guest', 'ann'])).toEqual(['guest']);
+    expect(await selectErasedNames(service, app.name, ['guest', 'ann'])).toEqual(['guest']);
   });
 });
 
 describe('grants of merged customers', () => {
   const until = startDate + 10 * dayMs;
-  const grantDeps = () => ({
-    findApp: async () => ({
-      ...app,
-      webhookSettings: { urls: ['https://app.test'], sandboxUrls: [], includesPassword: false },
-    }),
-    table,
-    now: () => startDate,
+  const findAppWithWebhook = async () => ({
+    ...app,
+    webhookSettings: { urls: ['https://app.test'], sandboxUrls: [], includesPassword: false },
   });
   const announce = async (username: string, before?: Item) => {
     const after = await table.get(grantKey(app.name, username, 'grant_1'));
     if (!after) throw new Error('The grant is missing.');
     const record = buildStreamRecord({ ...(before && { before }), after }, 0);
-    return (await buildGrantDeliveries(record, grantDeps())).map((delivery) => [
+    return (await buildGrantDeliveries(record, service, findAppWithWebhook)).map((delivery) => [
       delivery.username,
       delivery.notification.reason,
     ]);
@@ -192,7 +192,7 @@ describe('grants of merged customers', () => {
     const before = await table.get(grantKey(app.name, 'guest', 'grant_1'));
     const { grants } = await merge('guest', 'ann');
     expect(grants).toBe(1);
-    expect(await listGrants(deps, app.name, 'ann')).toMatchObject([{ grantId: 'grant_1', until, createdBy: key }]);
+    expect(await listGrants(service, app.name, 'ann')).toMatchObject([{ grantId: 'grant_1', until, createdBy: key }]);
     expect(await announce('guest', before)).toEqual([['guest', 'OTHER']]);
     expect(await announce('ann')).toEqual([['ann', 'OTHER']]);
   });
@@ -208,7 +208,7 @@ describe('grants of merged customers', () => {
     await givenGrant('guest', { until });
     await givenGrant('ann', { reason: 'her own' });
     await merge('guest', 'ann');
-    const reasons = (await listGrants(deps, app.name, 'ann')).map(({ reason }) => reason).sort();
+    const reasons = (await listGrants(service, app.name, 'ann')).map(({ reason }) => reason).sort();
     expect(reasons).toEqual(['a test', 'her own']);
   });
 
@@ -216,9 +216,9 @@ describe('grants of merged customers', () => {
     await givenGrant('guest', { until });
     const { mergeId } = await merge('guest', 'ann');
     const later = until + dayMs;
-    await changeGrant(deps, 'grant_1', later, { appName: app.name, username: 'ann', key });
+    await changeGrant(service, 'grant_1', later, { appName: app.name, username: 'ann', key });
     expect(await reverse('ann', mergeId)).toMatchObject({ grants: 1 });
-    const [grant] = await listGrants(deps, app.name, 'guest');
+    const [grant] = await listGrants(service, app.name, 'guest');
     expect(grant).toMatchObject({ until: later });
     expect(grant).not.toHaveProperty('movedAt');
     expect(await reverse('ann', mergeId)).toMatchObject({ grants: 0, purchases: 0 });
@@ -229,14 +229,14 @@ describe('reverseMerge', () => {
   it('returns the purchases of a merge, not the own ones of the customer', async () => {
     const ids = await givenPurchases('guest', 3);
     const own = createObservation({ purchaseId: 'store_a:own', expirationDate: startDate + dayMs });
-    await deps.recordPurchase(app.name, 'store_a:own', buildValidationInput('ann', own));
+    await recordPurchase(service, app.name, 'store_a:own', buildValidationInput('ann', own));
     const shared = createObservation({ purchaseId: ids[0] ?? '', expirationDate: startDate + 30 * dayMs });
-    await deps.recordPurchase(app.name, ids[0] ?? '', buildValidationInput('ann', shared));
+    await recordPurchase(service, app.name, ids[0] ?? '', buildValidationInput('ann', shared));
     const { mergeId } = await merge('guest', 'ann');
     expect(await reverse('ann', mergeId)).toMatchObject({ purchases: 3, isComplete: true });
     expect(await listOwned('guest')).toEqual(ids.sort());
     expect(await listOwned('ann')).toEqual([ids[0], 'store_a:own'].sort());
-    expect((await deps.merges.list(app.name, 'ann'))[0]).toMatchObject({ reversedBy: key });
+    expect((await listMerges(service, app.name, 'ann'))[0]).toMatchObject({ reversedBy: key });
     expect(await merge('guest', 'ann')).toMatchObject({ mergeId, purchases: 3 });
   });
 
@@ -244,7 +244,7 @@ describe('reverseMerge', () => {
     const purchaseId = 'store_a:waiting';
     const userAliases = [toMd5Alias('guest')];
     const observation = createObservation({ purchaseId, expirationDate: startDate + dayMs }, { userAliases });
-    await deps.recordPurchase(app.name, purchaseId, {
+    await recordPurchase(service, app.name, purchaseId, {
       trigger: 'notification',
       observation,
       strategy: app.strategy,
@@ -254,7 +254,7 @@ describe('reverseMerge', () => {
     expect([purchases, await listOwned('ann')]).toEqual([1, [purchaseId]]);
     expect(await reverse('ann', mergeId)).toMatchObject({ purchases: 1, isComplete: true });
     expect(await listOwned('ann')).toEqual([]);
-    expect(await deps.userAliases.listUnclaimedPurchases(app.name, userAliases, 10)).toEqual([purchaseId]);
+    expect(await listUnclaimedPurchases(service, app.name, userAliases, 10)).toEqual([purchaseId]);
     expect(await merge('guest', 'bob')).toMatchObject({ purchases: 1 });
     expect(await listOwned('bob')).toEqual([purchaseId]);
   });
@@ -274,7 +274,7 @@ describe('eraseCustomer after a merge', () => {
     await givenPurchases(guest, 2);
     await givenGrant(guest);
     await merge(guest, ann);
-    await eraseCustomer(app, names[erased] ?? '', deps, noWait);
+    await eraseCustomer(app, names[erased] ?? '', service, noWait);
     const items = (await scanItems(table.name)).filter(({ pk }) => String(pk).startsWith(`${app.name}#`));
     expect(findNames(items.map(formatItem), [names[erased] ?? ''])).toEqual([]);
     expect(await listOwned(names[other] ?? '')).toHaveLength(other === 'ann' ? 2 : 0);

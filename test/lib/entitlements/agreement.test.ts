@@ -2,17 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import type { SandboxRule } from '../../../lib/apps/app.ts';
+import type { Catalogue } from '../../../lib/apps/catalogue.ts';
 import { explainAccess } from '../../../lib/entitlements/explain-access.ts';
 import type { Grant } from '../../../lib/entitlements/grant.ts';
 import { readEntitlements } from '../../../lib/entitlements/read-entitlements.ts';
 import { signEntitlementToken } from '../../../lib/entitlements/sign-token.ts';
 import { createTokenKeys } from '../../../lib/entitlements/token-key.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
-import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
+import { catalogueKey, customerPartition, grantKey, purchaseKey } from '../../../lib/foundation/keys.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
+import { dayMs, secondMs } from '../../../lib/foundation/time.ts';
+import { listPurchaseSortKeys } from '../../../lib/purchases/owned-purchase-links.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { dayMs, secondMs } from '../../../lib/shared/time.ts';
 import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
 import { buildWebhookBody } from '../../../lib/webhooks/webhook-request.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 
@@ -76,26 +79,51 @@ const arbitraryLife = fc.record({
   catalogue: arbitraryCatalogue,
   sandboxRule: arbitraryRule,
   purchases: fc.array(arbitraryPurchase, { maxLength: 6 }),
-  grants: fc.array(arbitraryGrant, { maxLength: 3 }),
+  grants: fc.uniqueArray(arbitraryGrant, { maxLength: 3, selector: ({ grantId }) => grantId }),
 });
+
+interface Life {
+  readonly catalogue: Catalogue;
+  readonly purchases: readonly Purchase[];
+  readonly grants: readonly Grant[];
+}
+
+/** Creates a table in memory with a customer's life, without its history: the property has many lives. */
+function createTableOfLife(appName: string, { catalogue, purchases, grants }: Life): Table {
+  const partition = customerPartition(appName, 'ann');
+  const times = { asOf: startDate, createdAt: startDate, updatedAt: startDate, checkedAt: startDate };
+  const items: readonly Item[] = [
+    { ...catalogueKey(appName), catalogue },
+    ...purchases.flatMap((purchase) => [
+      {
+        ...purchaseKey(appName, purchase.purchaseId),
+        ...times,
+        purchase,
+        userAliases: [],
+        entitledUsers: ['ann'],
+        version: 1,
+      },
+      ...listPurchaseSortKeys(purchase).map((sk) => ({ pk: partition, sk })),
+    ]),
+    ...grants.map((grant) => ({ ...grantKey(appName, 'ann', grant.grantId), ...grant })),
+  ];
+  const reads: Pick<Table, 'get' | 'batchGet' | 'query'> = {
+    get: async ({ pk, sk }) => items.find((item) => item.pk === pk && item.sk === sk),
+    batchGet: async (keys) => items.filter(({ pk, sk }) => keys.some((key) => key.pk === pk && key.sk === sk)),
+    query: async ({ partition: pk, index, prefix = '', between: [from, until] = [prefix, `${prefix}~`] }) =>
+      items.filter((item) => !index && item.pk === pk && from <= String(item.sk) && String(item.sk) <= until),
+  };
+  return reads as Table;
+}
 
 describe('entitlements', () => {
   it('agree in the response, the webhook, the token and the explanation', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLife, async ({ catalogue, sandboxRule, grants, ...life }) => {
         const purchases = life.purchases.map((purchase, index) => ({ ...purchase, purchaseId: `store_a:${index}` }));
-        const deps = {
-          appCache: { findCatalogue: async () => catalogue },
-          table: { query: async () => grants } as object as Table,
-          now: () => startDate,
-          ownedPurchases: { listRepresentativePurchases: async () => purchases },
-          erasedNames: { select: async () => [] },
-          merges: { list: async () => [], listByMerged: async () => [] },
-          listAnnouncements: async () => [],
-          listClaims: async () => [],
-        };
+        const service = createService(createTableOfLife('demo', { catalogue, purchases, grants }));
         const app = { name: 'demo', strategy: 'all', ...(sandboxRule && { sandboxRule }) } as const;
-        const entitlements = await readEntitlements(app, 'ann', deps);
+        const entitlements = await readEntitlements(app, 'ann', service);
         const active = [...entitlements].filter(([, { isActive }]) => isActive).map(([name]) => name);
 
         const { token, expiresAt } = await signEntitlementToken(
@@ -132,7 +160,7 @@ describe('entitlements', () => {
         expect(sent.map(([name]) => name)).toEqual(active);
 
         for (const entitlement of names) {
-          const { isActive, because } = await explainAccess(app, 'ann', { entitlement }, deps);
+          const { isActive, because } = await explainAccess(app, 'ann', { entitlement }, service);
           expect(isActive).toBe(active.includes(entitlement));
           expect(because.some(({ effect }) => effect === 'gives')).toBe(isActive);
         }

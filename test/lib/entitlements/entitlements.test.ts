@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { Catalogue } from '../../../lib/apps/catalogue.ts';
 import { computeEntitlements, type EntitlementFacts } from '../../../lib/entitlements/entitlements.ts';
 import type { Grant } from '../../../lib/entitlements/grant.ts';
-import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
+import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const now = startDate;

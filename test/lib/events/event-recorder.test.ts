@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { generateApiKey } from '../../../lib/apps/api-keys.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
-import { toLoggable } from '../../../lib/shared/log.ts';
-import { sanitize } from '../../../lib/shared/redaction/sanitize.ts';
+import { toLoggable } from '../../../lib/foundation/log.ts';
+import { sanitize } from '../../../lib/foundation/redaction/sanitize.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 
 const canary = 'CANARY-secret-value';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createSampleCollector, type StoreRequestSample } from '../../../lib/events/store-activity.ts';
-import { minuteMs } from '../../../lib/shared/time.ts';
+import { minuteMs } from '../../../lib/foundation/time.ts';
 import { startDate } from '../../../testing/given.ts';
 
 const createSample = (date: number, numFailures = 0): StoreRequestSample => ({

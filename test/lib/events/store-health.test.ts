@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StoreActivity } from '../../../lib/events/store-activity.ts';
 import { deriveStoreHealth } from '../../../lib/events/store-health.ts';
-import { minuteMs } from '../../../lib/shared/time.ts';
+import { minuteMs } from '../../../lib/foundation/time.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const toActivity = (kind: StoreActivity['kind'], minutesAgo: number): StoreActivity => ({

@@ -1,19 +1,20 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createEventRepository } from '../../../lib/db/event-repository.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
-import type { EventRepository } from '../../../lib/events/event-repository.ts';
+import { saveEvent } from '../../../lib/events/event-table.ts';
 import { createEventTail } from '../../../lib/events/tail-events.ts';
-import { hourMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
+import { hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let now = startDate;
-let events: EventRepository;
+let service: Service;
 beforeAll(async () => {
-  events = createEventRepository(await createTestTable(), 90, () => now);
+  service = createService(await createTestTable(), { now: () => now });
 });
 
 const createEvent = (date: number): EventRecord =>
@@ -23,9 +24,8 @@ const createEvent = (date: number): EventRecord =>
     outcome: { status: 200, ok: true },
   }).event;
 
-const deps = { events: {} as EventRepository, now: () => now };
 const startTail = (appName: string, options: { startdate?: number; limit: number }) =>
-  createEventTail(appName, { ...options, follow: true }, { ...deps, events });
+  createEventTail(appName, { ...options, follow: true }, service);
 
 describe('createEventTail', () => {
   it('searches backwards for the newest events that match, among many others', async () => {
@@ -34,35 +34,36 @@ describe('createEventTail', () => {
     const matching = await Promise.all(
       [5, 4, 3].map(async (index) => {
         const event = { ...createEvent(startDate - 4 * secondMs - index), type: 'webhook.app.called' as const };
-        await events.save(appName, event);
+        await saveEvent(service, appName, event);
         return event.eventId;
       }),
     );
     // Several events of each millisecond, more than one page of the search.
     const others = Array.from({ length: 110 }, (_, index) => createEvent(startDate - secondMs - (index % 30)));
-    await Promise.all(others.map((event) => events.save(appName, event)));
+    await Promise.all(others.map((event) => saveEvent(service, appName, event)));
     const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
-    const tail = createEventTail(
-      appName,
-      { limit: 2, follow: false, matches, searchPageSize: 100 },
-      { ...deps, events },
-    );
+    const tail = createEventTail(appName, { limit: 2, follow: false, matches, searchPageSize: 100 }, service);
     expect((await tail.poll()).map(({ eventId }) => eventId)).toEqual(matching.slice(1));
   });
 
   it('reports that the search ended before the first event', async () => {
     const limits: number[] = [];
-    const list: EventRepository['list'] = async (_app, { limit, enddate = startDate }) =>
-      Array.from({ length: limit }, (_, index) => createEvent(enddate - 1 - index));
+    now = startDate;
+    const appName = createUniqueName();
+    const events = Array.from({ length: 60 }, (_, index) => createEvent(startDate - 1 - index));
+    await Promise.all(events.map((event) => saveEvent(service, appName, event)));
     const options = {
       limit: 1,
       follow: false,
       matches: () => false,
+      searchPageSize: 10,
+      maxSearched: 50,
       onSearchLimit: (count: number) => limits.push(count),
     };
-    const tail = createEventTail('app', options, { ...deps, events: { ...events, list } });
+    const tail = createEventTail(appName, options, service);
     expect(await tail.poll()).toEqual([]);
-    expect(limits).toEqual([20_000]);
+    // Each page repeats the last event of the page before: others can have its millisecond.
+    expect(limits).toEqual([55]);
   });
 
   it('returns every event once, in any order in which events become visible', async () => {
@@ -88,10 +89,10 @@ describe('createEventTail', () => {
         for (const { elapsedMs, delayMs, isPolled, isRewritten } of steps) {
           now += elapsedMs;
           const event = createEvent(now - delayMs);
-          await events.save(appName, event);
+          await saveEvent(service, appName, event);
           saved.push(event.eventId);
           if (isPolled) await poll();
-          if (isRewritten) await events.save(appName, event);
+          if (isRewritten) await saveEvent(service, appName, event);
         }
         // The next read that covers the maximum delay.
         now += minuteMs;
@@ -106,7 +107,7 @@ describe('createEventTail', () => {
     now = startDate;
     const appName = createUniqueName();
     const existing = [3, 2, 1].map((minutes) => createEvent(now - minutes * minuteMs));
-    for (const event of existing) await events.save(appName, event);
+    for (const event of existing) await saveEvent(service, appName, event);
     const tail = startTail(appName, { limit: 2 });
     expect(await tail.poll()).toEqual(existing.slice(1));
     now += minuteMs;
@@ -117,7 +118,7 @@ describe('createEventTail', () => {
     now = startDate;
     const appName = createUniqueName();
     const existing = [30, 20, 10].map((hours) => createEvent(now - hours * hourMs));
-    for (const event of existing) await events.save(appName, event);
+    for (const event of existing) await saveEvent(service, appName, event);
     const tail = startTail(appName, { startdate: now - 20 * hourMs, limit: 1 });
     expect(await tail.poll()).toEqual(existing.slice(1));
     expect(await tail.poll()).toEqual([]);

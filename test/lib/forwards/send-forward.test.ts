@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Forward } from '../../../lib/apps/forward.ts';
 import type { StoreMessage } from '../../../lib/forwards/forward-message.ts';
 import { setForwards } from '../../../lib/forwards/manage-forwards.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
 import { startDate } from '../../../testing/given.ts';
 import {
@@ -18,7 +18,7 @@ import { buildPurchase, purchaseId } from '../webhooks/purchase-updates.ts';
 const getServer = useApplicationServer();
 
 async function givenForwards(harness: WebhookHarness, forwards: readonly Forward[]): Promise<void> {
-  await setForwards(harness.keys.appName, forwards, harness.deps);
+  await setForwards(harness.keys.appName, forwards, harness.service);
 }
 
 let keys = 0;
@@ -34,7 +34,7 @@ async function forward(harness: WebhookHarness, fields: Partial<StoreMessage> = 
     content: { body: '{"signedPayload":  "a.b.c"}', headers: { 'content-type': 'application/json; charset=utf-8' } },
     ...fields,
   } as const;
-  await harness.deps.forwardQueue.send([message]);
+  await harness.service.forwardQueue.send([message]);
   await harness.workUntil(harness.now);
 }
 
@@ -126,7 +126,7 @@ describe('sendForward', () => {
     expect(bodies.filter((body) => body.startsWith('other')).toSorted()).toEqual(
       [0, 1, 2, 3, 4].map((index) => `other ${index}`),
     );
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
   });
 
   it('does not delay webhooks while a server hangs, and ends after three days with a replay', async () => {
@@ -144,11 +144,11 @@ describe('sendForward', () => {
     expect(listBodies('/webhook')).toHaveLength(1);
     expect(harness.now - startedAt).toBeLessThan(secondMs);
     await harness.workUntil(startDate + 5 * dayMs);
-    const dead = await listDeliveries(harness.keys.appName, 'dead', harness.deps);
+    const dead = await listDeliveries(harness.keys.appName, 'dead', harness.service);
     expect(dead.map(({ type }) => type)).toEqual(Array.from({ length: 5 }, () => 'forward'));
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
-    for (const { deliveryId } of dead) await replayDelivery(harness.keys.appName, deliveryId, harness.deps);
+    for (const { deliveryId } of dead) await replayDelivery(harness.keys.appName, deliveryId, harness.service);
     await harness.workUntil(harness.now + minuteMs);
     expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2, 3, 4].map((index) => `message ${index}`));
   });
@@ -162,7 +162,7 @@ describe('sendForward', () => {
       await harness.workUntil(harness.now + minuteMs);
     }
     await harness.workUntil(startDate + 7 * dayMs);
-    expect(await listDeliveries(harness.keys.appName, 'dead', harness.deps)).toHaveLength(3);
+    expect(await listDeliveries(harness.keys.appName, 'dead', harness.service)).toHaveLength(3);
     getServer().requests.length = 0;
     getServer().respondWith(() => ({ status: getServer().requests.length < 3 ? 500 : 200 }));
     expect(await replayDeadDeliveries(harness)).toBe(3);
@@ -177,7 +177,7 @@ describe('sendForward', () => {
     await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
     failAt('/forward', { status: 500 });
     await forward(harness, { content: withBody('purchase-token-of-google') });
-    const [delivery] = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    const [delivery] = await listDeliveries(harness.keys.appName, 'pending', harness.service);
     expect(delivery).toMatchObject({ type: 'forward', failedAttempts: 1 });
     expect(JSON.stringify(delivery)).not.toContain('purchase-token-of-google');
   });
@@ -189,7 +189,7 @@ describe('sendForward', () => {
     await forward(harness);
     await givenForwards(harness, []);
     await harness.workUntil(harness.now + hourMs);
-    expect(await listDeliveries(harness.keys.appName, 'dead', harness.deps)).toHaveLength(1);
+    expect(await listDeliveries(harness.keys.appName, 'dead', harness.service)).toHaveLength(1);
   });
 });
 
@@ -202,7 +202,7 @@ describe('setForwards', () => {
     ['an unknown store', [{ url: 'https://example.com/', platforms: ['store_x'] }]],
   ])('rejects %s', async (_case, forwards) => {
     const harness = await createWebhookHarness({ urls: [] });
-    const input = setForwards(harness.keys.appName, forwards, { ...harness.deps, emulator: { roots: [] } });
+    const input = setForwards(harness.keys.appName, forwards, { ...harness.service, emulator: { roots: [] } });
     await expect(input).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });

@@ -2,7 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import type { App } from '../../../lib/apps/app.ts';
 import { checkWebhooks } from '../../../lib/health/check-webhooks.ts';
 import { buildDelivery, type WebhookDelivery } from '../../../lib/webhooks/delivery.ts';
+import {
+  createDeliveryIfAbsent,
+  disableWebhookUrl,
+  replaceDelivery,
+  saveUrlBackoff,
+} from '../../../lib/webhooks/delivery-table.ts';
 import type { WebhookUrlHealth } from '../../../lib/webhooks/endpoint-health.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { createUniqueName } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
 
 const url = 'https://example.com/purchases';
 const app = { name: 'my-app', webhookSettings: { urls: [url], sandboxUrls: [], includesPassword: false } };
@@ -23,18 +32,19 @@ const failed = (state: WebhookDelivery['state'], count: number): WebhookDelivery
 
 /** Returns the problems that the check finds for a URL of this health and these deliveries. */
 async function listProblems(health: WebhookUrlHealth, rows: readonly WebhookDelivery[]): Promise<string[]> {
-  const deliveries = {
-    findUrlHealth: async () => health,
-    listPage: async (_app: string, { state }: { state: string }) => ({
-      rows: rows.filter((row) => row.state === state),
-    }),
-  };
-  const findings = await checkWebhooks(app as unknown as App, {
-    deliveries: deliveries as never,
-    emulator: {} as never,
-    now: () => 0,
-  });
-  return findings.map(({ problem }) => problem);
+  const service = createService(await createTestTable(), { now: () => 0 });
+  const name = createUniqueName();
+  if (health.disabledAt !== undefined) await disableWebhookUrl(service, name, url, health.disabledAt);
+  else await saveUrlBackoff(service, name, url, health);
+  for (const row of rows) {
+    const delivery = { ...row, appName: name };
+    const { failedAttempts: _attempts, lastHttpStatus: _status, ...created } = delivery;
+    const pending = { ...created, state: 'pending', failedAttempts: 0 } as const;
+    await createDeliveryIfAbsent(service, pending);
+    await replaceDelivery(service, pending, delivery, 0);
+  }
+  const findings = await checkWebhooks({ ...app, name } as unknown as App, service);
+  return findings.map(({ problem }) => problem.replaceAll(name, 'my-app'));
 }
 
 describe('checkWebhooks', () => {

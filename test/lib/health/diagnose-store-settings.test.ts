@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../../composition/deps.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import { type Platform, platforms } from '../../../lib/foundation/platform.ts';
+import { minuteMs } from '../../../lib/foundation/time.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
-import { type Platform, platforms } from '../../../lib/shared/platform.ts';
-import { minuteMs } from '../../../lib/shared/time.ts';
 import { createUniqueName } from '../../../testing/given.ts';
 import { overrideDeps } from '../../../testing/override-deps.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
@@ -25,10 +25,10 @@ async function setAccountProblem(platform: Platform, problem: string | null): Pr
   expect(status).toBe(200);
 }
 
-const diagnose = async (appName: string, platform: Platform, dependencies = deps()) =>
+const diagnose = async (appName: string, platform: Platform, dependencies = getService()) =>
   await diagnoseStoreSettings(appName, platform, {
     recorder: createEventRecorder({ type: 'test', date: Date.now() }),
-    deps: dependencies,
+    service: dependencies,
   });
 
 /** Creates an app with changed settings for the store, and diagnoses them. */
@@ -128,7 +128,7 @@ describe('diagnoseStoreSettings', () => {
     async (platform, minutes) => {
       const { appName } = await service.createApp([platform]);
       const now = () => Date.now() + minutes * minuteMs;
-      const { findings } = await diagnose(appName, platform, overrideDeps(deps(), { now }));
+      const { findings } = await diagnose(appName, platform, overrideDeps(getService(), { now }));
       expect(findings).toMatchObject([{ code: 'clock-wrong', problem: expect.stringContaining('12 minutes') }]);
       expect(findings[0]).not.toHaveProperty('app');
     },
@@ -136,7 +136,7 @@ describe('diagnoseStoreSettings', () => {
 
   it('reports settings that cannot be decrypted', async () => {
     const { appName } = await service.createApp(['store_a']);
-    const { table } = deps();
+    const { table } = getService();
     await table.update({
       Key: { pk: `APP#${appName}`, sk: 'STORE#store_a' },
       UpdateExpression: 'SET settings = :settings',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { runChecks } from '../../../lib/health/run-checks.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
 
 const run = async (...errors: readonly Error[]) => {
   const checks = errors.map((error, index) => ({ name: `check ${index}`, run: async () => Promise.reject(error) }));

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../../composition/deps.ts';
+import { listEventPage } from '../../../lib/events/event-table.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import { minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import { testNotificationRoute } from '../../../lib/health/test-notification-route.ts';
-import { minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { type NotificationServer, startNotificationServer } from '../../../testing/notification-server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 import { startWorkQueues, type WorkQueues } from '../../../testing/work-queues.ts';
@@ -26,8 +27,9 @@ async function testRoute(timeoutMs: number) {
   const { appName: app } = await service.createApp(['store_a']);
   const url = `${server.url}/v3/webhook/store_a/${app}`;
   await service.setNotificationUrl('store_a', url);
-  const listLatestEvents = async () => (await deps().events.listPage(app, { limit: 50, includesReads: false })).rows;
-  return await testNotificationRoute({ app, platform: 'store_a', url, timeoutMs, listLatestEvents }, deps());
+  const listLatestEvents = async () =>
+    (await listEventPage(getService(), app, { limit: 50, includesReads: false })).rows;
+  return await testNotificationRoute({ app, platform: 'store_a', url, timeoutMs, listLatestEvents }, getService());
 }
 
 describe('testNotificationRoute', () => {

@@ -1,14 +1,18 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Deps, deps } from '../../../composition/deps.ts';
 import { getApp, setStrategy } from '../../../lib/apps/manage-apps.ts';
+import { listEventsByTags } from '../../../lib/events/event-table.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import { importRow } from '../../../lib/import/import-row.ts';
 import { type ImportRow, parseImportRow } from '../../../lib/import/parse-import-row.ts';
+import { addErasedNames, selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
+import { findPurchase } from '../../../lib/purchases/purchase-table.ts';
 import type { Store, StoreValidation } from '../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../lib/stores/store-context.ts';
-import { createObservation, createUniqueName, givenApp } from '../../../testing/given.ts';
-import { createCustomerDataDeps } from '../../../testing/given-customer.ts';
+import { createObservation, createUniqueName, testCipher } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 beforeAll(async () => {
@@ -31,7 +35,7 @@ interface ImportOptions {
   readonly validate?: Partial<StoreValidation>;
   readonly refresh?: Store['refresh'];
   readonly onValidate?: (context: StoreContext) => void;
-  readonly changedDeps?: Partial<Deps>;
+  readonly service?: Service;
 }
 
 /** Imports a row of a store with these results. Returns whether the table changed. */
@@ -43,7 +47,7 @@ async function runImport(
     validate = {},
     refresh = async () => [createObservation()],
     onValidate,
-    changedDeps,
+    service = getService(),
   }: ImportOptions,
 ): Promise<boolean> {
   const validateReceipt = async (_request: unknown, context: StoreContext) => {
@@ -51,18 +55,19 @@ async function runImport(
     return { ...validation, ...validate };
   };
   const store = { platform: 'store_a', validate: validateReceipt, refresh };
-  const loadStore = async () => store as unknown as Store;
+  const openStore = async () => store as unknown as Store;
   return await importRow(row, line, {
-    app: await getApp(deps().apps, appName),
+    app: await getApp(getService(), appName),
     isUnannounced: true,
     onStoreCall: () => {},
-    deps: { ...deps(), loadStore, ...changedDeps } as Deps,
+    service,
+    openStore,
   });
 }
 
-const givenAppName = async (): Promise<string> => (await givenApp(deps().table)).appName;
+const givenAppName = async (): Promise<string> => (await givenApp(getService().table)).appName;
 const findUsers = async (appName: string, purchaseId = 'store_a:1') =>
-  (await deps().purchases.find(appName, purchaseId))?.entitledUsers;
+  (await findPurchase(getService(), appName, purchaseId))?.entitledUsers;
 
 describe('importRow', () => {
   it.each([[{ isOffline: true }], [{ isFallback: true }]] as const)(
@@ -103,12 +108,12 @@ describe('importRow', () => {
 
   it('claims in the order of the file with any order of the imports', async () => {
     const appName = await givenAppName();
-    await setStrategy(deps().apps, appName, 'first');
+    await setStrategy(getService(), appName, 'first');
     const toRow = (user: string) => parseImportRow({ platform: 'store_a', originalTransactionId: '1', user });
     await runImport(toRow('second'), { appName, line: 7 });
     await runImport(toRow('first'), { appName, line: 4 });
     expect(await findUsers(appName)).toEqual(['first']);
-    await setStrategy(deps().apps, appName, 'last');
+    await setStrategy(getService(), appName, 'last');
     await runImport(toRow('third'), { appName, line: 9 });
     await runImport(toRow('earlier'), { appName, line: 2 });
     expect(await findUsers(appName)).toEqual(['third']);
@@ -124,29 +129,26 @@ describe('importRow', () => {
 
   it('rejects a user who was erased, without a query of the store, and keeps the erasure', async () => {
     const appName = await givenAppName();
-    const { erasedNames, recordPurchase } = createCustomerDataDeps(deps().table);
-    const changedDeps = { erasedNames, recordPurchase };
-    await erasedNames.add(appName, ['ann', 'bob']);
+    const service = { ...getService(), cipher: testCipher };
+    await addErasedNames(service, appName, ['ann', 'bob']);
     for (const users of [{ user: 'ann' }, { entitledUsers: ['cyd', 'bob'] }]) {
       const refresh = async () => {
         throw new Error('queried');
       };
       await expect(
-        runImport(parseImportRow({ purchaseId: 'apple:1', ...users }), { appName, refresh, changedDeps }),
+        runImport(parseImportRow({ purchaseId: 'apple:1', ...users }), { appName, refresh, service }),
       ).rejects.toMatchObject({ code: 'InvalidPayload', message: expect.stringMatching(/erased on request/) });
     }
     expect(await findUsers(appName)).toBeUndefined();
-    expect(await erasedNames.select(appName, ['ann', 'bob'])).toEqual(['ann', 'bob']);
-    expect(await runImport(parseImportRow({ purchaseId: 'apple:1', user: 'cyd' }), { appName, changedDeps })).toBe(
-      true,
-    );
+    expect(await selectErasedNames(service, appName, ['ann', 'bob'])).toEqual(['ann', 'bob']);
+    expect(await runImport(parseImportRow({ purchaseId: 'apple:1', user: 'cyd' }), { appName, service })).toBe(true);
   });
 
   it('records an event that names the user and the purchase', async () => {
     const appName = await givenAppName();
     const user = createUniqueName('user');
     await runImport(parseImportRow({ purchaseId: 'apple:1', user }), { appName });
-    const [event] = await deps().events.listByTags(appName, [user], 10);
+    const [event] = await listEventsByTags(getService(), appName, [user], 10);
     expect(event).toMatchObject({
       type: 'purchase.imported',
       applicationUsername: user,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { platforms } from '../../../lib/foundation/platform.ts';
 import { hintColumns, importFormats } from '../../../lib/import/import-columns.ts';
 import { parseImportRow } from '../../../lib/import/parse-import-row.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
-import { platforms } from '../../../lib/shared/platform.ts';
 
 describe('parseImportRow', () => {
   it('accepts neutral and brand names of platforms, and ids with and without prefix', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { chooseUsdRate, withUsdRate } from '../../../lib/money/usd-conversion.ts';
 import { merge } from '../../../lib/purchases/merge.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
 const rates = { date: '2025-12-31', perEuro: { USD: '1.1', JPY: '180' } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { minuteMs } from '../../../lib/foundation/time.ts';
 import { compareProblems } from '../../../lib/problems/compare-problems.ts';
 import type { Problem } from '../../../lib/problems/describe-problems.ts';
-import { minuteMs } from '../../../lib/shared/time.ts';
 
 const startedAt = Date.parse('2026-03-01T12:00:00Z');
 const warning: Problem = { id: 'store store_a', tone: 'warn', text: '2 of 10 requests failed.' };

@@ -1,17 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import type { App } from '../../../lib/apps/app.ts';
-import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { createAlertRepository } from '../../../lib/db/alert-repository.ts';
-import { createAppRepository } from '../../../lib/db/app-repository.ts';
-import { createDeliveryRepository } from '../../../lib/db/delivery-repository.ts';
-import { createDueItemRepository } from '../../../lib/db/due-item-repository.ts';
-import { createStoreActivityRepository } from '../../../lib/db/store-activity-repository.ts';
+import { findApp, storeWebhook, updateApp } from '../../../lib/apps/app-table.ts';
+import type { PostOutcome, WebhookRequest } from '../../../lib/foundation/outgoing/post-webhook.ts';
+import { minuteMs } from '../../../lib/foundation/time.ts';
 import { sendAlerts } from '../../../lib/problems/send-alerts.ts';
 import { setAlertUrl } from '../../../lib/problems/set-alert-url.ts';
-import { minuteMs } from '../../../lib/shared/time.ts';
 import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
-import type { PostOutcome, WebhookRequest } from '../../../lib/webhooks/post-webhook.ts';
-import { givenApp, startDate, testCipher } from '../../../testing/given.ts';
+import { createDeliveryIfAbsent, replaceDelivery } from '../../../lib/webhooks/delivery-table.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 const alertUrl = 'https://hooks.example.com/services/T000/B000/4cretAlertToken';
@@ -20,12 +18,13 @@ const settings = { urls: ['https://app.example/hook?token=4cret'], sandboxUrls: 
 
 /** An app with an alert URL and a dead webhook of a customer, and the runs of the worker at a time of the test. */
 async function givenDeadWebhook() {
-  const table = await createTestTable();
-  const apps = createAppRepository(table, testCipher);
-  const deliveries = createDeliveryRepository(table);
+  // The worker reads all apps of a table.
+  const table = await createTestTable(createUniqueName('alerts'));
+  const service = createService(table);
+
   const { appName } = await givenApp(table);
-  await setAlertUrl(appName, alertUrl, { apps, emulator: { roots: [] } });
-  await apps.setWebhook(appName, settings, () => 'whsec_4cret');
+  await setAlertUrl(appName, alertUrl, service);
+  await storeWebhook(service, appName, settings, () => 'whsec_4cret');
   const notification = { id: 'n-1', reason: 'RENEWED', date: startDate } as const;
   const [url = ''] = settings.urls;
   const delivery = buildDelivery({
@@ -43,33 +42,28 @@ async function givenDeadWebhook() {
     failureReason: reason,
     lastAttemptAt: startDate,
   } as const;
-  await deliveries.createIfAbsent(delivery);
-  await deliveries.replaceIfUnchanged(delivery, dead, startDate);
+  await createDeliveryIfAbsent(service, delivery);
+  await replaceDelivery(service, delivery, dead, startDate);
   const requests: WebhookRequest[] = [];
   let outcome: PostOutcome = { status: 200, bodyExcerpt: 'ok' };
   const run = async (now: number, change: Partial<App> = {}): Promise<string[]> => {
-    const app = { ...(await getApp(apps, appName)), ...change };
+    await updateApp(service, appName, () => ({ members: change }));
     requests.length = 0;
     await sendAlerts({
-      alerts: createAlertRepository(table),
-      // The table of the test run has the apps of other tests.
-      apps: { list: async () => [app], listConnectedPlatforms: apps.listConnectedPlatforms },
-      deliveries,
-      dueItems: createDueItemRepository(table),
+      ...service,
       now: () => now,
       postWebhook: async (request) => {
         requests.push(request);
         return outcome;
       },
-      storeActivities: createStoreActivityRepository(table),
     });
     return requests.flatMap(({ body }) => String(JSON.parse(body).text).split('\n').slice(1));
   };
-  const solve = async () => await deliveries.replaceIfUnchanged(dead, { ...dead, state: 'delivered' }, startDate);
+  const solve = async () => await replaceDelivery(service, dead, { ...dead, state: 'delivered' }, startDate);
   const respond = (next: PostOutcome) => {
     outcome = next;
   };
-  return { appName, apps, requests, respond, run, solve };
+  return { appName, service, requests, respond, run, solve };
 }
 
 const started = [
@@ -123,11 +117,9 @@ describe('sendAlerts', () => {
   });
 
   it('rejects an alert URL that is not public', async () => {
-    const { apps, appName } = await givenDeadWebhook();
+    const { appName, service } = await givenDeadWebhook();
     for (const url of ['http://hooks.example.com', 'https://169.254.169.254/x', 'https://127.0.0.1/x', 'text'])
-      await expect(setAlertUrl(appName, url, { apps, emulator: { roots: [] } })).rejects.toMatchObject({
-        code: 'InvalidPayload',
-      });
-    expect((await getApp(apps, appName)).alertUrl).toBe(alertUrl);
+      await expect(setAlertUrl(appName, url, service)).rejects.toMatchObject({ code: 'InvalidPayload' });
+    expect((await findApp(service, appName))?.alertUrl).toBe(alertUrl);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { type ActivePeriod, listActivePeriods, listTrials } from '../../../lib/purchases/active-periods.ts';
 import type { EncryptedObservation } from '../../../lib/purchases/merge.ts';
 import { isActive, isSubscription, type Purchase } from '../../../lib/purchases/purchase.ts';
 import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs, hourMs, secondMs } from '../../../lib/foundation/time.ts';
 import type { EncryptedObservation } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type StoredPurchase,
 } from '../../../lib/purchases/purchase-change.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { dayMs, hourMs, secondMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
 const buildUpdate = (fields: Partial<PurchaseUpdate>): PurchaseUpdate => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Catalogue, findCatalogueProduct } from '../../../lib/purchases/catalogue.ts';
-import { parse } from '../../../lib/shared/parse.ts';
+import { Catalogue, findCatalogueProduct } from '../../../lib/apps/catalogue.ts';
+import { parse } from '../../../lib/foundation/parse.ts';
 
 describe('findCatalogueProduct', () => {
   const catalogue = parse(Catalogue, {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { type Strategy, strategies } from '../../../lib/apps/strategy.ts';
 import {
   addClaim,
   type Claim,
@@ -8,8 +9,6 @@ import {
   getEntitledSince,
   isLastStrategy,
   resolveEntitledUsers,
-  type Strategy,
-  strategies,
 } from '../../../lib/purchases/claims.ts';
 
 const arbitraryHistory = fc.array(

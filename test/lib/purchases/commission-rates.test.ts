@@ -5,8 +5,8 @@ import {
   isReviewDue,
   listCommissionRates,
   ratesReviewedOn,
-} from '../../../lib/purchases/commission-rates.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
+} from '../../../lib/apps/commission-rates.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
 
 const sale = {
   platform: 'store_a',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { findLifecycleReasons } from '../../../lib/purchases/lifecycle-reasons.ts';
 import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 

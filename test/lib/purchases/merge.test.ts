@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Claim, resolveEntitledUsers, strategies } from '../../../lib/purchases/claims.ts';
+import { strategies } from '../../../lib/apps/strategy.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
+import { type Claim, resolveEntitledUsers } from '../../../lib/purchases/claims.ts';
 import { computeClaimMove, computeClaimReturn } from '../../../lib/purchases/move-claim.ts';
 import {
   computePurchaseChange,
   type PurchaseChange,
   type StoredPurchase,
 } from '../../../lib/purchases/purchase-change.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const base = { mergeId: 'merge_1', from: 'guest', to: 'ann', strategy: 'all', now: startDate } as const;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
+import type { Catalogue } from '../../../lib/apps/catalogue.ts';
+import { addBillingPeriods, type BillingPeriod } from '../../../lib/foundation/billing-period.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
-import { addBillingPeriods, type BillingPeriod } from '../../../lib/shared/billing-period.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const season = 'non renewing subscription';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { findCurrentSubscription, toPurchaseCollection } from '../../../lib/purchases/purchase-collection.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const now = startDate + 10 * dayMs;

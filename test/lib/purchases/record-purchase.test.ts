@@ -1,14 +1,21 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { findCachedApp, findCachedCatalogue } from '../../../lib/apps/app-cache.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
+import { findStoredPurchase } from '../../../lib/purchases/purchase-table.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
-import { buildLinkInput, buildValidationInput, createTestPurchases } from '../../../testing/purchase-repository.ts';
+import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
+let service: Service;
 beforeAll(async () => {
   table = await createTestTable();
+  service = createService(table);
 });
 
 const purchaseId = 'store_a:1';
@@ -40,32 +47,30 @@ const wrapTable = (around: (name: 'query' | 'get' | 'update') => Promise<void> |
 describe('recordPurchase', () => {
   it('reads the purchase once for a repeated validation without a change', async () => {
     const appName = createUniqueName();
-    await createTestPurchases(table).recordPurchase(
-      appName,
-      purchaseId,
-      buildValidationInput('ann', createObservation({ purchaseId })),
-    );
+    await recordPurchase(service, appName, purchaseId, buildValidationInput('ann', createObservation({ purchaseId })));
     const calls: string[] = [];
-    const counting = createTestPurchases(wrapTable((name) => void calls.push(name)));
-    await counting.recordPurchase(appName, purchaseId, repeated);
+    const counting = createService(wrapTable((name) => void calls.push(name)));
+    // The reads of the app and of its catalogue, which the cache has for later requests.
+    await Promise.all([findCachedApp(counting, appName), findCachedCatalogue(counting, appName)]);
+    calls.splice(0);
+    await recordPurchase(counting, appName, purchaseId, repeated);
     expect(calls).toEqual(['query', 'update']);
-    expect((await counting.findStored(appName, purchaseId))?.state.asOf).toBe(startDate + dayMs);
+    expect((await findStoredPurchase(counting, appName, purchaseId))?.state.asOf).toBe(startDate + dayMs);
   });
 
   it('keeps a claim that is recorded between the read and the write of a repeated validation', async () => {
     const appName = createUniqueName();
-    const { recordPurchase } = createTestPurchases(table);
-    await recordPurchase(appName, purchaseId, buildValidationInput('ann', createObservation({ purchaseId })));
+    await recordPurchase(service, appName, purchaseId, buildValidationInput('ann', createObservation({ purchaseId })));
     let isInterrupted = false;
-    const interrupted = createTestPurchases(
+    const interrupted = createService(
       wrapTable(async (name) => {
         if (name !== 'query' || isInterrupted) return;
         isInterrupted = true;
-        await recordPurchase(appName, purchaseId, buildLinkInput('bob'));
+        await recordPurchase(service, appName, purchaseId, buildLinkInput('bob'));
       }),
     );
-    await interrupted.recordPurchase(appName, purchaseId, repeated);
-    const stored = await interrupted.findStored(appName, purchaseId);
+    await recordPurchase(interrupted, appName, purchaseId, repeated);
+    const stored = await findStoredPurchase(interrupted, appName, purchaseId);
     expect(stored?.claims.map(({ username }) => username).toSorted()).toEqual(['ann', 'bob']);
     expect(stored?.entitledUsers).toContain('bob');
     expect(stored?.state.asOf).toBe(startDate + dayMs);
@@ -73,7 +78,6 @@ describe('recordPurchase', () => {
 
   it('announces a renewal once that is observed after the plan change that followed it', async () => {
     const appName = createUniqueName();
-    const { recordPurchase } = createTestPurchases(table);
     const latest = createObservation({
       transactionId: 'store_a:4',
       productId: 'store_a:yearly',
@@ -93,7 +97,7 @@ describe('recordPurchase', () => {
     const record = async (asOf: number, transactions: readonly Transaction[], { purchase } = latest) => {
       const observation = { asOf, purchase, transactions, userAliases: [], isOrderedByTransaction: true as const };
       const input = { ...buildValidationInput('ann', observation), now: asOf };
-      return (await recordPurchase(appName, purchaseId, input))?.change?.lifecycleReasons;
+      return (await recordPurchase(service, appName, purchaseId, input))?.change?.lifecycleReasons;
     };
     const looks = [
       await record(startDate, [bought], createObservation({ purchaseId })),

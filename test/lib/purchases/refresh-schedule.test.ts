@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dueIndexKeys, moveDueSortKey, parseIntervalCheck, parseKeyTimestamp } from '../../../lib/foundation/keys.ts';
+import type { Platform } from '../../../lib/foundation/platform.ts';
+import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import {
   computeNextRefresh,
   computeRepeatedCheck,
   findIntervalCheck,
 } from '../../../lib/purchases/refresh-schedule.ts';
-import type { Platform } from '../../../lib/shared/platform.ts';
-import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const refreshAt = (now: number) => ({ now, hasRefreshToken: true, failedRefreshes: 0 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { isResubscription, selectPurchasesOfGroup } from '../../../lib/purchases/resubscription.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const buildPurchase = (fields: Partial<Purchase>): Purchase => createObservation(fields).purchase;

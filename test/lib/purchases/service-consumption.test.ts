@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import {
   chooseLaterConsumption,
   restoreBeforeConsumption,
   type ServiceConsumption,
   withServiceConsumption,
 } from '../../../lib/purchases/service-consumption.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 
 const Consumption: fc.Arbitrary<ServiceConsumption> = fc.record({
   date: fc.integer({ min: 0, max: 3 }),

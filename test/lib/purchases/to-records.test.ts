@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { CancelationReason } from '../../../lib/api/enumerations.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { isExpired } from '../../../lib/purchases/purchase.ts';
 import { toPurchaseRecord, toValidatorPurchase } from '../../../lib/purchases/to-records.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const arbitraryDate = fc.integer({ min: -2, max: 2 }).map((days) => startDate + days * dayMs);

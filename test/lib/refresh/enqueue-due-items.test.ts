@@ -1,9 +1,19 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { DueItem } from '../../../lib/foundation/keys.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import {
+  type DueItem,
+  dueIndexKeys,
+  duePartitions,
+  parseKeyTimestamp,
+  purchaseKey,
+} from '../../../lib/foundation/keys.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
-import type { PurchaseMessage } from '../../../lib/refresh/refresh-message.ts';
-import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
+import type { PurchaseMessage, RefreshMessage } from '../../../lib/refresh/refresh-message.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { startDate } from '../../../testing/given.ts';
 
 interface EnqueuedRefresh extends PurchaseMessage {
   readonly delaySeconds: number;
@@ -21,46 +31,62 @@ interface WorkerOptions {
   readonly isIndexStale?: boolean;
 }
 
-/** Runs the worker once. Returns the enqueued refreshes, and the leases of the items. */
+const now = startDate;
+/** Items that a query of one of the 16 shards returns, so that a batch is full. */
+const shardPage = 25;
+
+/** Builds the entries of the index, in the order of the items. */
+function buildEntries(items: readonly TestItem[], latenessMs: number) {
+  const oldest = now - Math.max(latenessMs, items.length);
+  return items.map((item, index) => {
+    if (item.kind !== 'purchase') throw new Error('Only purchases are listed.');
+    const key = purchaseKey(item.appName, item.purchaseId);
+    const repetition = item.nextCheckAt && { intervalMs: item.nextCheckAt, until: now + 30 * dayMs };
+    const check = item.isIntervalCheck ? { ...(repetition && { repetition }) } : undefined;
+    return { ...key, dueSk: dueIndexKeys(key, oldest + index, check).dueSk, dueAt: oldest + index };
+  });
+}
+
+/**
+ * Runs the worker once. Returns the enqueued refreshes, and the leases of the items: since its due time for a check
+ * that repeats, otherwise from now on.
+ */
 async function run(
   items: readonly TestItem[],
   { latenessMs = 0, isQueueDown = false, isConcurrent = false, isIndexStale = false }: WorkerOptions = {},
 ) {
-  const due = items.map((item, number) => ({
-    ...item,
-    dueAt: -latenessMs,
-    indexKey: { pk: String(number), sk: 'P', dueSk: '0' },
-  }));
+  const due = buildEntries(items, latenessMs);
   let remainingMs = 3_600_000;
   const [listed, enqueued, leases] = [[...due], [] as EnqueuedRefresh[], new Map<string, number>()];
-  const isCompleted = await enqueueDueItems(
-    {
-      maxLatenessMs: hourMs,
-      now: () => 0,
-      // No item is a grant, so nothing is read.
-      table: {} as Table,
-      dueItems: {
-        list: async (_now, limit) => (isIndexStale ? due.slice(0, limit) : listed.splice(0, limit)),
-        lease: async ({ indexKey }, until) => {
-          if (!isConcurrent) leases.set(indexKey.pk, until);
-          return !isConcurrent;
-        },
-        listOverdueRefreshes: async () => ({ dueTimes: [], isComplete: true }),
-      },
-      refreshQueue: {
-        async send(messages, { delaySeconds = 0 } = {}) {
-          if (isQueueDown) throw new Error('The queue is unavailable.');
-          for (const message of messages) if ('purchaseId' in message) enqueued.push({ ...message, delaySeconds });
-        },
-      },
-      webhookQueue: { send: async () => {} },
+  const table: Table = {
+    ...({} as Table),
+    query: async ({ partition }) => {
+      const first = duePartitions.indexOf(partition) * shardPage;
+      return isIndexStale ? due.slice(first, first + shardPage) : listed.splice(0, shardPage);
     },
-    () => (remainingMs -= 60_000),
-  ).then(
+    update: async ({ Key, ExpressionAttributeValues }) => {
+      if (isConcurrent) throw new ServiceError('Conflict', 'Another worker has leased the item.');
+      leases.set(String(Key?.pk), parseKeyTimestamp(String(ExpressionAttributeValues?.[':f0'])));
+    },
+  };
+  const refreshQueue: Service['refreshQueue'] = {
+    async send(messages, { delaySeconds = 0 } = {}) {
+      if (isQueueDown) throw new Error('The queue is unavailable.');
+      for (const message of messages as readonly RefreshMessage[])
+        if ('purchaseId' in message) enqueued.push({ ...message, delaySeconds });
+    },
+  };
+  const service = createService(table, { refreshQueue });
+  const isCompleted = await enqueueDueItems(service, () => (remainingMs -= 60_000)).then(
     () => true,
     () => false,
   );
-  return { enqueued, leases: due.map(({ indexKey }) => leases.get(indexKey.pk)), isCompleted };
+  const toLease = ({ pk, dueAt }: (typeof due)[number], index: number): number | undefined => {
+    const until = leases.get(pk);
+    const isRepeated = items[index]?.nextCheckAt !== undefined && until === dueAt + Number(items[index].nextCheckAt);
+    return until === undefined ? undefined : until - (isRepeated ? dueAt : now);
+  };
+  return { enqueued, leases: due.map(toLease), isCompleted };
 }
 
 /** Runs the worker once and returns the enqueued refreshes. */
@@ -107,7 +133,7 @@ describe('enqueueDueItems', () => {
       ...createRefreshes(300, 'store_a:check', true),
       ...createRefreshes(25, 'store_a:renewal', false),
       ...createRefreshes(4_000, 'store_a:later', true),
-      ...createRefreshes(700, 'store_a:renewal', false),
+      ...createRefreshes(700, 'store_a:renewal-later', false),
     ]);
     expect(enqueued.filter(({ delaySeconds }) => delaySeconds === 0).map(({ purchaseId }) => purchaseId)).toEqual(
       createRefreshes(25, 'store_a:renewal', false).map((item) => item.kind === 'purchase' && item.purchaseId),
@@ -116,7 +142,7 @@ describe('enqueueDueItems', () => {
   });
 
   const check: TestItem = { kind: 'purchase', appName: 'shop', purchaseId: 'store_a:1', isIntervalCheck: true };
-  const repeatedCheck: TestItem = { ...check, nextCheckAt: 3 * dayMs };
+  const repeatedCheck: TestItem = { ...check, purchaseId: 'store_a:2', nextCheckAt: 3 * dayMs };
 
   it('leases a check that repeats until the next check, and other refreshes for ten minutes', async () => {
     const { enqueued, leases } = await run([repeatedCheck, check]);

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Key } from '../../../lib/foundation/keys.ts';
-import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { type RefundService, readRefundRequests } from '../../../lib/refunds/answer-refund-request.ts';
+import { customerPartition } from '../../../lib/foundation/keys.ts';
+import { hourMs } from '../../../lib/foundation/time.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { readRefundRequests } from '../../../lib/refunds/answer-refund-request.ts';
 import type { RefundRequest } from '../../../lib/refunds/refund-request.ts';
-import { hourMs } from '../../../lib/shared/time.ts';
-import { createObservation, startDate } from '../../../testing/given.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
+import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { createTestTable } from '../../../testing/table.ts';
 
 const owners: Readonly<Record<string, string>> = { 'store_a:1': 'ann', 'store_a:2': 'ann', 'store_a:3': 'bob' };
 
@@ -21,48 +24,34 @@ const toRequest = (purchaseId: string): RefundRequest => ({
   version: 1,
 });
 
-/** A service in which each customer has one payment, with the customers of the reads. */
-function createCountedService() {
+/** Customers with their payments, and the customers of later reads. */
+async function givenCustomers() {
+  const appName = createUniqueName();
+  const table = await createTestTable();
+  for (const [purchaseId, username] of Object.entries(owners)) {
+    const observation = createObservation({ purchaseId, transactionId: purchaseId, productId: 'store_a:coins' });
+    await recordPurchase(createService(table), appName, purchaseId, buildValidationInput(username, observation));
+  }
   const reads: string[] = [];
-  const toTransaction = (purchaseId: string): Transaction => ({
-    transactionId: purchaseId,
-    purchaseId,
-    productId: 'store_a:coins',
-    platform: 'store_a',
-    sandbox: false,
-    purchaseDate: startDate,
+  const names = new Map(['ann', 'bob'].map((username) => [customerPartition(appName, username), username]));
+  const service = createService({
+    ...table,
+    async get(key) {
+      if (names.has(key.pk)) reads.push(`consent of ${names.get(key.pk)}`);
+      return await table.get(key);
+    },
+    async query(range) {
+      if (names.has(range.partition)) reads.push(`transactions of ${names.get(range.partition)}`);
+      return await table.query(range);
+    },
   });
-  const service = {
-    now: () => startDate,
-    table: {
-      async get({ pk }: Key) {
-        reads.push(`consent of ${pk.split('#').at(-1)}`);
-        return undefined;
-      },
-    },
-    ownedPurchases: {
-      async listTransactions(_appName: string, username: string) {
-        reads.push(`transactions of ${username}`);
-        return Object.keys(owners)
-          .filter((id) => owners[id] === username)
-          .map(toTransaction);
-      },
-    },
-    purchases: {
-      async find(_appName: string, purchaseId: string) {
-        const { purchase } = createObservation({ purchaseId, productId: 'store_a:coins' });
-        return { purchase, entitledUsers: [owners[purchaseId] ?? ''], asOf: startDate };
-      },
-      listTransactions: async (_appName: string, ids: readonly string[]) => ids.map(toTransaction),
-    },
-  };
-  return { service: service as object as RefundService, reads };
+  return { appName, service, reads };
 }
 
 describe('readRefundRequests', () => {
   it('reads the payments of a customer once for all requests of a page', async () => {
-    const { service, reads } = createCountedService();
-    const records = await readRefundRequests(service, 'demo', Object.keys(owners).map(toRequest));
+    const { appName, service, reads } = await givenCustomers();
+    const records = await readRefundRequests(service, appName, Object.keys(owners).map(toRequest));
     expect(
       records.map(({ purchaseId, applicationUsername, facts }) => [
         purchaseId,

@@ -1,14 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pMap from 'p-map';
-import { parseStreamRecord } from '../../../lib/db/stream-record.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
+import type { ItemImage, StreamRecord } from '../../../lib/foundation/stream-record.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { parseStreamRecord } from '../../../lib/purchases/stream-record.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import type { ItemImage, StreamRecord } from '../../../lib/shared/stream-record.ts';
-import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { countStoredItem, sumDailyCounts } from '../../../lib/statistics/count-item.ts';
+import { listCounterDays, listCounterMonths } from '../../../lib/statistics/counter-table.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
@@ -55,11 +56,11 @@ interface BatchOptions {
 
 /** Delivers the records in order like Lambda. Repeats failed records in a batch of a different size. */
 async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, crashes }: BatchOptions) {
-  const deps = createAggregationDeps(table, crashes);
+  const service = createAggregationDeps(table, crashes);
   let delivered = 0;
   for (let turn = 0; delivered < records.length; turn++) {
     const batch = records.slice(delivered, delivered + (batchSizes[turn % batchSizes.length] ?? 1));
-    const isSuccess = await aggregateStreamRecords(batch, 'shard-1', deps).then(
+    const isSuccess = await aggregateStreamRecords(batch, 'shard-1', service).then(
       () => true,
       () => false,
     );
@@ -68,10 +69,11 @@ async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, 
 }
 
 async function readCounters(appName: string) {
-  const { counters } = createAggregationDeps(table);
   return {
-    days: omitEmpty(indexByPeriod(await counters.listDays(appName, '2000-01-01', '2099-12-31'))),
-    months: omitEmpty(indexByPeriod(await counters.listMonths(appName))),
+    days: omitEmpty(
+      indexByPeriod(await listCounterDays(createAggregationDeps(table), appName, '2000-01-01', '2099-12-31')),
+    ),
+    months: omitEmpty(indexByPeriod(await listCounterMonths(createAggregationDeps(table), appName))),
   };
 }
 
@@ -139,16 +141,16 @@ describe('aggregateStreamRecords', () => {
 
   it('keeps a separate checkpoint for each shard', async () => {
     const appName = createUniqueName();
-    const deps = createAggregationDeps(table);
+    const service = createAggregationDeps(table);
     const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
     const recordOfShard1 = buildStreamRecord({ after: buildTransactionItem(appName, 1, fields) }, 7);
     const recordOfShard2 = buildStreamRecord({ after: buildTransactionItem(appName, 2, fields) }, 5);
     await Promise.all([
-      aggregateStreamRecords([recordOfShard1], 'shard-1', deps),
-      aggregateStreamRecords([recordOfShard2], 'shard-2', deps),
+      aggregateStreamRecords([recordOfShard1], 'shard-1', service),
+      aggregateStreamRecords([recordOfShard2], 'shard-2', service),
     ]);
-    await aggregateStreamRecords([recordOfShard1], 'shard-1', deps);
-    const [counter] = await deps.counters.listDays(appName, '2026-01-01', '2026-01-01');
+    await aggregateStreamRecords([recordOfShard1], 'shard-1', service);
+    const [counter] = await listCounterDays(service, appName, '2026-01-01', '2026-01-01');
     expect(counter?.counts).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
   });
 
@@ -157,7 +159,7 @@ describe('aggregateStreamRecords', () => {
     async () => {
       const appName = createUniqueName();
       let writes = 0;
-      const deps = createAggregationDeps(table, () => ++writes % 97 === 0);
+      const service = createAggregationDeps(table, () => ++writes % 97 === 0);
       const shards = Array.from({ length: 200 }, (_, shard) => {
         const [first, second] = [0, 1].map((part) => {
           const event = { ...keys.eventKey(appName, `${shard}-${part}`), date: startDate, type: 'receipt.validated' };
@@ -166,7 +168,7 @@ describe('aggregateStreamRecords', () => {
         return { shardId: `shard-${shard}`, batches: [[first], [first, second]] as StreamRecord[][] };
       });
       const deliver = async (batch: readonly StreamRecord[], shardId: string): Promise<void> =>
-        await aggregateStreamRecords(batch, shardId, deps).catch(async () => await deliver(batch, shardId));
+        await aggregateStreamRecords(batch, shardId, service).catch(async () => await deliver(batch, shardId));
       // The second batch of each shard repeats its first record, after 199 other shards have written the counters.
       for (const turn of [0, 1])
         await pMap(shards, async ({ shardId, batches }) => await deliver(batches[turn] ?? [], shardId), {
@@ -183,45 +185,45 @@ describe('aggregateStreamRecords', () => {
 
   it('skips and reports records that it cannot read, and counts the others', async () => {
     const appName = createUniqueName();
-    const deps = createAggregationDeps(table);
+    const service = createAggregationDeps(table);
     const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
     const unreadable = { ...buildTransactionItem(appName, 1, fields), transaction: 7 };
     const records = [unreadable, buildTransactionItem(appName, 2, fields)].map((after, position) =>
       buildStreamRecord({ after }, position),
     );
-    await aggregateStreamRecords(records, 'shard', deps);
-    const [counter] = await deps.counters.listDays(appName, '2026-01-01', '2026-01-01');
+    await aggregateStreamRecords(records, 'shard', service);
+    const [counter] = await listCounterDays(service, appName, '2026-01-01', '2026-01-01');
     expect(counter?.counts).toMatchObject({ transactions: 1 });
     const { key, writtenAt } = records[0] as StreamRecord;
     const reason = 'transaction: expected an object.';
-    expect(deps.sentFailures).toEqual([{ worker: 'aggregate-statistics', appName, key, reason, writtenAt }]);
+    expect(service.sentFailures).toEqual([{ worker: 'aggregate-statistics', appName, key, reason, writtenAt }]);
   });
 
   it('skips and reports a counter that it cannot read, and writes the others', async () => {
     const appName = createUniqueName();
-    const deps = createAggregationDeps(table);
+    const service = createAggregationDeps(table);
     const key = keys.counterKey(appName, '2026-01');
     await table.batchPut([{ ...key, counts: 'none' }]);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
-    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1)], 'shard', deps);
-    expect((await deps.counters.listDays(appName, '2026-01-01', '2026-01-01'))[0]?.counts).toEqual({ requests: 1 });
-    expect(deps.sentFailures).toMatchObject([{ worker: 'aggregate-statistics', appName, key }]);
+    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1)], 'shard', service);
+    expect((await listCounterDays(service, appName, '2026-01-01', '2026-01-01'))[0]?.counts).toEqual({ requests: 1 });
+    expect(service.sentFailures).toMatchObject([{ worker: 'aggregate-statistics', appName, key }]);
   });
 
   it('keeps counting an event that TTL deleted', async () => {
     const appName = createUniqueName();
-    const deps = createAggregationDeps(table);
+    const service = createAggregationDeps(table);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
     const ttlDeletion = parseStreamRecord({
       ...buildLambdaRecord({ before: event }, 2),
       userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     });
-    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1), ttlDeletion], 'shard-1', deps);
-    expect((await deps.counters.listMonths(appName))[0]?.counts).toEqual({ requests: 1 });
+    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1), ttlDeletion], 'shard-1', service);
+    expect((await listCounterMonths(service, appName))[0]?.counts).toEqual({ requests: 1 });
   });
 
   it('counts amounts beyond 53 bits, which currencies with small units reach', async () => {
-    const deps = createAggregationDeps(table);
+    const service = createAggregationDeps(table);
     const appName = createUniqueName();
     for (const id of [1, 2, 3, 4]) {
       const after = buildTransactionItem(appName, id, {
@@ -229,9 +231,9 @@ describe('aggregateStreamRecords', () => {
         amountMicros: 3_000_000_000_000_000 + id * 1_000_000,
         purchaseDate: startDate + id * dayMs,
       });
-      await aggregateStreamRecords([buildStreamRecord({ after }, id - 1)], 'shard', deps);
+      await aggregateStreamRecords([buildStreamRecord({ after }, id - 1)], 'shard', service);
     }
-    const [counter] = await deps.counters.listMonths(appName);
+    const [counter] = await listCounterMonths(service, appName);
     expect(JSON.stringify(counter)).toContain('12000000010000000');
   });
 });
@@ -246,13 +248,13 @@ const buildRefundCounts = (micros: number): Counts => ({
 describe('aggregateStreamRecords (sandbox)', () => {
   it('writes no counter of the sandbox for items outside it', async () => {
     const appName = createUniqueName();
-    const deps = createAggregationDeps(table);
-    const read = async () => await deps.counters.listMonths(appName, undefined, undefined, { isSandbox: true });
+    const service = createAggregationDeps(table);
+    const read = async () => await listCounterMonths(service, appName, undefined, undefined, { isSandbox: true });
     const build = (id: number, sandbox: boolean, position: number) =>
       buildStreamRecord({ after: buildTransactionItem(appName, id, { sandbox }) }, position);
-    await aggregateStreamRecords([build(1, false, 1)], 'shard-1', deps);
+    await aggregateStreamRecords([build(1, false, 1)], 'shard-1', service);
     expect(await read()).toEqual([]);
-    await aggregateStreamRecords([build(2, true, 2)], 'shard-1', deps);
+    await aggregateStreamRecords([build(2, true, 2)], 'shard-1', service);
     expect(await read()).toMatchObject([{ period: '2026-01', counts: { paid: 1, 'store_a/paid': 1 } }]);
   });
 });

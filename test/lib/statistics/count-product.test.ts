@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { computeUserErasure } from '../../../lib/purchases/erase-user.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
 import { countProductItem, type ProductCounts } from '../../../lib/statistics/count-product.ts';
 import { listCountsChanges } from '../../../lib/statistics/counts-change.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';

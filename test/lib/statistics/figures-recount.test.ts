@@ -10,15 +10,16 @@ import type { ChurnRow, ConversionCohort, LtvCohort, MrrRow, RetentionCohort } f
 import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/api/figures.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../../lib/export/export-app.ts';
+import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
+import { platforms } from '../../../lib/foundation/platform.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
+import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { addBillingPeriods } from '../../../lib/shared/billing-period.ts';
-import { platforms } from '../../../lib/shared/platform.ts';
-import { hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
-import { createExportDeps } from '../../../testing/export-deps.ts';
-import { createObservation, createTransaction, givenApp } from '../../../testing/given.ts';
+import { createExportService } from '../../../testing/export-service.ts';
+import { createObservation, createTransaction } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { givenPurchase } from '../../../testing/given-purchase.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -126,9 +127,9 @@ async function recordSubscription(
 async function recountWithPython(table: Table, appName: string) {
   const folder = await mkdtemp(path.join(tmpdir(), 'figures-'));
   try {
-    const exportDeps = createExportDeps(table);
+    const exportDeps = createExportService(table);
     exportDeps.moveTo(Date.now());
-    const app = await getApp(exportDeps.apps, appName);
+    const app = await getApp(exportDeps, appName);
     await exportApp(app, await createFolderTarget(folder), exportDeps, { kind: 'full', rowsPerPart: 10 });
     const run = async (...flags: string[]) => {
       const { stdout } = await promisify(execFile)('python3', ['testing/recount-figures.py', folder, ...flags]);

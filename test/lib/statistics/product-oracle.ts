@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import * as keys from '../../../lib/foundation/keys.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import {
   type ActivePeriod,
@@ -8,7 +9,7 @@ import {
 } from '../../../lib/purchases/active-periods.ts';
 import { isActive, isSubscription, type Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import type { AggregationDeps } from '../../../lib/statistics/aggregate-stream.ts';
+import { listCountedProducts, listCounterDays, listCounterMonths } from '../../../lib/statistics/counter-table.ts';
 import type { Counts } from '../../../lib/statistics/counts.ts';
 
 type PurchaseItem = Item &
@@ -111,11 +112,11 @@ function addSubscription(sums: Sums, item: PurchaseItem, isSandbox: boolean): vo
 }
 
 /** Returns the counters of all products in the format of `computeProductSums`. */
-async function readProductSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>, isSandbox: boolean) {
+async function readProductSums(appName: string, service: Service, isSandbox: boolean) {
   const sums = new Sums();
-  for (const product of await counters.listProducts(appName)) {
-    const days = await counters.listDays(appName, '2000-01-01', '2099-12-31', { product, isSandbox });
-    const months = await counters.listMonths(appName, undefined, undefined, { product, isSandbox });
+  for (const product of await listCountedProducts(service, appName)) {
+    const days = await listCounterDays(service, appName, '2000-01-01', '2099-12-31', { product, isSandbox });
+    const months = await listCounterMonths(service, appName, undefined, undefined, { product, isSandbox });
     for (const { period, counts } of [...days, ...months])
       for (const [name, value] of Object.entries(counts))
         sums.add([product.platform, product.productId, period], name, value);
@@ -124,10 +125,10 @@ async function readProductSums(appName: string, { counters }: Pick<AggregationDe
 }
 
 /** Returns the sums of each platform and of the app in the counters of the days. */
-async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>, isSandbox: boolean) {
+async function readAppSums(appName: string, service: Service, isSandbox: boolean) {
   const platforms = new Sums();
   const totals = new Sums();
-  for (const { period, counts } of await counters.listDays(appName, '2000-01-01', '2099-12-31', { isSandbox })) {
+  for (const { period, counts } of await listCounterDays(service, appName, '2000-01-01', '2099-12-31', { isSandbox })) {
     for (const [name, value] of Object.entries(counts)) {
       const [platform = '', sum] = name.split('/');
       if (sum !== undefined) platforms.add([platform, period], sum, value);
@@ -144,21 +145,21 @@ async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 
  */
 export async function expectCorrectProductCounters(
   table: Table,
-  { appName, deps }: { readonly appName: string; readonly deps: Pick<AggregationDeps, 'counters'> },
+  { appName, service }: { readonly appName: string; readonly service: Service },
 ): Promise<void> {
   const purchases = await readPurchases(table, appName);
-  for (const isSandbox of [false, true]) await expectCorrectScope(purchases, { appName, deps, isSandbox });
+  for (const isSandbox of [false, true]) await expectCorrectScope(purchases, { appName, service, isSandbox });
 }
 
 interface Scope {
   readonly appName: string;
-  readonly deps: Pick<AggregationDeps, 'counters'>;
+  readonly service: Service;
   readonly isSandbox: boolean;
 }
 
-async function expectCorrectScope(purchases: readonly Item[][], { appName, deps, isSandbox }: Scope): Promise<void> {
+async function expectCorrectScope(purchases: readonly Item[][], { appName, service, isSandbox }: Scope): Promise<void> {
   const productSums = computeProductSums(purchases, isSandbox);
-  expect(await readProductSums(appName, deps, isSandbox)).toEqual(productSums);
+  expect(await readProductSums(appName, service, isSandbox)).toEqual(productSums);
   const platformSums = new Sums();
   const totals = new Sums();
   for (const [key, counts] of Object.entries(productSums)) {
@@ -170,7 +171,7 @@ async function expectCorrectScope(purchases: readonly Item[][], { appName, deps,
     }
   }
   const expected = { platforms: platformSums.toObject(), totals: totals.toObject() };
-  expect(await readAppSums(appName, deps, isSandbox)).toEqual(expected);
+  expect(await readAppSums(appName, service, isSandbox)).toEqual(expected);
   expectActiveTotal(purchases, productSums, isSandbox);
 }
 

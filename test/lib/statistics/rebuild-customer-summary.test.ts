@@ -1,22 +1,21 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deps } from '../../../composition/deps.ts';
 import { listCustomers } from '../../../lib/api/customers.ts';
-import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
-import { createPayerRepository } from '../../../lib/db/payer-repository.ts';
-import { parsePurchaseItem } from '../../../lib/db/purchase-item.ts';
-import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
+import { updateCustomerSummary } from '../../../lib/customers/customer-table.ts';
+import { getService } from '../../../lib/foundation/container.ts';
 import { customerKey, listPartitions } from '../../../lib/foundation/keys.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../../../lib/foundation/time.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
-import type { EntitledPurchase } from '../../../lib/purchases/purchase-repository.ts';
-import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { parsePurchaseItem } from '../../../lib/purchases/purchase-item.ts';
+import type { EntitledPurchase } from '../../../lib/purchases/stored-purchase.ts';
 import { toIsoSeconds } from '../../../lib/purchases/to-records.ts';
-import { dayMs, type EpochMillis, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { rebuildCustomerSummaries } from '../../../lib/statistics/rebuild-customer-summaries.ts';
 import { buildBasicAuth, callEndpoint } from '../../../testing/call.ts';
-import { createObservation, givenApp, testCipher } from '../../../testing/given.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { createObservation } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { arbitraryHistories, createHistoryRunner, users } from '../../../testing/random-purchase-histories.ts';
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
@@ -29,15 +28,6 @@ beforeAll(async () => {
   table = await createTestTable();
   process.env.MASTER_KEY_ID = 'unused';
 });
-
-const createRecorder = (recordedTable: Table) =>
-  createRecordPurchase(
-    createPurchaseRepository(recordedTable, testCipher),
-    deps().exchangeRates,
-    async () => undefined,
-    async () => [],
-    createPayerRepository(table),
-  );
 
 /** Reads all purchases of an app one by one. */
 async function readPurchases(appName: string): Promise<EntitledPurchase[]> {
@@ -93,7 +83,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
         async ({ strategy, steps }, turns, batchSizes, crashes) => {
           const keys = await givenApp(table);
           const recorded = createRecordedTable(table, shardCount);
-          const runStep = createHistoryRunner(createRecorder(recorded.table), keys.appName, {
+          const runStep = createHistoryRunner(createService(recorded.table), keys.appName, {
             strategy,
             from: Date.now() - 25 * dayMs,
           });
@@ -145,14 +135,14 @@ describe('aggregateStreamRecords (customer summaries)', () => {
   it('omits the last purchase of a customer who lost it', async () => {
     const keys = await givenApp(table);
     const recorded = createRecordedTable(table, 1);
-    const runStep = createHistoryRunner(createRecorder(recorded.table), keys.appName, {
+    const runStep = createHistoryRunner(createService(recorded.table), keys.appName, {
       strategy: 'last',
       from: Date.now() - dayMs,
     });
     await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
-    await aggregateStreamRecords(recorded.shards[0]?.splice(0) ?? [], 'shard', deps());
+    await aggregateStreamRecords(recorded.shards[0]?.splice(0) ?? [], 'shard', getService());
     await runStep({ kind: 'claim', purchaseIndex: 0, user: 'bob', hoursBefore: 1 });
-    await aggregateStreamRecords(recorded.shards[0] ?? [], 'shard', deps());
+    await aggregateStreamRecords(recorded.shards[0] ?? [], 'shard', getService());
     const { body } = await callEndpoint(listCustomers, { headers: buildBasicAuth(keys.appName, keys.secretKey) });
     expect(body.rows).toMatchObject([
       { applicationUsername: 'ann', customerInfo: { activeSubscriber: false, lapsedSubscriber: false } },
@@ -165,7 +155,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
 describe('rebuildCustomerSummaries', () => {
   it('rebuilds the summaries of all customers or of the requested ones', async () => {
     const keys = await givenApp(table);
-    const runStep = createHistoryRunner(deps().recordPurchase, keys.appName, {
+    const runStep = createHistoryRunner(getService(), keys.appName, {
       strategy: 'all',
       from: Date.now() - dayMs,
     });
@@ -173,17 +163,17 @@ describe('rebuildCustomerSummaries', () => {
     await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
     await runStep({ kind: 'buy', purchaseIndex: 2, user: 'bob', hoursBefore: 1 });
     await runStep({ kind: 'claim', purchaseIndex: 0, user: 'eve', hoursBefore: 1 });
-    expect(await rebuildCustomerSummaries(keys.appName, deps(), { usernames: ['ann', 'unknown-user'] })).toEqual({
+    expect(await rebuildCustomerSummaries(keys.appName, getService(), { usernames: ['ann', 'unknown-user'] })).toEqual({
       checked: 1,
       corrected: 1,
       unknownUsernames: ['unknown-user'],
     });
-    expect(await rebuildCustomerSummaries(keys.appName, deps())).toEqual({
+    expect(await rebuildCustomerSummaries(keys.appName, getService())).toEqual({
       checked: 3,
       corrected: 2,
       unknownUsernames: [],
     });
-    expect(await rebuildCustomerSummaries(keys.appName, deps())).toEqual({
+    expect(await rebuildCustomerSummaries(keys.appName, getService())).toEqual({
       checked: 3,
       corrected: 0,
       unknownUsernames: [],
@@ -202,10 +192,10 @@ describe('rebuildCustomerSummaries', () => {
 describe('CustomerRepository.updateSummary', () => {
   it('does not recreate a customer who is deleted during the rebuild', async () => {
     const { appName } = await givenApp(table);
-    const runStep = createHistoryRunner(deps().recordPurchase, appName, { strategy: 'all', from: Date.now() - dayMs });
+    const runStep = createHistoryRunner(getService(), appName, { strategy: 'all', from: Date.now() - dayMs });
     await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
     const Key = customerKey(appName, 'ann');
-    const change = await createCustomerRepository(table).updateSummary(appName, 'ann', async () => {
+    const change = await updateCustomerSummary(createService(table), appName, 'ann', async () => {
       await table.transact([{ Delete: { TableName: table.name, Key } }]);
       return [createObservation().purchase];
     });

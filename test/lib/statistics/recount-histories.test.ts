@@ -1,27 +1,27 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
-import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createExchangeRateRepository } from '../../../lib/db/exchange-rate-repository.ts';
-import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
-import { createPayerRepository } from '../../../lib/db/payer-repository.ts';
-import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
-import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
+import type { Strategy } from '../../../lib/apps/strategy.ts';
+import { addDays, listDays } from '../../../lib/foundation/calendar.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import type { Product } from '../../../lib/foundation/keys.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
-import { createRateCache } from '../../../lib/money/exchange-rates/rate-cache.ts';
-import type { Strategy } from '../../../lib/purchases/claims.ts';
-import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { getItemPage } from '../../../lib/lists/paged-list.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { addDays, listDays } from '../../../lib/shared/calendar.ts';
-import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
+import {
+  listCountedProducts,
+  listCounterDays,
+  listCounterMonths,
+  replaceCounts,
+} from '../../../lib/statistics/counter-table.ts';
 import { addCounts, type Counts, indexByPeriod, type ListKind } from '../../../lib/statistics/counts.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
-import { createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { arbitraryHistories, createHistoryRunner } from '../../../testing/random-purchase-histories.ts';
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
@@ -31,10 +31,10 @@ import { createAggregationDeps } from './aggregation-deps.ts';
 import { expectCorrectProductCounters } from './product-oracle.ts';
 
 let table: Table;
-let lists: PagedListRepository;
+let service: Service;
 beforeAll(async () => {
   table = await createTestTable();
-  lists = createPagedListRepository(table, createCounterRepository(table));
+  service = createService(table);
 });
 
 const timeoutMs = 10 * minuteMs;
@@ -47,16 +47,9 @@ const listKinds: readonly ListKind[] = ['P', 'T', 'C'];
 function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100]) {
   const appName = createUniqueName();
   const recorded = createRecordedTable(table, 3);
-  const rates = createRateCache(createExchangeRateRepository(table), () => now);
-  const recordPurchase = createRecordPurchase(
-    createPurchaseRepository(recorded.table, testCipher),
-    rates,
-    async () => undefined,
-    async () => [],
-    createPayerRepository(recorded.table),
-  );
-  const runStep = createHistoryRunner(recordPurchase, appName, { strategy, from: startDate });
-  const deps = createAggregationDeps(table);
+  const service = createService(recorded.table);
+  const runStep = createHistoryRunner(service, appName, { strategy, from: startDate });
+  const aggregation = createAggregationDeps(table);
   const consumers = recorded.shards.map((records, index) =>
     createShardConsumer(records, { shard: `shard-${index}`, sizes: batchSizes }),
   );
@@ -64,7 +57,7 @@ function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100])
     appName,
     recorded,
     runStep,
-    deps,
+    aggregation,
     consumers,
     /**
      * Records a request on each of the days, and one a month earlier, so that all of these days have complete events.
@@ -80,7 +73,7 @@ function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100])
       );
     },
     async countAll() {
-      for (const consume of consumers) while (await consume(deps));
+      for (const consume of consumers) while (await consume(aggregation));
     },
   };
 }
@@ -170,22 +163,22 @@ const normalizeAll = (sums: SumsByPeriod) =>
   );
 
 /** Expects that the counters, and the pages that are located with them, agree with the items in the table. */
-async function expectCorrectCounters({ appName, deps }: History, skips: readonly number[] = []): Promise<void> {
-  const days = await deps.counters.listDays(appName, ...range);
-  const months = await deps.counters.listMonths(appName);
+async function expectCorrectCounters({ appName, aggregation }: History, skips: readonly number[] = []): Promise<void> {
+  const days = await listCounterDays(aggregation, appName, ...range);
+  const months = await listCounterMonths(aggregation, appName);
   const counted = Object.fromEntries(indexByPeriod([...days, ...months]));
   expect(normalize(counted)).toEqual(normalize(await computeSums(appName)));
-  await expectCorrectProductCounters(table, { appName, deps });
-  const sandboxDays = await deps.counters.listDays(appName, '2000-01-01', '2099-12-31', { isSandbox: true });
+  await expectCorrectProductCounters(table, { appName, service: aggregation });
+  const sandboxDays = await listCounterDays(aggregation, appName, '2000-01-01', '2099-12-31', { isSandbox: true });
   const sandboxMonths: Record<string, Counts> = {};
   for (const { period, counts } of sandboxDays)
     sandboxMonths[period.slice(0, 7)] = addCounts(sandboxMonths[period.slice(0, 7)] ?? {}, counts);
-  const countedMonths = await deps.counters.listMonths(appName, undefined, undefined, { isSandbox: true });
+  const countedMonths = await listCounterMonths(aggregation, appName, undefined, undefined, { isSandbox: true });
   expect(normalizeAll(Object.fromEntries(indexByPeriod(countedMonths)))).toEqual(normalizeAll(sandboxMonths));
   for (const list of listKinds) {
     const rows = await readRows(appName, list);
     for (const skip of skips) {
-      const page = await lists.getPage(appName, list, { skip, limit: 3, now });
+      const page = await getItemPage(service, appName, list, { skip, limit: 3, now });
       expect(page).toEqual({ items: rows.slice(skip, skip + 3), total: rows.length });
     }
   }
@@ -239,14 +232,14 @@ describe('aggregateStreamRecords (any history)', () => {
         fc.nat(20),
         async ({ strategy, steps }, batchSizes, repeated) => {
           const history = givenHistory(strategy, batchSizes);
-          const { appName, deps, recorded } = history;
+          const { appName, aggregation, recorded } = history;
           for (const step of steps) await history.runStep(step);
           await history.countAll();
           // Lambda repeats records after a lost response. The shards are read in any order.
           for (const [index, records] of [...recorded.shards.entries()].reverse())
-            await aggregateStreamRecords(records.slice(-repeated), `shard-${index}`, deps);
-          await expectCorrectProductCounters(table, history);
-          expect(await recount(appName, range, deps)).toEqual([]);
+            await aggregateStreamRecords(records.slice(-repeated), `shard-${index}`, aggregation);
+          await expectCorrectProductCounters(table, { appName, service: aggregation });
+          expect(await recount(aggregation, appName, range)).toEqual([]);
         },
       );
       await fc.assert(property, sampleRuns({ sample: 3, full: 25 }));
@@ -266,23 +259,25 @@ describe('correctCounters (any history)', () => {
         arbitrarySkips,
         async ({ strategy, steps }, requestDays, damages, skips) => {
           const history = givenHistory(strategy);
-          const { appName, deps } = history;
+          const { appName, aggregation } = history;
           await history.recordRequests(requestDays);
           for (const step of steps) await history.runStep(step);
           await history.countAll();
           for (const { period, name, value, isSandbox } of damages) {
-            const product = name.startsWith('store_a/') ? (await deps.counters.listProducts(appName))[0] : undefined;
+            const product = name.startsWith('store_a/')
+              ? (await listCountedProducts(aggregation, appName))[0]
+              : undefined;
             if (product) await deleteCounters(appName, product);
             if (value === undefined) {
               const Key = keys.counterKey(appName, period, { isSandbox });
               await table.transact([{ Delete: { TableName: table.name, Key } }]);
             } else {
               const change = (counts: Readonly<Record<string, number>>) => ({ ...counts, [name]: value });
-              await deps.counters.replaceCounts(appName, [{ period, isSandbox, change }]);
+              await replaceCounts(aggregation, appName, [{ period, isSandbox, change }]);
             }
           }
-          const differences = await recount(appName, range, deps);
-          await correctCounters(appName, { days: range, differences }, deps);
+          const differences = await recount(aggregation, appName, range);
+          await correctCounters(aggregation, appName, { days: range, differences });
           await expectCorrectCounters(history, skips);
         },
       );
@@ -300,7 +295,7 @@ describe('correctCounters (any history)', () => {
         fc.infiniteStream(fc.boolean()),
         async ({ strategy, steps }, splitDay, isCounted) => {
           const history = givenHistory(strategy);
-          const { appName, deps } = history;
+          const { appName, aggregation } = history;
           await history.recordRequests([3, 40]);
           for (const step of steps) await history.runStep(step);
           // The aggregator does not count the removed records.
@@ -318,13 +313,13 @@ describe('correctCounters (any history)', () => {
               if (calls++ % 3 === 2) throw new Error('crashed after the write');
             },
           };
-          const crashingDeps = { counters: createCounterRepository(crashingTable) };
+          const crashing = createService(crashingTable);
           const lastDay = addDays(range[0], splitDay);
           for (const days of [[range[0], lastDay] as const, [addDays(lastDay, 1), range[1]] as const]) {
             for (;;) {
-              const differences = await recount(appName, days, deps);
+              const differences = await recount(aggregation, appName, days);
               if (differences.length === 0) break;
-              await correctCounters(appName, { days, differences }, crashingDeps).catch(() => undefined);
+              await correctCounters(crashing, appName, { days, differences }).catch(() => undefined);
             }
           }
           await expectCorrectCounters(history);
@@ -345,14 +340,14 @@ describe('correctCounters (any history)', () => {
         fc.infiniteStream(fc.nat(15)),
         async ({ strategy, steps: earlierSteps }, { steps: concurrentSteps }, batchSizes, choices) => {
           const history = givenHistory(strategy, batchSizes);
-          const { appName, deps, consumers } = history;
+          const { appName, aggregation, consumers } = history;
           await history.recordRequests([2]);
           // The aggregator has not counted these steps when the recount starts.
           for (const step of earlierSteps) await history.runStep(step);
           const remainingSteps = [...concurrentSteps];
           const runConcurrentAction = async () => {
             const choice = choices.next().value;
-            await consumers[choice]?.(deps);
+            await consumers[choice]?.(aggregation);
             const step = choice > 12 ? remainingSteps.shift() : undefined;
             if (step) await history.runStep(step);
           };
@@ -371,19 +366,15 @@ describe('correctCounters (any history)', () => {
               return items;
             },
           };
-          const counters = createCounterRepository(changingTable);
-          const appItems = createAppItemRepository(changingTable);
-          const differences = await recount(appName, range, { appItems, counters });
-          await waitForStream(appName, {
-            streamMarkers: createStreamMarkerRepository(changingTable),
-            now: () => now,
-            wait: async () => {
-              for (const consume of consumers) await consume(deps);
-              await runNextAction();
-            },
+
+          const changing = createService(changingTable, { now: () => now });
+          const differences = await recount(changing, appName, range);
+          await waitForStream(changing, appName, async () => {
+            for (const consume of consumers) await consume(aggregation);
+            await runNextAction();
           });
           await runNextAction();
-          await correctCounters(appName, { days: range, differences }, { counters }).catch((error) =>
+          await correctCounters(changing, appName, { days: range, differences }).catch((error) =>
             expect(error).toMatchObject({ code: 'Conflict' }),
           );
           await history.countAll();
@@ -402,8 +393,8 @@ describe('waitForStream', () => {
     const wait = async (ms: number) => {
       time += 30 * ms;
     };
-    const streamMarkers = createStreamMarkerRepository(table);
-    await expect(waitForStream(createUniqueName(), { streamMarkers, now: () => time, wait })).rejects.toMatchObject({
+    const waiting = createService(table, { now: () => time });
+    await expect(waitForStream(waiting, createUniqueName(), wait)).rejects.toMatchObject({
       code: 'Conflict',
     });
   });

@@ -2,8 +2,14 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
+import {
+  listCountedProducts,
+  listCounterDays,
+  listCounterMonths,
+  replaceCounts,
+} from '../../../lib/statistics/counter-table.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
@@ -78,12 +84,12 @@ function buildItems(appName: string): Item[] {
 /** Writes the items of an app and counts those that `select` returns. */
 async function givenCountedItems(select: (items: readonly Item[]) => readonly Item[] = (items) => items) {
   const appName = createUniqueName();
-  const deps = createAggregationDeps(table);
+  const service = createAggregationDeps(table);
   const items = buildItems(appName);
   await table.batchPut(items);
   const records = select(items).map((after, index) => buildStreamRecord({ after }, index));
-  await aggregateStreamRecords(records, 'shard', deps);
-  return { appName, deps, items };
+  await aggregateStreamRecords(records, 'shard', service);
+  return { appName, service, items };
 }
 
 const isRefundedPayment = ({ sk }: Item): boolean => sk === 'T#store_a:3';
@@ -91,13 +97,13 @@ const omitRefundedPayment = (items: readonly Item[]) => items.filter((item) => !
 
 describe('recount', () => {
   it('returns no differences if all records are counted', async () => {
-    const { appName, deps } = await givenCountedItems();
-    expect(await recount(appName, days, deps)).toEqual([]);
+    const { appName, service } = await givenCountedItems();
+    expect(await recount(service, appName, days)).toEqual([]);
   });
 
   it('finds a payment that was not counted on its day and on the day of its refund', async () => {
-    const { appName, deps } = await givenCountedItems(omitRefundedPayment);
-    const differences = await recount(appName, days, deps);
+    const { appName, service } = await givenCountedItems(omitRefundedPayment);
+    const differences = await recount(service, appName, days);
     const periods = ['2026-02-03', '2026-02-10'];
     expect(differences.map(({ period }) => period)).toEqual([...periods, ...periods]);
     const amounts = [4_990_000, -4_990_000];
@@ -107,77 +113,75 @@ describe('recount', () => {
   });
 
   it('keeps the number of requests for days whose events have expired', async () => {
-    const { appName, deps } = await givenCountedItems();
-    await deps.counters.replaceCounts(appName, [
-      { period: '2026-01-02', change: (counts) => ({ ...counts, requests: 9 }) },
-    ]);
-    expect(await recount(appName, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);
+    const { appName, service } = await givenCountedItems();
+    await replaceCounts(service, appName, [{ period: '2026-01-02', change: (counts) => ({ ...counts, requests: 9 }) }]);
+    expect(await recount(service, appName, ['2026-01-01', '2026-01-15'])).toEqual([]);
   });
 });
 
 describe('correctCounters', () => {
   it('creates the missing counters of products and platforms', async () => {
     const appName = createUniqueName();
-    const deps = createAggregationDeps(table);
+    const service = createAggregationDeps(table);
     const items = buildItems(appName).map((item) => (item.sk === 'P' ? { ...item, entitledUsers: ['ann'] } : item));
     await table.batchPut(items);
     const range = ['2026-01-01', '2026-02-15'] as const;
-    expect(await deps.counters.listProducts(appName)).toEqual([]);
-    await correctCounters(appName, { days: range, differences: await recount(appName, range, deps) }, deps);
-    expect(await recount(appName, range, deps)).toEqual([]);
+    expect(await listCountedProducts(service, appName)).toEqual([]);
+    await correctCounters(service, appName, { days: range, differences: await recount(service, appName, range) });
+    expect(await recount(service, appName, range)).toEqual([]);
     const product = { platform: 'store_a', productId: 'store_a:monthly' } as const;
-    expect(await deps.counters.listProducts(appName)).toEqual([product]);
-    const [first] = await deps.counters.listDays(appName, ...range, { product });
+    expect(await listCountedProducts(service, appName)).toEqual([product]);
+    const [first] = await listCounterDays(service, appName, ...range, { product });
     expect(first).toMatchObject({
       period: '2026-01-01',
       counts: { active: 2, transactions: 1, paid: 1, usd: 4_990_000 },
     });
-    const [january, february] = await deps.counters.listMonths(appName, '', '9999', { product });
+    const [january, february] = await listCounterMonths(service, appName, '', '9999', { product });
     expect([january?.counts, february]).toEqual([{ active: 2 }, undefined]);
-    const [renewal] = await deps.counters.listDays(appName, '2026-01-06', '2026-01-06', { product });
+    const [renewal] = await listCounterDays(service, appName, '2026-01-06', '2026-01-06', { product });
     expect(renewal?.counts).toEqual({ 'N.RENEWED': 1 });
   });
 
   it('counts later changes of corrected data once', async () => {
     const appName = createUniqueName();
-    const deps = createAggregationDeps(table);
+    const service = createAggregationDeps(table);
     const items = buildItems(appName);
     await table.batchPut(items);
-    await correctCounters(appName, { days, differences: await recount(appName, days, deps) }, deps);
+    await correctCounters(service, appName, { days, differences: await recount(service, appName, days) });
     const before = items.find(({ sk }) => sk === 'P');
     const after = { ...before, pk: String(before?.pk), sk: 'P', entitledUsers: ['ann'], version: 2 };
     await table.batchPut([after]);
     const record = buildStreamRecord({ ...(before && { before }), after }, 1);
-    for (const repeated of [[record], [record, record]]) await aggregateStreamRecords(repeated, 'shard', deps);
-    expect(await recount(appName, days, deps)).toEqual([]);
+    for (const repeated of [[record], [record, record]]) await aggregateStreamRecords(repeated, 'shard', service);
+    expect(await recount(service, appName, days)).toEqual([]);
   });
 
   it('corrects days and the months that contain them', async () => {
-    const { appName, deps } = await givenCountedItems(omitRefundedPayment);
-    await correctCounters(appName, { days: february, differences: await recount(appName, february, deps) }, deps);
-    expect(await recount(appName, ['2026-01-01', '2026-02-28'], deps)).toEqual([]);
+    const { appName, service } = await givenCountedItems(omitRefundedPayment);
+    await correctCounters(service, appName, { days: february, differences: await recount(service, appName, february) });
+    expect(await recount(service, appName, ['2026-01-01', '2026-02-28'])).toEqual([]);
   });
 
   it('corrects a month that is completely in the range', async () => {
-    const { appName, deps } = await givenCountedItems();
-    await deps.counters.replaceCounts(appName, [
+    const { appName, service } = await givenCountedItems();
+    await replaceCounts(service, appName, [
       { period: '2026-01', change: (counts) => ({ ...counts, transactions: 77 }) },
     ]);
     const january = ['2026-01-01', '2026-01-31'] as const;
-    const differences = await recount(appName, january, deps);
+    const differences = await recount(service, appName, january);
     expect(differences.map(({ period, change }) => [period, change])).toEqual([['2026-01', { transactions: -74 }]]);
-    await correctCounters(appName, { days: january, differences }, deps);
-    expect(await recount(appName, january, deps)).toEqual([]);
+    await correctCounters(service, appName, { days: january, differences });
+    expect(await recount(service, appName, january)).toEqual([]);
   });
 
   it('rejects the correction of counters that changed since the recount', async () => {
-    const { appName, deps, items } = await givenCountedItems(omitRefundedPayment);
-    const differences = await recount(appName, february, deps);
+    const { appName, service, items } = await givenCountedItems(omitRefundedPayment);
+    const differences = await recount(service, appName, february);
     const lateRecords = items.filter(isRefundedPayment).map((after) => buildStreamRecord({ after }, 1_000));
-    await aggregateStreamRecords(lateRecords, 'shard', deps);
-    await expect(correctCounters(appName, { days: february, differences }, deps)).rejects.toMatchObject({
+    await aggregateStreamRecords(lateRecords, 'shard', service);
+    await expect(correctCounters(service, appName, { days: february, differences })).rejects.toMatchObject({
       code: 'Conflict',
     });
-    expect(await recount(appName, ['2026-02-01', '2026-02-28'], deps)).toEqual([]);
+    expect(await recount(service, appName, ['2026-02-01', '2026-02-28'])).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addDays, getSameDayPreviousMonth, listDays } from '../../../lib/shared/calendar.ts';
+import { addDays, getSameDayPreviousMonth, listDays } from '../../../lib/foundation/calendar.ts';
 import { addCounts, type Counts } from '../../../lib/statistics/counts.ts';
 import { parseStatsRange } from '../../../lib/statistics/stats-range.ts';
 import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay, sumUsd } from '../../../lib/statistics/to-stats.ts';

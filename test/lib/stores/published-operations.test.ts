@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../../composition/deps.ts';
 import { actOnPurchase } from '../../../lib/api/actions.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import type { Platform } from '../../../lib/foundation/platform.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
 import { refreshPurchase } from '../../../lib/refresh/refresh-purchase.ts';
 import { answerRefundRequest, listRefundRequests } from '../../../lib/refunds/contract.ts';
-import type { Platform } from '../../../lib/shared/platform.ts';
 import { recoverUndelivered } from '../../../lib/store-notifications/recover-notifications.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../../testing/notification-router.ts';
@@ -96,10 +96,13 @@ async function sendRequests(platform: Platform, changes: readonly string[]): Pro
   expect((await service.validate(keys, validate)).body).toMatchObject({ ok: true });
   for (const action of changes) {
     await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
-    await refreshPurchase({ appName: keys.appName, purchaseId: `${platform}:${id}` }, deps());
+    await refreshPurchase({ appName: keys.appName, purchaseId: `${platform}:${id}` }, getService());
   }
-  await diagnoseStoreSettings(keys.appName, platform, { recorder: { addExternalCall: () => {} }, deps: deps() });
-  await recoverUndelivered(deps(), () => Number.POSITIVE_INFINITY);
+  await diagnoseStoreSettings(keys.appName, platform, {
+    recorder: { addExternalCall: () => {} },
+    service: getService(),
+  });
+  await recoverUndelivered(getService(), () => Number.POSITIVE_INFINITY);
 }
 
 const idempotencyKey = 'attempt-1';

@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../../composition/deps.ts';
 import type { App } from '../../../lib/apps/app.ts';
-import type { Strategy } from '../../../lib/purchases/claims.ts';
+import { findCachedApp } from '../../../lib/apps/app-cache.ts';
+import type { Strategy } from '../../../lib/apps/strategy.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { selectObservations } from '../../../lib/validation/select-observations.ts';
-import { createObservation, givenApp, startDate } from '../../../testing/given.ts';
+import { createObservation, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 beforeAll(async () => {
@@ -21,10 +24,10 @@ const observe = (number: number, at = startDate, changes: Partial<Purchase> = {}
 };
 
 async function givenStored(observations: readonly Observation[], { strategy }: { readonly strategy: Strategy }) {
-  const keys = await givenApp(deps().table);
-  const app: App = { ...((await deps().appCache.find(keys.appName)) as App), strategy };
+  const keys = await givenApp(getService().table);
+  const app: App = { ...((await findCachedApp(getService(), keys.appName)) as App), strategy };
   const record = async (observation: Observation, username: string) =>
-    await deps().recordPurchase(app.name, observation.purchase.purchaseId, {
+    await recordPurchase(getService(), app.name, observation.purchase.purchaseId, {
       trigger: 'validation',
       observation,
       claim: { username, source: 'validation' },
@@ -37,7 +40,7 @@ async function givenStored(observations: readonly Observation[], { strategy }: {
     const unlistedPurchaseIds = ids.filter((id) => id !== listedId);
     const { observations: selected } = await selectObservations(observed, {
       app,
-      deps: deps(),
+      service: getService(),
       username,
       unlistedPurchaseIds,
     });

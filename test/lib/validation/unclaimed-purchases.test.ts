@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
-import { deps } from '../../../composition/deps.ts';
+import { findCachedApp } from '../../../lib/apps/app-cache.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { getService } from '../../../lib/foundation/container.ts';
+import { listOwnedPurchaseIds } from '../../../lib/purchases/owned-purchase-table.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { findMd5Alias } from '../../../lib/purchases/user-alias-table.ts';
 import { recordObservations } from '../../../lib/validation/record-observations.ts';
-import { createObservation, givenApp, startDate } from '../../../testing/given.ts';
+import { createObservation, startDate } from '../../../testing/given.ts';
+import { givenApp } from '../../../testing/given-app.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 beforeAll(async () => {
@@ -13,7 +18,7 @@ beforeAll(async () => {
 
 describe('recordObservations', () => {
   it('claims many unclaimed purchases of a customer in several validations', async () => {
-    const keys = await givenApp(deps().table);
+    const keys = await givenApp(getService().table);
     const count = 103;
     const ids = Array.from({ length: count }, (_, index) => `store_b:unclaimed-${index}`);
     await pMap(
@@ -22,20 +27,25 @@ describe('recordObservations', () => {
         const bought = { purchaseId, transactionId: purchaseId, platform: 'store_b' } as const;
         const observation = createObservation(bought, { userAliases: ['ann'] });
         const input = { trigger: 'notification', observation, strategy: 'all', now: startDate } as const;
-        await deps().recordPurchase(keys.appName, purchaseId, input);
+        await recordPurchase(getService(), keys.appName, purchaseId, input);
       },
       { concurrency: 8 },
     );
-    const app = await deps().appCache.find(keys.appName);
+    const app = await findCachedApp(getService(), keys.appName);
     if (!app) throw new Error('The app is missing.');
     const own = createObservation({ purchaseId: 'store_b:own', transactionId: 'store_b:own', platform: 'store_b' });
     const validate = async () => {
       const recorder = createEventRecorder({ type: 'receipt.validated', date: Date.now(), reqId: 'req' });
-      await recordObservations([own], { app, recorder, deps: deps(), request: { applicationUsername: 'ann' } });
-      return (await deps().ownedPurchases.listPurchaseIds(keys.appName, 'ann')).length;
+      await recordObservations([own], {
+        app,
+        recorder,
+        service: getService(),
+        request: { applicationUsername: 'ann' },
+      });
+      return (await listOwnedPurchaseIds(getService(), keys.appName, 'ann')).length;
     };
     expect(await validate()).toBe(101);
     expect(await validate()).toBe(count + 1);
-    expect(await deps().userAliases.findMd5Alias(keys.appName, 'ann', 1)).toMatchObject({ isSaved: true });
+    expect(await findMd5Alias(getService(), keys.appName, 'ann', 1)).toMatchObject({ isSaved: true });
   });
 });

@@ -1,11 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCatalogueAnnouncementRepository } from '../../../lib/db/catalogue-announcement-repository.ts';
-import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createPurchaseListRepository } from '../../../lib/db/list-repositories.ts';
-import { createPagedListRepository } from '../../../lib/db/paged-list-repository.ts';
-import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
-import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
-import { type AnnounceDeps, setAnnouncedCatalogue } from '../../../lib/webhooks/announce-catalogue.ts';
+import { findCatalogue, storeCatalogue } from '../../../lib/apps/app-table.ts';
+import type { Catalogue } from '../../../lib/apps/catalogue.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
+import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { setAnnouncedCatalogue } from '../../../lib/webhooks/announce-catalogue.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { createWebhookHarness, type WebhookHarness } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
@@ -23,28 +21,16 @@ async function givenCustomers(usernames: readonly string[]): Promise<WebhookHarn
     const observation = createObservation({ purchaseId, transactionId: purchaseId, expirationDate: startDate + dayMs });
     await harness.recordUpdate(purchaseId, buildPurchase(username, { observation }));
   }
-  await harness.deps.apps.setCatalogue(harness.keys.appName, give('basic'));
+  await storeCatalogue(harness.service, harness.keys.appName, give('basic'));
   return harness;
 }
 
 /** Announces a catalogue and returns the result with the waits between the webhooks. */
-async function announce(harness: WebhookHarness, catalogue: Catalogue, changes: Partial<AnnounceDeps> = {}) {
-  const { deps, keys } = harness;
+async function announce(harness: WebhookHarness, catalogue: Catalogue, changes: Partial<Service> = {}) {
+  const { service, keys } = harness;
   const waits: number[] = [];
-  const result = await setAnnouncedCatalogue(
-    keys.appName,
-    catalogue,
-    { rate: 2 },
-    {
-      ...deps,
-      catalogueAnnouncements: createCatalogueAnnouncementRepository(deps.table),
-      purchaseLists: createPurchaseListRepository(
-        createPagedListRepository(deps.table, createCounterRepository(deps.table)),
-      ),
-      wait: async (ms) => void waits.push(ms),
-      ...changes,
-    },
-  );
+  const wait = async (ms: number) => void waits.push(ms);
+  const result = await setAnnouncedCatalogue(keys.appName, catalogue, { rate: 2, wait }, { ...service, ...changes });
   return { ...result, waits };
 }
 
@@ -80,11 +66,11 @@ describe('setAnnouncedCatalogue', () => {
   it('continues after a failure with the same catalogue, and sends nothing twice', async () => {
     const harness = await givenCustomers(['ann', 'bob', 'cid']);
     let sent = 0;
-    const webhookQueue: AnnounceDeps['webhookQueue'] = {
+    const webhookQueue: Service['webhookQueue'] = {
       async send(messages, options) {
         sent += 1;
         if (sent === 2) throw new Error('The queue is unavailable.');
-        await harness.deps.webhookQueue.send(messages, options);
+        await harness.service.webhookQueue.send(messages, options);
       },
     };
     await expect(announce(harness, give('premium'), { webhookQueue })).rejects.toThrow('unavailable');
@@ -107,6 +93,6 @@ describe('setAnnouncedCatalogue', () => {
   it('rejects an app without a webhook URL and changes nothing', async () => {
     const harness = await createWebhookHarness({ urls: [] });
     await expect(announce(harness, give('premium'))).rejects.toThrow('webhook URL');
-    expect(await harness.deps.apps.findCatalogue(harness.keys.appName)).toBeUndefined();
+    expect(await findCatalogue(harness.service, harness.keys.appName)).toBeUndefined();
   });
 });

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { setStrategy } from '../../../lib/apps/manage-apps.ts';
-import { strategies } from '../../../lib/purchases/claims.ts';
-import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
+import { strategies } from '../../../lib/apps/strategy.ts';
+
+import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { backfillDeliveries } from '../../../lib/webhooks/backfill-deliveries.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
@@ -16,7 +17,7 @@ const getServer = useApplicationServer();
 
 /** Backfills the range and delivers the enqueued webhooks. */
 async function backfill(harness: WebhookHarness, from = startDate, to = harness.now + 1) {
-  const result = await backfillDeliveries(harness.keys.appName, { from, to }, harness.deps);
+  const result = await backfillDeliveries(harness.keys.appName, { from, to }, { service: harness.service });
   await harness.workUntil(harness.now);
   return result;
 }
@@ -146,7 +147,7 @@ describe('backfillDeliveries', () => {
       });
       const property = fc.asyncProperty(arbitraryHistory, async ({ strategy, storedAfterMs, steps }) => {
         const harness = await createWebhookHarness({ urls: [getServer().url] });
-        const app = await setStrategy(harness.deps.apps, harness.keys.appName, strategy);
+        const app = await setStrategy(harness.service, harness.keys.appName, strategy);
         if (storedAfterMs !== undefined) {
           const { claim: _claim, ...unclaimed } = buildPurchase('ann', { now: startDate + minuteMs + storedAfterMs });
           await harness.fanOut([await harness.recordUpdate(purchaseId, unclaimed)]);
@@ -159,7 +160,7 @@ describe('backfillDeliveries', () => {
           await harness.fanOut([record]);
         }
         const range = { from: startDate, to: harness.now + 1 };
-        expect(await backfillDeliveries(app.name, range, harness.deps)).toMatchObject({ created: 0 });
+        expect(await backfillDeliveries(app.name, range, { service: harness.service })).toMatchObject({ created: 0 });
       });
       await fc.assert(property, sampleRuns({ sample: 3, full: 40 }));
     },
@@ -216,7 +217,7 @@ describe('backfillDeliveries', () => {
     expect(await backfill(harness, startDate + 1)).toEqual({ expected: 0, created: 0 });
     await expect(backfill(harness, harness.now, harness.now)).rejects.toMatchObject({ code: 'InvalidPayload' });
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(harness.keys.appName, settings, { newSecret: false, deps: harness.deps });
+    await setWebhook(harness.keys.appName, settings, { newSecret: false, service: harness.service });
     await expect(backfill(harness, harness.now - dayMs)).rejects.toMatchObject({
       message: expect.stringMatching(/webhook URL .* is missing/),
     });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
-import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { checkSample, sampleRuns } from '../../../testing/sample.ts';
 import { createWebhookHarness, listDeliveries, type WrapCall } from '../../../testing/webhook-harness.ts';
@@ -80,7 +80,7 @@ async function deliverWithCrashes(crashes: Crashes): Promise<string[]> {
   await harness.workUntil(startDate + 4 * dayMs);
   injector.isEnabled = false;
   expectAllAnnounced();
-  expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
+  expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
   return injector.calls;
 }
 

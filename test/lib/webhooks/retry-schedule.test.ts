@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { dayMs, hourMs } from '../../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
 import {
   computeRetryDelayMs,
   maxRetryDurationMs,

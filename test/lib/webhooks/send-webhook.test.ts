@@ -1,16 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { findApp } from '../../../lib/apps/app-table.ts';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
+import { findRawEvent, listEventsByTags } from '../../../lib/events/event-table.ts';
 import { customerKey } from '../../../lib/foundation/keys.ts';
+import { dayMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
-import { dayMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { saveUrlBackoff } from '../../../lib/webhooks/delivery-table.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
 import { sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
-import { buildLinkInput } from '../../../testing/purchase-repository.ts';
+import { buildLinkInput } from '../../../testing/purchase-inputs.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import {
   createWebhookHarness,
@@ -28,16 +31,16 @@ const getServer = useApplicationServer();
 const buildBackoff = ({ now }: WebhookHarness) => ({ consecutiveFailures: 7, backoffUntil: now + 20 * minuteMs });
 
 /** Replaces the app's webhook URLs by one URL. */
-async function setOnlyUrl({ keys, deps }: WebhookHarness, path: string): Promise<void> {
+async function setOnlyUrl({ keys, service }: WebhookHarness, path: string): Promise<void> {
   const settings = { urls: [`${getServer().url}${path}`], sandboxUrls: [], includesPassword: true };
-  await setWebhook(keys.appName, settings, { newSecret: false, deps });
+  await setWebhook(keys.appName, settings, { newSecret: false, service });
 }
 
 const listBodies = () => getServer().requests.map(({ body }) => JSON.parse(body));
 const listPaths = () => getServer().requests.map(({ path }) => path);
 const listWebhookIds = () => getServer().requests.map(({ headers }) => headers['webhook-id']);
-const listFailureReasons = async ({ keys, deps }: WebhookHarness) =>
-  (await listDeliveries(keys.appName, 'dead', deps)).map(({ failureReason }) => failureReason);
+const listFailureReasons = async ({ keys, service }: WebhookHarness) =>
+  (await listDeliveries(keys.appName, 'dead', service)).map(({ failureReason }) => failureReason);
 
 /** Records the update, fans it out and runs the workers until the given time. */
 async function announce(
@@ -87,16 +90,16 @@ describe('fanOutDeliveries', () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const entitledUsers = Array.from({ length: 250 }, (_, index) => `user-${index}`);
-    const { table } = harness.deps;
+    const { table } = harness.service;
     await table.batchPut(entitledUsers.map((username) => ({ ...customerKey(record.appName, username), username })));
-    await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
+    await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.service);
     expect(new Set(harness.queue.map(({ message }) => message.deliveryId)).size).toBe(250);
   });
 
   it('creates no delivery for a user who was erased after the change', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
-    await harness.deps.table.batchDelete([customerKey(record.appName, 'ann')]);
+    await harness.service.table.batchDelete([customerKey(record.appName, 'ann')]);
     await harness.fanOut([record]);
     expect(harness.queue).toEqual([]);
   });
@@ -120,7 +123,7 @@ describe('fanOutDeliveries', () => {
     expect(harness.queue).toHaveLength(2);
     await harness.workUntil(harness.now);
     expect(listPaths().sort()).toEqual(['/', '/two']);
-    const app = await harness.deps.apps.find(harness.keys.appName);
+    const app = await findApp(harness.service, harness.keys.appName);
     expect(app?.webhookSettings?.sandboxUrls).toEqual([`${url}/sandbox`]);
   });
 
@@ -141,8 +144,8 @@ describe('fanOutDeliveries', () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const { after = {}, ...unchanged } = record;
-    await fanOutDeliveries([{ ...unchanged, before: after, after }], harness.deps);
-    await fanOutDeliveries([buildStreamRecord({ before: after }, 1)], harness.deps);
+    await fanOutDeliveries([{ ...unchanged, before: after, after }], harness.service);
+    await fanOutDeliveries([buildStreamRecord({ before: after }, 1)], harness.service);
     expect(harness.queue).toEqual([]);
   });
 });
@@ -172,12 +175,12 @@ describe('sendWebhook', () => {
       },
     });
     expect(request).toMatchObject({ path: '/hooks', headers: { 'content-type': 'application/json' } });
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
   });
 
   it('omits the password and uses the brand vocabulary according to the settings', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url], sendsPassword: false });
-    await setVocabulary(harness.deps.apps, harness.keys.appName, 'brand');
+    await setVocabulary(harness.service, harness.keys.appName, 'brand');
     await announce(harness);
     const [body] = listBodies();
     expect(body).not.toHaveProperty('password');
@@ -190,9 +193,9 @@ describe('sendWebhook', () => {
     const { appName, secretKey } = harness.keys;
     getServer().respondWith(({ body }) => ({ status: 500, body: `oh no: ${harness.signingSecret.slice(6)} ${body}` }));
     await announce(harness);
-    const [event] = await harness.deps.events.listByTags(appName, ['ann'], 10);
+    const [event] = await listEventsByTags(harness.service, appName, ['ann'], 10);
     expect(event).toMatchObject({ type: 'webhook.app.called', outcome: { ok: false }, applicationUsername: 'ann' });
-    const raw = await harness.deps.events.findRaw(appName, event?.eventId ?? '');
+    const raw = await findRawEvent(harness.service, appName, event?.eventId ?? '');
     expect(raw).toMatchObject({
       response: { body: { status: 500, message: expect.stringContaining('oh no') } },
       externalRequests: [{ method: 'POST', response: { status: 500 }, timing: { startedAt: startDate } }],
@@ -207,7 +210,7 @@ describe('sendWebhook', () => {
     await announce(harness);
     expect(getServer().requests).toEqual([]);
     const failureReason = 'The webhook URL does not start with https.';
-    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.service);
     expect(deliveries).toMatchObject([{ failureReason, failedAttempts: 1 }]);
   });
 });
@@ -216,7 +219,7 @@ describe('sendTestWebhook', () => {
   it('sends a test webhook to all URLs, sandbox URLs included', async () => {
     const urls = { urls: [`${getServer().url}/live`], sandboxUrls: [`${getServer().url}/sandbox`] };
     const harness = await createWebhookHarness(urls);
-    await sendTestWebhook(harness.keys.appName, harness.deps);
+    await sendTestWebhook(harness.keys.appName, harness.service);
     await harness.workUntil(harness.now);
     expect(listPaths().sort()).toEqual(['/live', '/sandbox']);
   });
@@ -245,7 +248,7 @@ describe('sendWebhook (retries)', () => {
     }
     expect(new Set(listWebhookIds()).size).toBe(1);
     expect(listBodies().at(-1).purchases['store_a:monthly'].transactionId).toBe('store_a:2');
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
   });
 
   it('ends with a dead delivery after ten attempts, which can be replayed', async () => {
@@ -254,7 +257,7 @@ describe('sendWebhook (retries)', () => {
     getServer().respondWith({ status: 500 });
     await announce(harness, buildPurchase('ann'), startDate + 6 * dayMs);
     expect(getServer().requests).toHaveLength(10);
-    const [deadDelivery] = await listDeliveries(appName, 'dead', harness.deps);
+    const [deadDelivery] = await listDeliveries(appName, 'dead', harness.service);
     expect(deadDelivery).toMatchObject({
       failedAttempts: 10,
       lastHttpStatus: 500,
@@ -262,11 +265,11 @@ describe('sendWebhook (retries)', () => {
       username: 'ann',
     });
     getServer().respondWith({ status: 200 });
-    await replayDelivery(appName, deadDelivery?.deliveryId ?? '', harness.deps);
+    await replayDelivery(appName, deadDelivery?.deliveryId ?? '', harness.service);
     await harness.workUntil(harness.now);
     expect(getServer().requests).toHaveLength(11);
     expect(listWebhookIds()[10]).toBe(listWebhookIds()[0]);
-    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
   });
 
   it('postpones a replayed delivery during the backoff of its URL', async () => {
@@ -274,13 +277,13 @@ describe('sendWebhook (retries)', () => {
     const { appName } = harness.keys;
     getServer().respondWith({ status: 503 });
     await announce(harness, buildPurchase('ann'), startDate + 8 * dayMs);
-    await harness.deps.deliveries.saveUrlBackoff(appName, getServer().url, buildBackoff(harness));
+    await saveUrlBackoff(harness.service, appName, getServer().url, buildBackoff(harness));
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     await replayDeadDeliveries(harness);
     await harness.workUntil(harness.now + 2 * dayMs);
     expect(getServer().requests).toHaveLength(1);
-    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
   });
 
   it('respects the Retry-After header', async () => {
@@ -294,9 +297,9 @@ describe('sendWebhook (retries)', () => {
 
   it('sends a test webhook once, and states what to do if the server refuses the connection', async () => {
     const harness = await createWebhookHarness({ urls: ['http://127.0.0.1:1/hook'] });
-    await sendTestWebhook(harness.keys.appName, harness.deps);
+    await sendTestWebhook(harness.keys.appName, harness.service);
     await harness.workUntil(startDate + dayMs);
-    expect(await listDeliveries(harness.keys.appName, 'dead', harness.deps)).toMatchObject([
+    expect(await listDeliveries(harness.keys.appName, 'dead', harness.service)).toMatchObject([
       {
         failedAttempts: 1,
         failureReason: expect.stringMatching(
@@ -320,7 +323,7 @@ describe('sendWebhook (retries)', () => {
     console.error = originalConsoleError;
     isDatabaseDown = false;
     expect(JSON.stringify(logEntries)).toContain('the database is down');
-    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.service);
     expect(deliveries).toMatchObject([
       { failedAttempts: 1, failureReason: expect.stringMatching(/could not be sent/) },
     ]);
@@ -348,12 +351,12 @@ describe('redirectDelivery', () => {
     await announce(harness);
     const urls = [`${getServer().url}/other`, `${getServer().url}/other?2`];
     const settings = { urls, sandboxUrls: [], includesPassword: true };
-    await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
+    await setWebhook(appName, settings, { newSecret: false, service: harness.service });
     await harness.workUntil(startDate + minuteMs);
     const [firstBody, secondBody] = listBodies();
     expect(listPaths().slice(0, 2)).toEqual(['/', '/other']);
     expect(secondBody).toEqual(firstBody);
-    const deliveries = await listDeliveries(appName, undefined, harness.deps);
+    const deliveries = await listDeliveries(appName, undefined, harness.service);
     expect(deliveries.map(({ state, url }) => [state, url])).toEqual([['pending', `${getServer().url}/other?2`]]);
   });
 
@@ -373,7 +376,7 @@ describe('redirectDelivery', () => {
     getServer().requests.length = 0;
     await harness.workUntil(harness.now + dayMs);
     expect(listPaths()).toEqual(['/first']);
-    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
   });
 
   it('returns to the first URL days later and during its backoff', async () => {
@@ -384,7 +387,7 @@ describe('redirectDelivery', () => {
     await setOnlyUrl(harness, '/second');
     await harness.workUntil(startDate + 8 * dayMs);
     await setOnlyUrl(harness, '/first');
-    await harness.deps.deliveries.saveUrlBackoff(appName, `${getServer().url}/first`, buildBackoff(harness));
+    await saveUrlBackoff(harness.service, appName, `${getServer().url}/first`, buildBackoff(harness));
     await replayDeadDeliveries(harness);
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
@@ -405,7 +408,7 @@ describe('redirectDelivery', () => {
       sandboxUrls: [`${getServer().url}/first`],
       includesPassword: true,
     };
-    await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
+    await setWebhook(appName, settings, { newSecret: false, service: harness.service });
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     await harness.workUntil(startDate + dayMs);
@@ -417,9 +420,9 @@ describe('redirectDelivery', () => {
     const { appName } = harness.keys;
     getServer().respondWith({ status: 500 });
     await announce(harness);
-    await sendTestWebhook(appName, harness.deps);
+    await sendTestWebhook(appName, harness.service);
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(appName, settings, { newSecret: false, deps: harness.deps });
+    await setWebhook(appName, settings, { newSecret: false, service: harness.service });
     await harness.workUntil(startDate + dayMs);
     expect(getServer().requests).toHaveLength(1);
     expect((await listFailureReasons(harness)).sort()).toEqual([
@@ -441,7 +444,7 @@ describe('sendWebhook (URL health)', () => {
       'The webhook URL is disabled: the server responded with 410.',
     ]);
     getServer().respondWith({ status: 200 });
-    await sendTestWebhook(harness.keys.appName, harness.deps);
+    await sendTestWebhook(harness.keys.appName, harness.service);
     await harness.workUntil(harness.now);
     expect(listBodies()[1]).toEqual({ type: 'test', password: harness.keys.secretKey });
     await replayDeadDeliveries(harness);
@@ -469,7 +472,7 @@ describe('sendWebhook (URL health)', () => {
     const takeMessages = () => harness.queue.splice(0).map(({ message }) => message);
     getServer().respondWith({ status: 200, hangs: true });
     harness.postTimeoutMs = 300;
-    await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.deps)));
+    await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.service)));
     harness.now += minuteMs;
     const [first, second] = takeMessages();
     if (!first || !second) throw new Error('Both deliveries must be retried.');
@@ -477,8 +480,8 @@ describe('sendWebhook (URL health)', () => {
       headers['webhook-id'] === first.deliveryId ? { status: 410 } : concurrentResponse,
     );
     harness.postTimeoutMs = 10 * secondMs;
-    const concurrentAttempt = sendWebhook(second, harness.deps);
-    goneAttempt = sendWebhook(first, harness.deps);
+    const concurrentAttempt = sendWebhook(second, harness.service);
+    goneAttempt = sendWebhook(first, harness.service);
     await Promise.all([goneAttempt, concurrentAttempt]);
     getServer().requests.length = 0;
     await announce(harness, { ...buildPurchase('bob'), now: harness.now }, harness.now + dayMs);
@@ -497,13 +500,13 @@ describe('sendWebhook (URL health)', () => {
     }
     await harness.workUntil(startDate + secondMs);
     expect(getServer().requests).toHaveLength(1);
-    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.service);
     expect(deliveries.map(({ failedAttempts }) => failedAttempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
     getServer().respondWith({ status: 200 });
     harness.postTimeoutMs = 30 * secondMs;
     await harness.workUntil(startDate + 10 * minuteMs);
     expect(new Set(listWebhookIds()).size).toBe(6);
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
   });
 
   it('attempts a delivery that is older than all retries during the backoff, and retries it', async () => {
@@ -511,7 +514,7 @@ describe('sendWebhook (URL health)', () => {
     const { appName } = harness.keys;
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
     harness.now += 7 * dayMs;
-    await harness.deps.deliveries.saveUrlBackoff(appName, getServer().url, buildBackoff(harness));
+    await saveUrlBackoff(harness.service, appName, getServer().url, buildBackoff(harness));
     getServer().respondWith({ status: 503 });
     await harness.workUntil(harness.now + secondMs);
     expect(getServer().requests).toHaveLength(1);
@@ -519,6 +522,6 @@ describe('sendWebhook (URL health)', () => {
     getServer().respondWith({ status: 200 });
     await harness.workUntil(harness.now + minuteMs);
     expect(new Set(listWebhookIds()).size).toBe(1);
-    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
+    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
   });
 });

@@ -3,26 +3,27 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClock } from '../../../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../../../emulator/start-emulator.ts';
-import { createExchangeRateRepository } from '../../../../lib/db/exchange-rate-repository.ts';
+import type { Service } from '../../../../lib/foundation/service.ts';
+import { createStopwatch } from '../../../../lib/foundation/stopwatch.ts';
 import type { Table } from '../../../../lib/foundation/table.ts';
+import { dayMs, hourMs } from '../../../../lib/foundation/time.ts';
 import { attachUsdRates } from '../../../../lib/money/attach-usd-rates.ts';
-import type { ExchangeRateRepository } from '../../../../lib/money/exchange-rates/exchange-rate-repository.ts';
+import { findStoredRates, listRateDays, saveRates } from '../../../../lib/money/exchange-rates/exchange-rate-table.ts';
 import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
-import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
-import { createStopwatch } from '../../../../lib/shared/stopwatch.ts';
-import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
+import { findRatesForDate } from '../../../../lib/money/exchange-rates/rate-cache.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
+import { createService } from '../../../../testing/create-service.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';
 import { getStoreKeys } from '../../../../testing/run-keys.ts';
 import { createTestTable } from '../../../../testing/table.ts';
 
 // All apps share the stored rates, so each test uses its own year.
 let table: Table;
-let dailyRates: ExchangeRateRepository;
+let service: Service;
 let emulator: RunningEmulator;
 beforeAll(async () => {
   table = await createTestTable();
-  dailyRates = createExchangeRateRepository(table);
+  service = createService(table);
   emulator = await startEmulator({ port: 0, clock: createClock(), keys: getStoreKeys() });
 });
 afterAll(async () => await emulator.close());
@@ -37,19 +38,19 @@ const load = async (now: string, url = emulator.url) => {
     stopwatch: createStopwatch(),
     storesUrl: url,
   });
-  await loadRates({ ...clock, fetchText, dailyRates });
+  await loadRates({ ...service, ...clock }, { fetchText });
 };
-const findRatesDay = async (date: string) => (await dailyRates.findForPurchaseDate(Date.parse(date)))?.date;
+const findRatesDay = async (date: string) => (await findStoredRates(service, Date.parse(date)))?.date;
 
 describe('loadRates', () => {
   it('stores the rates of the last 90 days once', async () => {
     await load('2031-06-13T16:00:00Z');
-    const days = await dailyRates.listStoredDays('2031-01-01', '2031-12-31');
+    const days = await listRateDays(service, '2031-01-01', '2031-12-31');
     expect(days.at(-1)).toBe('2031-06-13');
     expect(days.length).toBeGreaterThan(55);
     expect(days).not.toContain('2031-06-08');
     await load('2031-06-13T16:00:00Z');
-    expect(await dailyRates.listStoredDays('2031-01-01', '2031-12-31')).toEqual(days);
+    expect(await listRateDays(service, '2031-01-01', '2031-12-31')).toEqual(days);
   });
 
   it('applies the last rates before a weekend or holiday to its purchases', async () => {
@@ -64,7 +65,7 @@ describe('loadRates', () => {
   it('fills in the days on which it did not run', async () => {
     await load('2033-06-10T16:00:00Z');
     await load('2033-06-20T16:00:00Z');
-    expect(await dailyRates.listStoredDays('2033-06-11', '2033-06-17')).toEqual(
+    expect(await listRateDays(service, '2033-06-11', '2033-06-17')).toEqual(
       ['13', '14', '15', '16', '17'].map((day) => `2033-06-${day}`),
     );
   });
@@ -89,8 +90,13 @@ describe('loadRates', () => {
     const bank = await startServer(status, bodies[body] ?? body);
     await expect(load('2034-03-15T16:00:00Z', toUrl(bank))).rejects.toMatchObject({ code: 'ConnectionFailed' });
     bank.close();
-    expect(await dailyRates.listStoredDays('2034-01-01', '2034-12-31')).toEqual([]);
+    expect(await listRateDays(service, '2034-01-01', '2034-12-31')).toEqual([]);
   });
+});
+
+const brokenService = createService({
+  ...({} as Table),
+  query: async () => await Promise.reject(new Error('no table')),
 });
 
 describe('attachUsdRates', () => {
@@ -99,44 +105,41 @@ describe('attachUsdRates', () => {
     const purchaseDate = Date.parse('2035-03-16T12:00:00Z');
     const { purchase } = createObservation({ purchaseDate });
     const buildTransactions = (currency: string) => [createTransaction(purchase, { currency })];
-    const rates = createRateCache(dailyRates, () => purchaseDate);
+    const rates = createService(table, { now: () => purchaseDate });
+    const convert = async (currency: string, source = rates) =>
+      await attachUsdRates(source, buildTransactions(currency), { stored: [], appRates: undefined });
     const unitsBefore = table.consumed.read;
-    expect(
-      await attachUsdRates(
-        buildTransactions('USD'),
-        [],
-        createRateCache({ findForPurchaseDate: () => Promise.reject() }, () => 0),
-      ),
-    ).toEqual(buildTransactions('USD'));
+    expect(await convert('USD', brokenService)).toEqual(buildTransactions('USD'));
     expect(table.consumed.read).toBe(unitsBefore);
-    const [converted] = await attachUsdRates(buildTransactions('JPY'), [], rates);
+    const [converted] = await convert('JPY');
     expect(converted?.usdRateDate).toBe('2035-03-15');
     const unitsAfter = table.consumed.read;
     expect(unitsAfter).toBeGreaterThan(unitsBefore);
-    expect((await attachUsdRates(buildTransactions('COP'), [], rates))[0]?.usdRate).toBeUndefined();
+    expect((await convert('COP'))[0]?.usdRate).toBeUndefined();
     expect(table.consumed.read).toBe(unitsAfter);
   });
 
   it('returns the transactions without rates if the rates are unavailable', async () => {
-    const rates = createRateCache({ findForPurchaseDate: () => Promise.reject(new Error('no table')) }, () => 0);
     const transactions = [createTransaction(createObservation().purchase, { currency: 'JPY' })];
-    expect(await attachUsdRates(transactions, [], rates)).toEqual(transactions);
+    expect(await attachUsdRates(brokenService, transactions, { stored: [], appRates: undefined })).toEqual(
+      transactions,
+    );
   });
 });
 
-describe('createRateCache', () => {
+describe('findRatesForDate', () => {
   it.each([
     ['the rates of the days before are loaded late', '2036-05-15T12:00:00Z', '2036-05-07', '2036-05-14'],
     ["Friday's rates are loaded on Monday", '2037-06-15T12:00:00Z', '2037-06-11', '2037-06-12'],
   ])('returns better rates within one hour if %s', async (_what, date, early, late) => {
     const purchaseDate = Date.parse(date);
     let now = purchaseDate;
-    const rates = createRateCache(dailyRates, () => now);
-    await dailyRates.save([{ date: early, perEuro: { USD: '1.10' } }]);
-    expect((await rates.findForDate(purchaseDate))?.date).toBe(early);
-    await dailyRates.save([{ date: late, perEuro: { USD: '1.30' } }]);
+    const rates = createService(table, { now: () => now });
+    await saveRates(service, [{ date: early, perEuro: { USD: '1.10' } }]);
+    expect((await findRatesForDate(rates, purchaseDate))?.date).toBe(early);
+    await saveRates(service, [{ date: late, perEuro: { USD: '1.30' } }]);
     now += hourMs;
-    expect((await rates.findForDate(purchaseDate))?.date).toBe(late);
+    expect((await findRatesForDate(rates, purchaseDate))?.date).toBe(late);
   });
 
   it.each([
@@ -147,18 +150,21 @@ describe('createRateCache', () => {
   ])('keeps %s permanently', async (_what, bought, date, daysLater) => {
     const purchaseDate = Date.parse(bought);
     let [now, reads] = [purchaseDate + daysLater * dayMs, 0];
-    const findForPurchaseDate = async () => ({ date, perEuro: { USD: '1.10' }, read: ++reads });
-    const rates = createRateCache({ findForPurchaseDate }, () => now);
+    const query = async () => {
+      reads += 1;
+      return [{ date, perEuro: { USD: '1.10' } }];
+    };
+    const service = createService({ ...table, query }, { now: () => now });
     for (let hour = 0; hour < 3; hour++, now += hourMs)
-      expect(await rates.findForDate(purchaseDate)).toMatchObject({ date });
+      expect(await findRatesForDate(service, purchaseDate)).toMatchObject({ date });
     expect(reads).toBe(1);
   });
 
   it('returns fallback rates for three years before and after their date', async () => {
-    const rates = createRateCache({ findForPurchaseDate: async () => undefined }, () => 0);
-    expect((await rates.findForDate(Date.parse('2023-05-05')))?.date).toBe('2024-12-31');
-    expect(await rates.findForDate(Date.parse('2021-05-05'))).toBeUndefined();
-    expect(await rates.findForDate(Date.parse('2028-05-05'))).toBeUndefined();
+    const service = createService({ ...table, query: async () => [] });
+    expect((await findRatesForDate(service, Date.parse('2023-05-05')))?.date).toBe('2024-12-31');
+    expect(await findRatesForDate(service, Date.parse('2021-05-05'))).toBeUndefined();
+    expect(await findRatesForDate(service, Date.parse('2028-05-05'))).toBeUndefined();
   });
 });
 

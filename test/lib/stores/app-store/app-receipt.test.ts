@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { explicit, octetString, sequence, setOf } from '../../../../emulator/crypto/der.ts';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { verifyAppReceipt } from '../../../../lib/stores/app-store/app-receipt.ts';
 import { bundleId, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../../testing/apple-pki.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { integer, octetString, oid, sequence, utf8String } from '../../../../emulator/crypto/der.ts';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import {
   parseChildren,
   parseDer,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import { buildTransactionPayload, bundleId, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';

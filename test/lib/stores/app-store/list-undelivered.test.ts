@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { purchaseDate } from '../../../../testing/apple-payloads.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { type Customer, createSubscriber, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
 

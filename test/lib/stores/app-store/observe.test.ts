@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../../../lib/foundation/time.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
 import { type NotificationInput, observeNotification } from './notification-fixture.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import {
   findLifecycleReasons,
   findNextAnnouncedRenewalDate,
@@ -8,7 +9,6 @@ import {
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { toPurchaseRecord } from '../../../../lib/purchases/to-records.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { createAppStore, createContext, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
 import { sampleRuns } from '../../../../testing/sample.ts';
 import { observeNotification, signatureOnly } from './notification-fixture.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { isActive } from '../../../../lib/purchases/purchase.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import type { StoreValidation } from '../../../../lib/stores/store.ts';
 import {
   buildOneTimePayload,

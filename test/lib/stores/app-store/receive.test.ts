@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import {
   buildAppTransactionPayload,
   buildRenewalPayload,

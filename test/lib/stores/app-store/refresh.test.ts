@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { refresh } from '../../../../lib/stores/app-store/refresh.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import {

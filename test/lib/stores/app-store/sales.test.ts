@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { findLifecycleReasons, type StateAt } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import {
   buildOneTimePayload,

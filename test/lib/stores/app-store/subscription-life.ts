@@ -1,4 +1,4 @@
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { type Customer, createSubscriber } from '../../../../testing/fake-apple.ts';
 import type { NotificationInput } from './notification-fixture.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import {
   appAppleId,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';

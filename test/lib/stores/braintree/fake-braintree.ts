@@ -3,7 +3,7 @@ import {
   type EmulatorClient,
   startEmulatorClient,
 } from '../../../../emulator/test/emulator-client.ts';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';

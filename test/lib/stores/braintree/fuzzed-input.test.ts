@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';

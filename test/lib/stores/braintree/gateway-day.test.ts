@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addDays } from '../../../../lib/shared/calendar.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { addDays } from '../../../../lib/foundation/calendar.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { getDayEnd, isTimeZone, westernmostTimeZone } from '../../../../lib/stores/braintree/gateway-day.ts';
 
 const timeZones = [

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../../../composition/deps.ts';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { getApp } from '../../../../lib/apps/manage-apps.ts';
+import { listEvents } from '../../../../lib/events/event-table.ts';
+import { getService } from '../../../../lib/foundation/container.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
+import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';
 import type { QueuedNotification } from '../../../../lib/store-notifications/queued-notification.ts';
 import { recoverUndelivered } from '../../../../lib/store-notifications/recover-notifications.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
@@ -34,10 +37,10 @@ describe('recoverUndelivered (Braintree)', () => {
     expect(body).toMatchObject({ ok: true });
     await service.callControl('/clock', { advance: 'P2D' });
     await service.callControl(`/purchases/${id}/refund`, {});
-    const { apps } = deps();
-    const list = async () => (await apps.list()).filter(({ name }) => name === appName);
+
+    const app = await getApp(getService(), appName);
     for (let run = 0; run < 2; run++) {
-      await recoverUndelivered({ ...deps(), apps: { ...apps, list } }, () => 900_000);
+      await recoverUndelivered(getService(), () => 900_000, [app]);
       await queues.drain();
     }
     const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
@@ -64,9 +67,9 @@ describe('recoverUndelivered (Braintree)', () => {
     const { body } = await service.validate(keys, validate);
     const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
     await service.callControl(`/purchases/${id}/refund`, { amountMicros: 4_000_000 });
-    const { apps } = deps();
-    const list = async () => (await apps.list()).filter(({ name }) => name === keys.appName);
-    await recoverUndelivered({ ...deps(), apps: { ...apps, list } }, () => 900_000);
+
+    const app = await getApp(getService(), keys.appName);
+    await recoverUndelivered(getService(), () => 900_000, [app]);
     await queues.drain();
     const { body: purchase } = await callEndpoint(getPurchase, {
       headers: buildBasicAuth(keys.appName, keys.secretKey),
@@ -77,7 +80,7 @@ describe('recoverUndelivered (Braintree)', () => {
     expect(purchase).toMatchObject({ amountMicros: 9_990_000, entitledUsers: ['ann'] });
     expect(purchase.isExpired ?? false).toBe(false);
     expect(purchase).not.toHaveProperty('cancelationReason');
-    const [transaction] = await deps().purchases.listTransactions(keys.appName, [params.purchaseId]);
+    const [transaction] = await listTransactionsOfPurchases(getService(), keys.appName, [params.purchaseId]);
     expect(transaction).toMatchObject({ partialRefunds: [{ amountMicros: 4_000_000, date: expect.any(Number) }] });
     expect(transaction).not.toHaveProperty('refundedAt');
   });
@@ -88,16 +91,16 @@ describe('recoverUndelivered (Braintree)', () => {
     const keys = await service.createApp(['processor_b']);
     await service.validate(keys, validate);
     await service.callControl(`/purchases/${id}/refund`, {});
-    const { apps } = deps();
-    const list = async () => (await apps.list()).filter(({ name }) => name === keys.appName);
+
+    const app = await getApp(getService(), keys.appName);
     const sent: QueuedNotification[] = [];
     let isDown = true;
-    const send = async (messages: readonly QueuedNotification[]) => {
+    const send = async (messages: readonly object[]) => {
       if (isDown) throw new ServiceError('ConnectionFailed', 'The queue is unavailable.');
-      sent.push(...messages);
+      sent.push(...(messages as readonly QueuedNotification[]));
     };
     const recover = async () =>
-      await recoverUndelivered({ ...deps(), apps: { ...apps, list }, notificationQueue: { send } }, () => 900_000);
+      await recoverUndelivered({ ...getService(), notificationQueue: { send } }, () => 900_000, [app]);
     await recover();
     isDown = false;
     await recover();
@@ -107,7 +110,7 @@ describe('recoverUndelivered (Braintree)', () => {
     await recover();
     expect(sent).toHaveLength(sentCount);
     const listRecoveryEvents = async () =>
-      (await deps().events.list(keys.appName, { limit: 50, skip: 0 })).filter(
+      (await listEvents(getService(), keys.appName, { limit: 50, skip: 0 })).filter(
         ({ type, outcome }) => type === 'notifications.reconciled' && outcome.ok,
       );
     expect(await listRecoveryEvents()).toHaveLength(1);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/braintree/mapping-context.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
 import { toPaymentObservations } from '../../../../lib/stores/braintree/payment-observation.ts';

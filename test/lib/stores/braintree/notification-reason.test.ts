@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { toNotificationReason } from '../../../../lib/stores/braintree/notification-reason.ts';
 import { officialKinds } from './official-client.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import type { StoreNotification } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BraintreeGateway } from 'braintree';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { findLifecycleReasons, type StateAt } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
 import { fetchObservations } from '../../../../lib/stores/braintree/refresh.ts';
 import { toSubscriptionObservation } from '../../../../lib/stores/braintree/subscription-observation.ts';

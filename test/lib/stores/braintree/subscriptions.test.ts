@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTime } from '../../../../emulator/test/emulator-client.ts';
+import { hourMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { hourMs } from '../../../../lib/shared/time.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { receive } from '../../../../lib/stores/google-play/receive.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createRsaKeyPair } from '../../../../testing/run-keys.ts';

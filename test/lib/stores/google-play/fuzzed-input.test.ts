@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { isActive } from '../../../../lib/purchases/purchase.ts';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import { sampleRuns } from '../../../../testing/sample.ts';
 import { createGoogleContext, createRequest, expiryTime, now } from './fake-google.ts';

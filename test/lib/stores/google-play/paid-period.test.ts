@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dayMs, hourMs, minuteMs } from '../../../../lib/foundation/time.ts';
 import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
-import { dayMs, hourMs, minuteMs } from '../../../../lib/shared/time.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import { sampleRuns } from '../../../../testing/sample.ts';
 import { createGoogleContext, type OrderResponse, type SubscriptionResponse } from './fake-google.ts';

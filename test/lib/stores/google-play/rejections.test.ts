@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hourMs } from '../../../../lib/shared/time.ts';
+import { hourMs } from '../../../../lib/foundation/time.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import { createManualStopwatch } from '../../../../testing/stopwatch.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { createGoogleContext, createRequest, expiryTime } from './fake-google.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createGoogleContext, expiryTime, now, type SubscriptionResponse } from './fake-google.ts';

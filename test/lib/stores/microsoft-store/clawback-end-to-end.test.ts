@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../../../composition/deps.ts';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
-import type { IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
+import { getApp, type IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
+import { getService } from '../../../../lib/foundation/container.ts';
+import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';
 import { pollNotifications } from '../../../../lib/store-notifications/recover-notifications.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';
@@ -20,9 +21,7 @@ afterAll(async () => {
 
 /** Polls the store notifications of one app and processes them. */
 async function pollFor({ appName }: IssuedApiKeys): Promise<void> {
-  const { apps } = deps();
-  const list = async () => (await apps.list()).filter(({ name }) => name === appName);
-  await pollNotifications({ ...deps(), apps: { ...apps, list } }, () => 280_000);
+  await pollNotifications(getService(), () => 280_000, [await getApp(getService(), appName)]);
   await queues.drain();
 }
 
@@ -83,7 +82,7 @@ describe('pollNotifications (Microsoft Store)', () => {
     await pollFor(keys);
     const purchase = await read();
     expect(listReasons(purchase).sort()).toEqual(['PURCHASED', 'REFUNDED', 'RENEWED']);
-    const payments = await deps().purchases.listTransactions(keys.appName, [id]);
+    const payments = await listTransactionsOfPurchases(getService(), keys.appName, [id]);
     expect(payments.map(({ refundedAt }) => refundedAt !== undefined)).toEqual([true, false]);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { createUniqueName } from '../../../../testing/given.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';
 

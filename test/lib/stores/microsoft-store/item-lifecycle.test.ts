@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
 import { monthEnd, runHistory, type Step } from './histories.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { withKnownPeriod } from '../../../../lib/stores/microsoft-store/known-period.ts';
 import { createObservation, createTransaction, startDate } from '../../../../testing/given.ts';
 

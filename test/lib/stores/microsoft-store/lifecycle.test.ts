@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../../../lib/foundation/time.ts';
 import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
 import { monthEnd, nextMonthEnd, runHistory, type Step } from './histories.ts';
 

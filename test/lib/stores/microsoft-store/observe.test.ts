@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { withoutPlatform } from '../../../../lib/foundation/platform.ts';
+import { dayMs, hourMs, minuteMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
-import { withoutPlatform } from '../../../../lib/shared/platform.ts';
-import { dayMs, hourMs, minuteMs } from '../../../../lib/shared/time.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { decodePayload } from '../../../../emulator/test/emulator-client.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import { renewKeys } from '../../../../lib/stores/microsoft-store/key-renewal.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import { RefreshToken } from '../../../../lib/stores/microsoft-store/refresh-token.ts';

@@ -1,7 +1,9 @@
-import { deps } from '../../../../composition/deps.ts';
+import { findStoreSettings } from '../../../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../../../lib/events/event-recorder.ts';
+import { getService } from '../../../../lib/foundation/container.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { findPurchase } from '../../../../lib/purchases/purchase-table.ts';
 import { createStoreContext } from '../../../../lib/stores/create-store-context.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';
@@ -48,13 +50,13 @@ export async function startCheckoutService(): Promise<CheckoutService> {
       const { validate } = await service.callControl(`/purchases/${id}?form=${form}`);
       return (await service.validate(keys, validate)).body;
     },
-    findStoredPurchase: async (id) => (await deps().purchases.find(keys.appName, `processor_a:${id}`))?.purchase,
+    findStoredPurchase: async (id) => (await findPurchase(getService(), keys.appName, `processor_a:${id}`))?.purchase,
     createContext: async () => {
-      const recorder = createEventRecorder({ type: 'test', date: deps().now() });
-      return await createStoreContext(keys.appName, 'processor_a', { recorder, deps: deps() });
+      const recorder = createEventRecorder({ type: 'test', date: getService().now() });
+      return await createStoreContext(keys.appName, 'processor_a', { recorder, service: getService() });
     },
     fetchFromStripe: async (path, { appName, platform } = { appName: keys.appName, platform: 'processor_a' }) => {
-      const { secretKey } = (await deps().apps.findStoreSettings(appName, platform)) as { secretKey: string };
+      const { secretKey } = (await findStoreSettings(getService(), appName, platform)) as { secretKey: string };
       const headers = { authorization: `Bearer ${secretKey}` };
       return await (await fetch(`${service.emulatorUrl}/api.stripe.com/v1/${path}`, { headers })).json();
     },

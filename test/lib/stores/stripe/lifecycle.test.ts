@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { deps } from '../../../../composition/deps.ts';
+import { getService } from '../../../../lib/foundation/container.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';
 import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { loadStore } from '../../../../lib/stores/index.ts';
 import type { ActionRequest } from '../../../../lib/stores/purchase-action.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
@@ -19,7 +21,7 @@ const configureAccount = async (settings: object): Promise<unknown> =>
   await fetch(`${service.emulatorUrl}/control/accounts/processor_a`, { method: 'PUT', body: JSON.stringify(settings) });
 
 const listTransactions = async (id: string): Promise<readonly Transaction[]> =>
-  await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`]);
+  await listTransactionsOfPurchases(getService(), service.keys.appName, [`processor_a:${id}`]);
 
 /** Validates a purchase and returns its stored state. */
 async function validateAndFind(id: string): Promise<Purchase> {
@@ -39,7 +41,9 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     const second = await service.validatePurchase(id);
     expect(second.data.collection[0].expiryDate).toBeGreaterThan(first.data.collection[0].expiryDate);
     expect(second.data.collection[0]).toHaveProperty('lastRenewalDate');
-    expect(await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`])).toHaveLength(2);
+    expect(await listTransactionsOfPurchases(getService(), service.keys.appName, [`processor_a:${id}`])).toHaveLength(
+      2,
+    );
   });
 
   it('keeps a canceled subscription active until its period ends', async () => {
@@ -157,7 +161,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
       isTrialPeriod: true,
       isExpired: false,
     });
-    expect(await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`])).toMatchObject([
+    expect(await listTransactionsOfPurchases(getService(), service.keys.appName, [`processor_a:${id}`])).toMatchObject([
       { amountMicros: 0, isTrialPeriod: true },
     ]);
   });
@@ -189,7 +193,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     await service.act(id, 'remove-item', { productId: 'add-on' });
     expect(await validateItem('base')).toMatchObject({ ok: true });
     expect(await validateItem('add-on')).toMatchObject({ ok: false, code: 6778003 });
-    const transactions = await deps().purchases.listTransactions(service.keys.appName, purchaseIds);
+    const transactions = await listTransactionsOfPurchases(getService(), service.keys.appName, purchaseIds);
     expect(transactions.map(({ productId, amountMicros }) => `${productId} ${amountMicros}`).toSorted()).toEqual([
       'processor_a:add-on 5000000',
       'processor_a:add-on 5000000',
@@ -202,7 +206,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     const { id } = await service.buy();
     const readRefunds = async () => {
       expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
-      const transactions = await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`]);
+      const transactions = await listTransactionsOfPurchases(getService(), service.keys.appName, [`processor_a:${id}`]);
       return transactions.flatMap(listRefundedAmounts);
     };
     expect(await readRefunds()).toEqual([]);
@@ -218,7 +222,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     const { data } = await service.validatePurchase(id);
     expect(data.collection).toHaveLength(4);
     const ids = data.collection.map(({ purchaseId }: { purchaseId: string }) => `processor_a:${purchaseId}`);
-    const transactions = await deps().purchases.listTransactions(service.keys.appName, ids);
+    const transactions = await listTransactionsOfPurchases(getService(), service.keys.appName, ids);
     expect(transactions.map(({ amountMicros = 0 }) => amountMicros / 1_000_000).toSorted()).toEqual([10, 5, 5, 5]);
   });
 
@@ -246,7 +250,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     await service.act(id, 'split-payment');
     const purchase = await validateAndFind(id);
     const [payment] = await listTransactions(id);
-    const store = await deps().loadStore('processor_a');
+    const store = await loadStore('processor_a');
     const refund = async (requestId: string, amountMicros?: number) =>
       await store.performAction?.(
         { action: 'refund', purchase, payment, requestId, ...(amountMicros && { amountMicros }) } as ActionRequest,
@@ -316,7 +320,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
   it('refreshes a subscription by its refresh token', async () => {
     const { id } = await service.buy();
     await service.act(id, 'cancel');
-    const store = await deps().loadStore('processor_a');
+    const store = await loadStore('processor_a');
     const observations = await store.refresh?.({ id }, await service.createContext());
     expect(observations).toMatchObject([{ purchase: { purchaseId: `processor_a:${id}`, renewalIntent: 'Lapse' } }]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ServiceError } from '../../../../lib/shared/errors.ts';
-import { dayMs, secondMs } from '../../../../lib/shared/time.ts';
+import { ServiceError } from '../../../../lib/foundation/errors.ts';
+import { dayMs, secondMs } from '../../../../lib/foundation/time.ts';
 import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stores/stripe/stripe-client.ts';
 import {

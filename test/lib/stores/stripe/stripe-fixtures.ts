@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
+import { parse } from '../../../../lib/foundation/parse.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { parse } from '../../../../lib/shared/parse.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/stripe/mapping-context.ts';
 import {
   Charge,

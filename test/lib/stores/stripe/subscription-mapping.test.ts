@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import type { Subscription } from '../../../../lib/stores/stripe/payloads.ts';
 import {
   context,

@@ -6,9 +6,9 @@ import { buildCharge, buildPaymentIntent } from '../../../../emulator/stripe/pay
 import { buildDispute, buildRefund } from '../../../../emulator/stripe/reversal-objects.ts';
 import { buildAddress, buildLineItem, buildSession } from '../../../../emulator/stripe/session-objects.ts';
 import { buildSubscription } from '../../../../emulator/stripe/subscription-objects.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
 import {
   Charge,
   Dispute,

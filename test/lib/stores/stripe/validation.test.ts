@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { deps } from '../../../../composition/deps.ts';
+import { getService } from '../../../../lib/foundation/container.ts';
+import { findPurchase } from '../../../../lib/purchases/purchase-table.ts';
+import { loadStore } from '../../../../lib/stores/index.ts';
 import { findRejection } from '../../../../lib/stores/settings-rejection.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
@@ -70,7 +72,7 @@ describe('POST /v1/validate (Stripe)', () => {
       ok: true,
       data: { collection: [{ id: 'coins', purchaseId: id, quantity: 3 }] },
     });
-    const stored = await deps().purchases.find(service.keys.appName, `processor_a:${id}`);
+    const stored = await findPurchase(getService(), service.keys.appName, `processor_a:${id}`);
     expect(stored?.purchase).toMatchObject({
       amountMicros: 6_000_000,
       currency: 'JPY',
@@ -133,7 +135,7 @@ describe('POST /v1/validate during an outage of Stripe', () => {
 
 describe('checkSettings (Stripe)', () => {
   it('checks the format and the secret key', async () => {
-    const store = await deps().loadStore('processor_a');
+    const store = await loadStore('processor_a');
     const context = await service.createContext();
     expect(await store.checkSettings(context, { callStore: false })).toMatch(/live key/);
     expect(await store.checkSettings(context, { callStore: true })).toMatch(/accepts/);
@@ -153,7 +155,7 @@ describe('checkSettings (Stripe)', () => {
   });
 
   it('names every missing permission to read', async () => {
-    const store = await deps().loadStore('processor_a');
+    const store = await loadStore('processor_a');
     const context = await service.createContext();
     const fetch: StoreFetch = async (url, init) => {
       const [, name] = /\/v1\/(coupon|dispute)s\?/.exec(url) ?? [];

@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { buildUpdate } from '../foundation/build-update.ts';
+import type { Cipher } from '../foundation/cipher.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import * as keys from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
+import { type Platform, platforms } from '../foundation/platform.ts';
+import { reencryptField } from '../foundation/reencrypt-field.ts';
+import { retryUntilWritten } from '../foundation/retry.ts';
+import type { Service } from '../foundation/service.ts';
+import type { Item, Table, Write } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { keysMembers } from './api-keys.ts';
+import { App, type WebhookSender, type WebhookSettings } from './app.ts';
+import { Catalogue, toCatalogueTag } from './catalogue.ts';
+import { type Forward, Forwards } from './forward.ts';
+import { requireApp } from './require-app.ts';
+
+/** A change of an app. */
+interface AppChange {
+  /** The members to set. */
+  readonly members: Partial<Omit<App, 'name'>>;
+  /** The new main secret key, which webhooks contain. */
+  readonly secretKey?: string;
+}
+
+export async function findApp({ table }: Service, name: string): Promise<App | undefined> {
+  const item = await table.get(keys.appKey(name));
+  return item && parse(App, item, 'DatabaseError');
+}
+
+export async function listApps({ table }: Service): Promise<App[]> {
+  const entries = await table.query({ partition: keys.appsPartition, index: 'byCreated' });
+  const items = await table.batchGet(entries.map(keys.toKey));
+  return items.map((item) => parse(App, item, 'DatabaseError'));
+}
+
+/** Returns the name of the app that has issued the key with this digest. The key can be expired or revoked. */
+export async function findKeyOwner({ table }: Service, digest: string): Promise<string | undefined> {
+  const item = await table.get(keys.keyOwnerKey(digest));
+  return item && parse(KeyOwnerItem, item, 'DatabaseError').appName;
+}
+
+/** Throws `Conflict` if an app with that name exists. */
+export async function insertApp({ cipher, table }: Service, app: App, secretKey: string): Promise<void> {
+  const Item = await buildAppItem(cipher, app, secretKey);
+  await table.transact([
+    { Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+    ...buildKeyOwnerWrites(table.name, app.name, app),
+  ]);
+}
+
+/**
+ * Sets the members that `change` returns for the stored app, and returns the app with them. Calls `change` again if
+ * another writer, of any release, has changed one of these members since. Throws `AppNotFound`, also for a deleted
+ * app, and the errors of `change`.
+ */
+export async function updateApp(
+  { table, cipher }: Service,
+  name: string,
+  change: (app: App) => AppChange | Promise<AppChange>,
+): Promise<App> {
+  const { app } = await changeItem(table, name, async (stored) => {
+    const { members, secretKey } = await change(stored);
+    const encrypted = secretKey && (await cipher.encrypt(secretKey, secretKeyContext(name)));
+    return {
+      app: { ...stored, ...members },
+      fields: { ...members, ...(encrypted && { secretKey: encrypted }) },
+      writes: buildKeyOwnerWrites(table.name, name, members, stored),
+    };
+  });
+  return app;
+}
+
+/**
+ * Replaces the webhook settings, and the signing secret if `createSecret` returns one. Settings without `events` keep
+ * the stored ones. Returns the new secret. Throws `AppNotFound`, also for a deleted app.
+ */
+export async function storeWebhook(
+  { table, cipher }: Service,
+  name: string,
+  webhookSettings: WebhookSettings,
+  createSecret: (hasSecret: boolean) => string | undefined,
+): Promise<string | undefined> {
+  const { secret } = await changeItem(table, name, async (app, { signingSecret }) => {
+    const secret = createSecret(signingSecret !== undefined);
+    const encrypted = secret && (await cipher.encrypt(secret, signingSecretContext(name)));
+    const { events } = app.webhookSettings ?? {};
+    const fields = { webhookSettings: { ...(events && { events }), ...webhookSettings } };
+    return { secret, fields: { ...fields, ...(encrypted && { signingSecret: encrypted }) } };
+  });
+  return secret;
+}
+
+/** Returns the app with the decrypted secrets of its webhooks. */
+export async function findWebhookSender({ table, cipher }: Service, name: string): Promise<WebhookSender | undefined> {
+  const item = await table.get(keys.appKey(name));
+  if (!item) return undefined;
+  const { secretKey, signingSecret } = item;
+  return {
+    app: parse(App, item, 'DatabaseError'),
+    secretKey: await cipher.decrypt(String(secretKey), secretKeyContext(name)),
+    ...(typeof signingSecret === 'string' && {
+      signingSecret: await cipher.decrypt(signingSecret, signingSecretContext(name)),
+    }),
+  };
+}
+
+/** Returns the decrypted settings for a store. Undefined if there are none. */
+export async function findStoreSettings(
+  { table, cipher }: Service,
+  appName: string,
+  platform: Platform,
+): Promise<unknown> {
+  const item = await table.get(keys.storeSettingsKey(appName, platform));
+  return item && JSON.parse(await cipher.decrypt(String(item.settings), settingsContext(appName, platform)));
+}
+
+/** Lists the platforms for which the app has settings. Does not decrypt them. */
+export async function listConnectedPlatforms({ table }: Service, appName: string): Promise<Platform[]> {
+  const { pk, sk } = keys.storeSettingsKey(appName, '');
+  const items = await table.query({ partition: pk, prefix: sk });
+  return platforms.filter((platform) => items.some((item) => item.sk === `${sk}${platform}`));
+}
+
+export async function setStoreSettings(
+  { cipher, table }: Service,
+  appName: string,
+  platform: Platform,
+  settings: unknown,
+): Promise<void> {
+  const encrypted = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
+  const Item = { ...keys.storeSettingsKey(appName, platform), settings: encrypted };
+  // Not a batch: its permission would allow deletions, too.
+  await table.transact([{ Put: { TableName: table.name, Item } }]);
+}
+
+/** Returns the catalogue of the app. Undefined if none was set. */
+export async function findCatalogue({ table }: Service, appName: string): Promise<Catalogue | undefined> {
+  const item = await table.get(keys.catalogueKey(appName));
+  return item && parse(Catalogue, item.catalogue, 'DatabaseError');
+}
+
+/**
+ * Replaces the catalogue of the app. Returns false, without a change, if the current one does not have the expected
+ * tag.
+ */
+export async function storeCatalogue(
+  { table }: Service,
+  appName: string,
+  catalogue: Catalogue,
+  expectedTag?: string,
+): Promise<boolean> {
+  const Item = { ...keys.catalogueKey(appName), catalogue, tag: toCatalogueTag(catalogue) };
+  // Without a catalogue, the tag is the one of an empty catalogue.
+  const canBeAbsent = expectedTag === toCatalogueTag({});
+  const condition = expectedTag !== undefined && {
+    ConditionExpression: canBeAbsent ? 'tag = :tag OR attribute_not_exists(pk)' : 'tag = :tag',
+    ExpressionAttributeValues: { ':tag': expectedTag },
+  };
+  return await tryWrite(async () => await table.transact([{ Put: { TableName: table.name, Item, ...condition } }]));
+}
+
+/** Returns the forwards of store notifications. Undefined if none were set. */
+export async function findForwards({ table }: Service, appName: string): Promise<readonly Forward[] | undefined> {
+  const item = await table.get(keys.forwardsKey(appName));
+  return item && parse(Forwards, item.forwards, 'DatabaseError');
+}
+
+/** Replaces the forwards of store notifications. */
+export async function storeForwards({ table }: Service, appName: string, forwards: readonly Forward[]): Promise<void> {
+  await table.batchPut([{ ...keys.forwardsKey(appName), forwards: [...forwards] }]);
+}
+
+/**
+ * Returns the encrypted erasure key of the app. Creates it at the first call. Throws `Conflict` if the app does not
+ * exist.
+ */
+export async function getOrCreateErasureKey({ cipher, table }: Service, name: string): Promise<string> {
+  const erasureKey = await cipher.encrypt(randomBytes(32).toString('base64url'), erasureKeyContext(name));
+  await tryUpdate(
+    table,
+    buildUpdate(
+      keys.appKey(name),
+      { erasureKey },
+      { expression: 'attribute_exists(pk) AND attribute_not_exists(erasureKey)' },
+    ),
+  );
+  const item = await table.get(keys.appKey(name));
+  if (typeof item?.erasureKey === 'string') return item.erasureKey;
+  throw new ServiceError('Conflict', `The app ${name} was deleted.`);
+}
+
+/** Encrypts the app's stale secrets under the current master key. Returns the number of stale secrets. */
+export async function reencryptSecrets({ table, cipher }: Service, name: string): Promise<number> {
+  const item = (await table.get(keys.appKey(name))) ?? {};
+  const settingsFields = platforms.map(async (platform) => ({
+    item: (await table.get(keys.storeSettingsKey(name, platform))) ?? {},
+    field: 'settings',
+    context: settingsContext(name, platform),
+  }));
+  const fields = [
+    { item, field: 'secretKey', context: secretKeyContext(name) },
+    { item, field: 'signingSecret', context: signingSecretContext(name) },
+    { item, field: 'erasureKey', context: erasureKeyContext(name) },
+    ...(await Promise.all(settingsFields)),
+  ];
+  const wasStale = await Promise.all(fields.map((field) => reencryptField(table, cipher, field)));
+  return wasStale.filter(Boolean).length;
+}
+
+const KeyOwnerItem = v.object({ appName: v.string() });
+
+/**
+ * Builds the writes of the items that name the owner of each key. Writes the items of all keys of a changed level:
+ * earlier releases did not write them.
+ */
+function buildKeyOwnerWrites(
+  tableName: string,
+  appName: string,
+  changed: Partial<App>,
+  stored?: App,
+): readonly Write[] {
+  return Object.values(keysMembers).flatMap((member) => {
+    const digests = new Set(changed[member]?.map(({ digest }) => digest));
+    const removed = changed[member] ? (stored?.[member] ?? []).filter(({ digest }) => !digests.has(digest)) : [];
+    return [
+      ...[...digests].map((digest) => ({
+        Put: { TableName: tableName, Item: { ...keys.keyOwnerKey(digest), appName } },
+      })),
+      ...removed.map(({ digest }) => ({ Delete: { TableName: tableName, Key: { ...keys.keyOwnerKey(digest) } } })),
+    ];
+  });
+}
+
+const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
+const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
+export const erasureKeyContext = (appName: string): string => `${appName}/erasure-key`;
+const settingsContext = (appName: string, platform: Platform): string => `${appName}/store/${platform}`;
+
+/**
+ * Sets the fields of an app's item that `change` returns. Reads the item again if one of them, or `deletedAt`, has
+ * changed since it was read. The condition compares values instead of a version: an earlier release would not increment
+ * it.
+ */
+async function changeItem<T extends { readonly fields: Item; readonly writes?: readonly Write[] }>(
+  table: Table,
+  name: string,
+  change: (app: App, item: Item) => Promise<T>,
+): Promise<T> {
+  return await retryUntilWritten(async () => {
+    const item = await table.get(keys.appKey(name));
+    const app = requireApp(name, item && parse(App, item, 'DatabaseError'));
+    const result = await change(app, item ?? {});
+    const isUnchanged = buildIsUnchanged(item ?? {}, Object.keys(result.fields));
+    const update = buildUpdate(keys.appKey(name), result.fields, isUnchanged);
+    // A transaction: its idempotency token lets the SDK repeat it after a lost response. A repeated update fails its
+    // condition. https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+    const isWritten = await tryWrite(
+      async () => await table.transact([{ Update: { TableName: table.name, ...update } }, ...(result.writes ?? [])]),
+    );
+    return isWritten ? result : undefined;
+  });
+}
+
+/** Builds the condition that the stored item has the attributes that were read. */
+function buildIsUnchanged(item: Item, fields: readonly string[]) {
+  const attributes = [...new Set([...fields, 'deletedAt'])].map((name, index) => ({ name, key: `read${index}` }));
+  const clauses = attributes.map(({ name, key }) =>
+    item[name] === undefined ? `attribute_not_exists(#${key})` : `#${key} = :${key}`,
+  );
+  const read = attributes.filter(({ name }) => item[name] !== undefined);
+  return {
+    expression: ['attribute_exists(pk)', ...clauses].join(' AND '),
+    names: Object.fromEntries(attributes.map(({ name, key }) => [`#${key}`, name])),
+    values: Object.fromEntries(read.map(({ name, key }) => [`:${key}`, item[name]])),
+  };
+}
+
+/** Builds the item. The encrypted secret key is for webhooks; credentials are checked with its digest in `App`. */
+async function buildAppItem(cipher: Cipher, app: App, secretKey: string) {
+  return {
+    ...keys.appKey(app.name),
+    ...keys.appIndexKeys(app.name),
+    ...app,
+    secretKey: await cipher.encrypt(secretKey, secretKeyContext(app.name)),
+  };
+}

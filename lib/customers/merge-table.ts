@@ -1,0 +1,113 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import type { Item } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import type { MovedClaim } from '../purchases/claims.ts';
+import { isMd5, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
+import { LoggedClaim, Merge } from './merge.ts';
+
+export async function findMerge(
+  { table }: Service,
+  appName: string,
+  to: string,
+  mergeId: string,
+): Promise<Merge | undefined> {
+  const item = await table.get(keys.mergeKey(appName, to, mergeId));
+  return item && parse(Merge, item, 'DatabaseError');
+}
+
+/** Lists the merges into a customer. */
+export async function listMerges({ table }: Service, appName: string, to: string): Promise<Merge[]> {
+  const range = { partition: keys.customerPartition(appName, to), prefix: keys.mergePrefix };
+  return (await table.query(range)).map(parseMerge).sort((a, b) => a.startedAt - b.startedAt);
+}
+
+/** Lists the merges of a customer into other ones. Eventually consistent. */
+export async function listMergesOf({ table }: Service, appName: string, from: string): Promise<Merge[]> {
+  const partition = keys.namingPartition(appName, from);
+  const entries = await table.query({ partition, index: 'byUser', between: keys.namingRange('merge') });
+  return (await table.batchGet(entries.map(keys.toKey))).map(parseMerge).sort((a, b) => a.startedAt - b.startedAt);
+}
+
+export async function saveMerge({ table }: Service, appName: string, merge: Merge): Promise<void> {
+  const key = keys.mergeKey(appName, merge.to, merge.mergeId);
+  const naming = { appName, username: merge.from, kind: 'merge', date: merge.startedAt } as const;
+  await table.batchPut([{ ...key, ...keys.namingIndexKeys(naming, key), ...merge }]);
+}
+
+/** Lists the moved claims of a merge, latest first, at most `limit`. */
+export async function listMovedClaims(
+  { table }: Service,
+  appName: string,
+  { mergeId, from, to }: Merge,
+  limit: number,
+): Promise<readonly (MovedClaim & { readonly purchaseId: string })[]> {
+  const between = keys.toPrefixRange(keys.toMovedClaimPrefix(mergeId));
+  const range = { partition: keys.customerPartition(appName, to), between, newestFirst: true, limit };
+  return (await table.query(range)).map((item) => {
+    const { claim, ...logged } = parse(LoggedClaim, item, 'DatabaseError');
+    return { ...logged, ...(claim && { claim: { ...claim, username: from } }) };
+  });
+}
+
+export async function deleteMovedClaim(
+  { table }: Service,
+  appName: string,
+  { to }: Merge,
+  moved: MovedClaim & { readonly purchaseId: string },
+): Promise<void> {
+  return await table.batchDelete([keys.movedClaimKey(appName, to, moved)]);
+}
+
+/**
+ * Moves an alias from one customer to the other. Does not change an alias that identifies a third customer.
+ * Idempotent.
+ */
+export async function moveAlias(
+  { table }: Service,
+  appName: string,
+  alias: string,
+  { from, to }: Pick<Merge, 'from' | 'to'>,
+): Promise<void> {
+  const key = keys.aliasKey(appName, normalizeAlias(alias));
+  const indexKeys = keys.namingIndexKeys({ appName, username: to, kind: 'alias', date: 0 }, key);
+  const isOwn = {
+    expression: 'attribute_not_exists(pk) OR username = :from OR username = :to',
+    values: { ':from': from, ':to': to },
+  };
+  await tryUpdate(table, buildUpdate(key, { username: to, isMerged: true, ...indexKeys }, isOwn));
+}
+
+/** Reverts `moveAlias`. Does not change an alias that was saved again since. Idempotent. */
+export async function returnAlias(
+  { table }: Service,
+  appName: string,
+  alias: string,
+  { from, to }: Pick<Merge, 'from' | 'to'>,
+): Promise<void> {
+  const key = keys.aliasKey(appName, normalizeAlias(alias));
+  const item = await table.get(key);
+  if (item?.isMerged !== true || item.username !== to) return;
+  const isUnchanged = { expression: 'isMerged = :true AND username = :to', values: { ':true': true, ':to': to } };
+  if (isPlainName(alias, from)) {
+    const condition = {
+      ConditionExpression: isUnchanged.expression,
+      ExpressionAttributeValues: isUnchanged.values,
+    };
+    await tryWrite(async () => await table.delete({ Key: key, ...condition }));
+    return;
+  }
+  // An alias that can be computed has no index keys.
+  const isComputed = normalizeAlias(alias) === toMd5Alias(from);
+  const indexKeys = isComputed
+    ? { userPk: undefined, userSk: undefined }
+    : keys.namingIndexKeys({ appName, username: from, kind: 'alias', date: 0 }, key);
+  await tryUpdate(table, buildUpdate(key, { username: from, isMerged: undefined, ...indexKeys }, isUnchanged));
+}
+
+const parseMerge = (item: Item): Merge => parse(Merge, item, 'DatabaseError');
+
+/** Whether the alias is the username itself. Before a merge, the customer item identifies it. */
+const isPlainName = (alias: string, username: string): boolean => !isMd5(alias) && alias === username;

@@ -1,0 +1,23 @@
+import * as v from 'valibot';
+import type { EpochMillis } from '../foundation/time.ts';
+import { BucketUrl } from './bucket-location.ts';
+
+/** The exports of an app that the service runs. */
+export const ExportSchedule = v.object({
+  location: BucketUrl,
+  createdAt: v.number(),
+  /** Start of the latest complete export of all rows. */
+  fullAt: v.exactOptional(v.number()),
+  /** Start of the latest complete export. */
+  exportedAt: v.exactOptional(v.number()),
+  /** Until then, a run exports the app. */
+  leaseUntil: v.exactOptional(v.number()),
+  /** Why the latest run failed. Absent after a successful one. */
+  failure: v.exactOptional(v.string()),
+});
+export type ExportSchedule = v.InferOutput<typeof ExportSchedule>;
+
+/** The outcome of a run. */
+export type ExportOutcome =
+  | { readonly startedAt: EpochMillis; readonly kind: 'full' | 'changes' }
+  | { readonly failure: string };

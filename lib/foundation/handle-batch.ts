@@ -1,0 +1,35 @@
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type * as v from 'valibot';
+import { ServiceError } from './errors.ts';
+import { logError } from './log.ts';
+import { parseJson } from './parse.ts';
+
+interface BatchHandler<S extends v.GenericSchema> {
+  /** Id of the worker, for the log. */
+  readonly worker: string;
+  readonly schema: S;
+  readonly handle: (message: v.InferOutput<S>) => Promise<void>;
+}
+
+/**
+ * Handles the messages of a batch concurrently. Reports failed messages individually, so that SQS retries only these;
+ * after the last attempt they move to the dead-letter queue.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
+ */
+export async function handleBatch<S extends v.GenericSchema>(
+  { Records }: SQSEvent,
+  { worker, schema, handle }: BatchHandler<S>,
+): Promise<SQSBatchResponse> {
+  const outcomes = await Promise.all(
+    Records.map(async ({ messageId, body }) => {
+      try {
+        await handle(parseJson(schema, body, 'InternalError'));
+        return [];
+      } catch (error) {
+        logError({ worker, messageId }, ServiceError.fromUnknown(error));
+        return [{ itemIdentifier: messageId }];
+      }
+    }),
+  );
+  return { batchItemFailures: outcomes.flat() };
+}

@@ -1,0 +1,44 @@
+import { ServiceError } from './errors.ts';
+import { logError } from './log.ts';
+import type { Service } from './service.ts';
+import type { StreamRecord } from './stream-record.ts';
+import type { EpochMillis } from './time.ts';
+
+export const streamWorkers = ['fan-out-webhooks', 'aggregate-statistics'] as const;
+
+/**
+ * Work that a stream worker skipped because every repetition would fail. Contains keys only: the operator replays it
+ * from the table after the correction.
+ */
+export interface StreamFailure {
+  readonly worker: (typeof streamWorkers)[number];
+  readonly appName: string;
+  /** Key of the record's item, or of the counter or customer that the worker cannot read. */
+  readonly key: StreamRecord['key'];
+  readonly reason: string;
+  /** Time of the write, on the table's clock. */
+  readonly writtenAt: EpochMillis;
+}
+
+/** Runs a computation without I/O. Throws a permanent error if it fails, because a repetition would fail too. */
+export function computeFromRecord<T>(compute: () => T): T {
+  try {
+    return compute();
+  } catch (error) {
+    const { code, message } = ServiceError.fromUnknown(error);
+    throw new ServiceError(code, message, { cause: error, isPermanent: true });
+  }
+}
+
+/**
+ * Enqueues and logs skipped work. The log omits the keys, which can contain usernames. Throws `ConnectionFailed` if a
+ * message could not be enqueued.
+ */
+export async function reportStreamFailures(
+  failures: readonly StreamFailure[],
+  { streamFailures }: Service,
+): Promise<void> {
+  await streamFailures.send(failures);
+  for (const { worker, appName, reason } of failures)
+    logError({ worker, app: appName, problem: 'StreamRecordSkipped' }, new ServiceError('DatabaseError', reason));
+}

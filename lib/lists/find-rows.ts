@@ -1,0 +1,61 @@
+import { compareSortKeys } from '../foundation/compare-sort-keys.ts';
+import type { CursorPage } from '../foundation/cursor-page.ts';
+import * as keys from '../foundation/keys.ts';
+import type { RowSearch } from '../foundation/list-page.ts';
+import { queryShards } from '../foundation/merge-shards.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Item, Table } from '../foundation/table.ts';
+
+interface SearchedList<Row> {
+  readonly table: Table;
+  readonly appName: string;
+  readonly collection: 'T' | 'C';
+  readonly parseItem: (item: Item) => Row;
+}
+
+interface CreatedEntry {
+  readonly sortKey: string;
+  readonly key: keys.Key;
+}
+
+/**
+ * Finds the rows of a list that match, in the order of their creation. Reads the index `byCreated` and the items of its
+ * entries, at most `maxScanned`, so that the cost of a page does not grow with the list.
+ */
+export async function findRows<Row>(
+  { table, appName, collection, parseItem }: SearchedList<Row>,
+  { limit, cursor, order, maxScanned, matches, ...range }: RowSearch<Row>,
+): Promise<CursorPage<Row>> {
+  const newestFirst = order === 'newest';
+  const readBefore = async (position: string | undefined, count: number): Promise<CreatedEntry[]> => {
+    const [first, last] = keys.timestampRange(range, newestFirst ? position : undefined);
+    // A sort key that follows the position directly.
+    const from = !newestFirst && position !== undefined && position >= first ? `${position}\0` : first;
+    if (from >= last) return [];
+    const partitions = keys.listPartitions(appName, collection);
+    const entries = await queryShards(
+      table,
+      { partitions, index: 'byCreated', between: [from, last], newestFirst },
+      count + 1,
+    );
+    return entries
+      .map((entry) => ({ sortKey: String(entry.createdSk), key: keys.toKey(entry) }))
+      .filter(({ sortKey }) => sortKey !== position && compareSortKeys(sortKey, last) < 0)
+      .slice(0, count);
+  };
+  const load = async (entries: readonly CreatedEntry[]): Promise<(Row | undefined)[]> => {
+    const itemKeys = entries.map(({ key }) => key);
+    const items = await table.batchGet(itemKeys, { isEventuallyConsistent: true });
+    const byKey = new Map(items.map((item) => [toText(keys.toKey(item)), item]));
+    return await Promise.all(
+      itemKeys.map(async (key) => {
+        const item = byKey.get(toText(key));
+        const row = item && parseItem(item);
+        return row !== undefined && (await matches(row)) ? row : undefined;
+      }),
+    );
+  };
+  return await readCursorPage({ readBefore, load }, { limit, cursor, maxScanned });
+}
+
+const toText = ({ pk, sk }: keys.Key): string => `${pk}\n${sk}`;

@@ -1,0 +1,106 @@
+import type { PurchaseRow } from '../api/purchase-records.ts';
+import type { DateRange, ListPage } from '../foundation/list-page.ts';
+import { collectRowsThatFit } from '../foundation/response-size.ts';
+import type { Service } from '../foundation/service.ts';
+import { listNotificationsByPurchase } from '../purchases/list-notifications.ts';
+import { listOwnedPurchaseIds, listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
+import { isActive } from '../purchases/purchase.ts';
+import { toPurchaseDetails } from '../purchases/to-records.ts';
+import { findListedPurchases, getPurchasePage, type ListedPurchase, listUpdatedPurchaseIds } from './list-tables.ts';
+
+interface PurchaseListContext {
+  readonly appName: string;
+  readonly includesNotifications: boolean;
+  readonly service: Service;
+}
+
+/** Selects the purchases: by app, by customer or by the date of the last change. */
+interface PurchaseListQuery extends DateRange {
+  readonly skip: number;
+  readonly limit: number;
+  readonly customerId?: string | undefined;
+  /** Order of the purchases of a customer. Default: `oldest`. */
+  readonly order?: 'oldest' | 'newest' | undefined;
+  readonly isActiveOnly: boolean;
+}
+
+type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly limit: number };
+
+/**
+ * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that
+ * the limit of the response was reached.
+ */
+export async function listPurchases(query: PurchaseListQuery, context: PurchaseListContext): Promise<PurchasePage> {
+  const { customerId, startdate, enddate } = query;
+  if (customerId !== undefined) return await listOwnedPurchases({ ...query, customerId }, context);
+  if (isDated(query)) return await listUpdatedPurchases({ startdate, enddate }, context);
+  const { skip, limit } = query;
+  const { appName, service } = context;
+  const { rows, total } = await getPurchasePage(service, appName, { skip, limit, now: service.now() });
+  return { skip, limit, total, rows: await toRows(rows, context) };
+}
+
+const isDated = ({ startdate, enddate }: DateRange): boolean => startdate !== undefined || enddate !== undefined;
+
+async function listUpdatedPurchases(range: DateRange, context: PurchaseListContext): Promise<PurchasePage> {
+  const ids = await listUpdatedPurchaseIds(context.service, context.appName, range);
+  const loadRows = async (batch: readonly string[]) =>
+    await toRows(await findListedPurchases(context.service, context.appName, batch), context);
+  const rows = await collectRowsThatFit(ids, loadRows);
+  return { skip: 0, limit: rows.length, total: ids.length, rows };
+}
+
+type OwnedPurchaseQuery = PurchaseListQuery & { readonly customerId: string };
+
+async function listOwnedPurchases(query: OwnedPurchaseQuery, context: PurchaseListContext): Promise<PurchasePage> {
+  const ids = await listOwnedIds(query, context);
+  const { skip, limit } = isDated(query) ? { skip: 0, limit: ids.length } : query;
+  const rows = await collectRowsThatFit(ids.slice(skip, skip + limit), async (batch) => {
+    const purchases = await findListedPurchases(context.service, context.appName, batch);
+    return await toRows(
+      purchases.filter((purchase) => isSelected(purchase, query)),
+      context,
+    );
+  });
+  return isDated(query)
+    ? { skip, limit: rows.length, total: rows.length, rows }
+    : { skip, limit, total: ids.length, rows };
+}
+
+/** Lists the ids of a customer's purchases in the requested order. */
+async function listOwnedIds(
+  { customerId, order, isActiveOnly }: OwnedPurchaseQuery,
+  { appName, service }: PurchaseListContext,
+): Promise<readonly string[]> {
+  if (!isActiveOnly) {
+    const oldestFirst = await listOwnedPurchaseIds(service, appName, customerId);
+    return order === 'newest' ? oldestFirst.toReversed() : oldestFirst;
+  }
+  const newestFirst = await listRepresentativePurchases(service, appName, customerId);
+  const activeIds = newestFirst
+    .filter((purchase) => isActive(purchase, service.now()))
+    .map(({ purchaseId }) => purchaseId);
+  return order === 'newest' ? activeIds : activeIds.toReversed();
+}
+
+/** Whether the purchase belongs to the customer and changed in the range. */
+const isSelected = (
+  { entitledUsers, updatedAt }: ListedPurchase,
+  { customerId, startdate = 0, enddate = Infinity }: OwnedPurchaseQuery,
+): boolean => entitledUsers.includes(customerId) && updatedAt >= startdate && updatedAt < enddate;
+
+async function toRows(
+  listed: readonly ListedPurchase[],
+  { appName, includesNotifications, service }: PurchaseListContext,
+): Promise<PurchaseRow[]> {
+  const ids = includesNotifications ? listed.map(({ purchase }) => purchase.purchaseId) : [];
+  const notifications = await listNotificationsByPurchase(appName, ids, service);
+  return listed.map(({ purchase, entitledUsers, hasRefreshToken }) => ({
+    ...toPurchaseDetails(purchase, entitledUsers, {
+      now: service.now(),
+      ...(includesNotifications && { notifications: notifications.get(purchase.purchaseId) ?? [] }),
+    }),
+    raw: null,
+    canRefresh: hasRefreshToken,
+  }));
+}

@@ -1,0 +1,83 @@
+import type { PurchaseNotification, TransactionRecord } from '../api/purchase-records.ts';
+import type { DateRange, ListPage } from '../foundation/list-page.ts';
+import type { Service } from '../foundation/service.ts';
+import { listNotificationsByPurchase } from '../purchases/list-notifications.ts';
+import { findPurchases, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
+import { toNotificationRecord, toTransactionRecords } from '../purchases/to-records.ts';
+import type { Transaction } from '../purchases/transaction.ts';
+import { getTransactionPage } from './list-tables.ts';
+
+interface TransactionListContext {
+  readonly appName: string;
+  readonly includesNotifications: boolean;
+  /** Whether rows list the customers who own the purchase. */
+  readonly includesCustomers: boolean;
+  readonly service: Service;
+}
+
+/** Transactions of an app or a purchase, by their dates. */
+interface TransactionListQuery extends DateRange {
+  readonly skip: number;
+  readonly limit: number;
+  readonly purchaseId?: string | undefined;
+}
+
+/** `notifications` lists the lifecycle reasons of the transaction's purchase, `entitledUsers` its owners. */
+type TransactionRow = TransactionRecord & { notifications?: PurchaseNotification[]; entitledUsers?: string[] };
+
+/** Lists a page of transactions, oldest first, each with the state of its purchase. */
+export async function listTransactions(
+  query: TransactionListQuery,
+  context: TransactionListContext,
+): Promise<ListPage<TransactionRow>> {
+  const { appName, service } = context;
+  const { purchaseId, ...request } = query;
+  const { rows: transactions, total } =
+    purchaseId === undefined
+      ? await getTransactionPage(service, appName, { ...request, now: service.now() })
+      : await listTransactionsOfPurchase(appName, { ...request, purchaseId }, service);
+  return { rows: await addPurchases(transactions, context), total };
+}
+
+/** Converts transactions to records, each with the state of its purchase. */
+export async function addPurchases(
+  transactions: readonly Transaction[],
+  { appName, includesNotifications, includesCustomers, service }: TransactionListContext,
+): Promise<TransactionRow[]> {
+  const purchaseIds = transactions.map((transaction) => transaction.purchaseId);
+  const entitledPurchases = await findPurchases(service, appName, purchaseIds);
+  const notifications = includesNotifications
+    ? await listNotificationsByPurchase(appName, purchaseIds, service)
+    : undefined;
+  const records = toTransactionRecords(
+    transactions,
+    entitledPurchases.map(({ purchase }) => purchase),
+  );
+  const owners = new Map(entitledPurchases.map(({ purchase, entitledUsers }) => [purchase.purchaseId, entitledUsers]));
+  return records.map((record) => ({
+    ...record,
+    ...(includesCustomers && { entitledUsers: [...(owners.get(record.purchaseId) ?? [])] }),
+    ...(notifications && {
+      notifications: (notifications.get(record.purchaseId) ?? []).map(toNotificationRecord),
+    }),
+  }));
+}
+
+/** Lists a page of the transactions of one purchase, oldest first. */
+async function listTransactionsOfPurchase(
+  appName: string,
+  {
+    purchaseId,
+    skip,
+    limit,
+    startdate = 0,
+    enddate = Infinity,
+  }: TransactionListQuery & { readonly purchaseId: string },
+  service: Service,
+): Promise<ListPage<Transaction>> {
+  const latestFirst = await listTransactionsOfPurchases(service, appName, [purchaseId]);
+  const inRange = latestFirst
+    .filter(({ purchaseDate }) => purchaseDate >= startdate && purchaseDate < enddate)
+    .reverse();
+  return { rows: inRange.slice(skip, skip + limit), total: inRange.length };
+}

@@ -1,0 +1,62 @@
+import { createHmac } from 'node:crypto';
+import { findCachedApp } from '../apps/app-cache.ts';
+import { erasureKeyContext, getOrCreateErasureKey } from '../apps/app-table.ts';
+import { createBoundedMap } from '../foundation/cache.ts';
+import * as keys from '../foundation/keys.ts';
+import { perContainer, type Service } from '../foundation/service.ts';
+import { normalizeAlias } from './user-aliases.ts';
+
+/* The erased usernames and user aliases of all apps, as digests with a secret key of the app. */
+
+/** Maximum number of decrypted keys in memory. */
+const maxKeys = 1_000;
+const decryptedKeys = perContainer(() => createBoundedMap<string>(maxKeys));
+
+/** Marks the names as erased. Idempotent. */
+export async function addErasedNames(service: Service, appName: string, names: readonly string[]): Promise<void> {
+  const key = await decryptKey(service, appName, await getOrCreateErasureKey(service, appName));
+  const itemKeys = names.map((name) => toItemKey(appName, key, name));
+  await service.table.batchPut(
+    [...new Map(itemKeys.map((itemKey) => [itemKey.pk, itemKey])).values()].map((k) => ({ ...k })),
+  );
+}
+
+/** Returns the names that are erased. */
+export async function selectErasedNames(
+  service: Service,
+  appName: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const key = await findKey(service, appName);
+  if (key === undefined) return [];
+  const partitions = new Map(names.map((name) => [name, toItemKey(appName, key, name)]));
+  const unique = new Map([...partitions.values()].map((itemKey) => [itemKey.pk, itemKey]));
+  const erased = new Set((await service.table.batchGet([...unique.values()])).map(({ pk }) => pk));
+  return names.filter((name) => erased.has(partitions.get(name)?.pk));
+}
+
+/** Ends the erasure of the names. */
+export async function removeErasedNames(service: Service, appName: string, names: readonly string[]): Promise<void> {
+  const key = await findKey(service, appName);
+  if (key === undefined) return;
+  const itemKeys = names.map((name) => toItemKey(appName, key, name));
+  await service.table.batchDelete([...new Map(itemKeys.map((itemKey) => [itemKey.pk, itemKey])).values()]);
+}
+
+async function decryptKey(service: Service, appName: string, ciphertext: string): Promise<string> {
+  const decrypted = decryptedKeys(service);
+  const key = decrypted.get(ciphertext) ?? (await service.cipher.decrypt(ciphertext, erasureKeyContext(appName)));
+  decrypted.set(ciphertext, key);
+  return key;
+}
+
+function toItemKey(appName: string, key: string, name: string): keys.Key {
+  return keys.erasedNameKey(appName, createHmac('sha256', key).update(normalizeAlias(name)).digest('base64url'));
+}
+
+/** Returns undefined if no customer of the app was erased. Such an app needs no other reads. */
+async function findKey(service: Service, appName: string): Promise<string | undefined> {
+  const ciphertext = (await findCachedApp(service, appName))?.erasureKey;
+  return ciphertext === undefined ? undefined : await decryptKey(service, appName, ciphertext);
+}

@@ -1,0 +1,135 @@
+import pMap from 'p-map';
+import { splitIntoChunks } from '../foundation/batches.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { type Item, maxTransactionWrites, type Table } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
+import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
+import { listRanks } from './purchase-rank.ts';
+import type { Transaction } from './transaction.ts';
+
+/**
+ * The items that a purchase has in the partition of each entitled customer, by sort key, with their other attributes.
+ */
+type LinksBySortKey = ReadonlyMap<string, Item>;
+
+/** Returns the links of a purchase and its transactions. The same for each of its customers. */
+export function listLinks(purchase: Purchase, transactions: readonly Transaction[]): LinksBySortKey {
+  const { purchaseId } = purchase;
+  return new Map<string, Item>([
+    ...listPurchaseSortKeys(purchase).map((sk): [string, Item] => [sk, {}]),
+    ...transactions.map(({ transactionId, purchaseDate }): [string, Item] => [
+      keys.ownedTransactionSortKey(transactionId, purchaseId, purchaseDate),
+      { transactionId, purchaseId },
+    ]),
+  ]);
+}
+
+/**
+ * Returns the sort keys of the link to a purchase and of its ranks. An unpaid purchase is not a customer's latest
+ * purchase.
+ */
+export const listPurchaseSortKeys = (purchase: Purchase): string[] => [
+  keys.ownedPurchaseSortKey(purchase.purchaseId, isUnpaid(purchase) ? 0 : (purchase.purchaseDate ?? 0)),
+  ...listRanks(purchase).map((rank) =>
+    keys.rankSortKey({ ...purchase, isSubscription: isSubscription(purchase) }, rank),
+  ),
+];
+
+/** A link in the partition of a customer. `version` is the version of the purchase that wrote it. */
+type LinkItem = Item & keys.Key & { readonly version: number };
+
+/** Lists the links that a change adds: all of them for a gained user, otherwise the new ones. */
+function listAddedLinks(appName: string, { before, after, gainedUsers }: PurchaseChange): LinkItem[] {
+  const links = listStoredLinks(after);
+  const previous = listStoredLinks(before);
+  const newLinks = [...links].filter(([sk]) => !previous.has(sk));
+  return after.entitledUsers.flatMap((username) => {
+    const pk = keys.customerPartition(appName, username);
+    const added = gainedUsers.includes(username) ? [...links] : newLinks;
+    return added.map(([sk, attributes]) => ({ ...attributes, pk, sk, version: after.version }));
+  });
+}
+
+/** Lists the keys of the links that a change makes stale: all of them for a lost user. */
+function listStaleLinks(appName: string, { before, after, lostUsers }: PurchaseChange): keys.Key[] {
+  const previous = [...listStoredLinks(before).keys()];
+  const links = listStoredLinks(after);
+  const staleSortKeys = previous.filter((sk) => !links.has(sk));
+  return (before?.entitledUsers ?? []).flatMap((username) => {
+    const pk = keys.customerPartition(appName, username);
+    return (lostUsers.includes(username) ? previous : staleSortKeys).map((sk) => ({ pk, sk }));
+  });
+}
+
+/** Number of links that are written concurrently: a purchase can have hundreds of customers. */
+const concurrency = 25;
+
+/**
+ * Adds the links of a change. Written before the purchase and without its transaction, at half the price: a read
+ * ignores a link that does not match its purchase. The condition keeps a link that a later change has written.
+ */
+export async function addLinks(table: Table, appName: string, change: PurchaseChange): Promise<void> {
+  const isEarlier = {
+    expression: 'attribute_not_exists(version) OR version < :v',
+    values: { ':v': change.after.version },
+  };
+  await pMap(
+    listAddedLinks(appName, change),
+    async ({ pk, sk, ...attributes }) => await tryUpdate(table, buildUpdate({ pk, sk }, attributes, isEarlier)),
+    { concurrency },
+  );
+}
+
+/** Deletes the links that a change has made stale, after the change. Keeps links that a later change writes. */
+export async function deleteStaleLinks(table: Table, appName: string, change: PurchaseChange): Promise<void> {
+  const isNotLater = {
+    ConditionExpression: 'attribute_not_exists(version) OR version <= :v',
+    ExpressionAttributeValues: { ':v': change.after.version },
+  };
+  await pMap(
+    listStaleLinks(appName, change),
+    async (Key) => await tryWrite(async () => await table.delete({ Key, ...isNotLater })),
+    { concurrency },
+  );
+}
+
+/**
+ * Deletes the links that a failed change has added for customers who do not exist: they were erased concurrently. A new
+ * customer is created before its links, so the condition keeps the links of a customer who returns.
+ */
+export async function deleteLinksOfErased(table: Table, appName: string, change: PurchaseChange): Promise<void> {
+  const added = listAddedLinks(appName, change);
+  const partitions = [...new Set(added.map(({ pk }) => pk))];
+  const existing = await table.batchGet(partitions.map((pk) => ({ pk, sk: keys.customerSortKey })));
+  const erased = partitions.filter((pk) => !existing.some((customer) => customer.pk === pk));
+  for (const pk of erased) {
+    const isErased = {
+      TableName: table.name,
+      Key: { pk, sk: keys.customerSortKey },
+      ConditionExpression: 'attribute_not_exists(pk)',
+    };
+    const links = added
+      .filter((link) => link.pk === pk)
+      .map(({ sk }) => ({ Delete: { TableName: table.name, Key: { pk, sk } } }));
+    for (const chunk of splitIntoChunks(links, maxTransactionWrites - 1)) {
+      await tryWrite(async () => await table.transact([{ ConditionCheck: isErased }, ...chunk]));
+    }
+  }
+}
+
+const listStoredLinks = (stored: StoredPurchase | undefined): LinksBySortKey =>
+  stored
+    ? listLinks(
+        stored.state.purchase,
+        stored.state.transactions.map(({ transaction }) => transaction),
+      )
+    : new Map();
+
+/** Selects the items whose keys are not in the table. */
+export async function selectMissing<T extends keys.Key>(table: Table, items: readonly T[]): Promise<T[]> {
+  const toText = ({ pk, sk }: Item) => `${pk}\n${sk}`;
+  const existing = new Set((await table.batchGet(items)).map(toText));
+  return items.filter(({ pk, sk }) => !existing.has(toText({ pk, sk })));
+}

@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { indexes, parseKeyTimestamp } from '../foundation/keys.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { parse } from '../foundation/parse.ts';
+import type { ItemKind } from '../foundation/stream-record.ts';
+import type { Item } from '../foundation/table.ts';
+import type { EpochMillis } from '../foundation/time.ts';
+import { StoredPeriods } from './active-periods.ts';
+import { FirstOwnerVersion } from './announcement.ts';
+import { Purchase } from './purchase.ts';
+
+const PurchaseItem = v.object({
+  purchase: Purchase,
+  asOf: v.number(),
+  isInferred: v.exactOptional(v.literal(true)),
+  userAliases: v.array(v.string()),
+  refreshToken: v.exactOptional(v.string()),
+  entitledUsers: v.array(v.string()),
+  announcedUsers: v.exactOptional(v.array(v.string())),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  checkedAt: v.number(),
+  activePeriods: v.exactOptional(StoredPeriods),
+  hasErasedOwner: v.exactOptional(v.boolean()),
+  firstOwnerVersion: v.exactOptional(FirstOwnerVersion),
+  announcedRenewalDate: v.exactOptional(v.number()),
+  importedAt: v.exactOptional(v.number()),
+  lastRefreshAt: v.exactOptional(v.number()),
+  failedRefreshes: v.exactOptional(v.number()),
+  isNotified: v.exactOptional(v.boolean()),
+  version: v.number(),
+});
+
+/**
+ * Adds `createdAt` and `updatedAt` to a stored purchase item. They are only in the keys of the lists, which keeps most
+ * items below 1,024 bytes.
+ */
+export const addKeyTimes = (item: Item): Item => ({
+  ...omitUndefined({
+    createdAt: parseTime(item[indexes.byCreated.sk]),
+    updatedAt: parseTime(item[indexes.byKey.sk]),
+  }),
+  ...item,
+});
+
+/** Returns an item as the workers read it: that of a purchase has its times. */
+export const toItemImage = (kind: ItemKind, item: Item): Item => (kind === 'purchase' ? addKeyTimes(item) : item);
+
+const parseTime = (sortKey: unknown): EpochMillis | undefined =>
+  typeof sortKey === 'string' ? parseKeyTimestamp(sortKey) : undefined;
+
+/** Parses a purchase item. Throws `DatabaseError` if it does not match the schema. */
+export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem> =>
+  parse(PurchaseItem, addKeyTimes(item), 'DatabaseError');

@@ -1,0 +1,148 @@
+import pMap from 'p-map';
+import { splitIntoChunks } from '../foundation/batches.ts';
+import * as keys from '../foundation/keys.ts';
+import { scanShards } from '../foundation/merge-shards.ts';
+import type { ReportProgress } from '../foundation/progress.ts';
+import { retryOnConflict } from '../foundation/retry.ts';
+import type { Service } from '../foundation/service.ts';
+import { type Item, maxTransactionWrites, type Table, type Write } from '../foundation/table.ts';
+import { tryWrite } from '../foundation/try-update.ts';
+import { listLinks, selectMissing } from './owned-purchase-links.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
+import { parseTransactionItem } from './transaction-table.ts';
+
+interface RebuildLinksResult {
+  readonly checkedPurchases: number;
+  readonly addedLinks: number;
+  readonly deletedLinks: number;
+}
+
+/** Number of purchases, or customers, that are processed concurrently. */
+const concurrency = 8;
+
+/**
+ * Adds the missing links of all purchases of an app, then deletes the stale ones: links of earlier versions of the
+ * service, and of changes that crashed. Idempotent and safe to run concurrently with the service.
+ */
+export async function rebuildPurchaseLinks(
+  { table }: Service,
+  appName: string,
+  reportProgress?: ReportProgress,
+): Promise<RebuildLinksResult> {
+  let [checkedPurchases, addedLinks, deletedLinks] = [0, 0, 0];
+  const scanList = (collection: 'P' | 'C') =>
+    scanShards(table, {
+      partitions: keys.listPartitions(appName, collection),
+      index: 'byCreated',
+      between: keys.allTimestamps,
+    });
+  for await (const entries of scanList('P')) {
+    const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
+    const added = await pMap(
+      partitions,
+      async (partition) => await retryOnConflict(async () => await addLinks(table, appName, partition)),
+      { concurrency },
+    );
+    checkedPurchases += added.length;
+    reportProgress?.(checkedPurchases);
+    addedLinks += sum(added);
+  }
+  for await (const entries of scanList('C')) {
+    const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
+    deletedLinks += sum(
+      await pMap(partitions, async (partition) => await deleteStaleLinks(table, appName, partition), { concurrency }),
+    );
+  }
+  return { checkedPurchases, addedLinks, deletedLinks };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+/**
+ * Adds the missing links of one purchase. Returns their number. Throws `Conflict` if another writer changes the
+ * purchase.
+ */
+async function addLinks(table: Table, appName: string, partition: string): Promise<number> {
+  const items = await table.query({ partition });
+  const purchaseItem = items.find(({ sk }) => sk === keys.purchaseSortKey);
+  if (!purchaseItem) return 0;
+  const { purchase, entitledUsers, version } = parsePurchaseItem(purchaseItem);
+  const transactions = items
+    .filter(({ sk }) => String(sk).startsWith(keys.transactionPrefix))
+    .map(parseTransactionItem);
+  const links = entitledUsers.flatMap((username) => {
+    const pk = keys.customerPartition(appName, username);
+    return [...listLinks(purchase, transactions)].map(([sk, attributes]) => ({ pk, sk, version, ...attributes }));
+  });
+  const missing = await selectMissing(table, links);
+  const isUnchanged = buildVersionCheck(table, keys.toKey(purchaseItem), version);
+  for (const chunk of splitIntoChunks(missing, maxTransactionWrites - 1)) {
+    await table.transact([isUnchanged, ...chunk.map((Item) => ({ Put: { TableName: table.name, Item } }))]);
+  }
+  return missing.length;
+}
+
+/**
+ * Deletes the stale links of one customer. Skips links that another writer changes. Returns the number of deleted
+ * links.
+ */
+async function deleteStaleLinks(table: Table, appName: string, partition: string): Promise<number> {
+  const username = keys.parseCustomerPartition(partition);
+  const links = (await table.query({ partition })).filter(({ sk }) => keys.isPurchaseLink(String(sk)));
+  const purchaseIds = [...new Set(links.map(getPurchaseId))];
+  let deleted = 0;
+  for (const chunk of splitIntoChunks(purchaseIds, maxTransactionWrites)) {
+    const items = await table.batchGet(chunk.map((id) => keys.purchaseKey(appName, id)));
+    const stored = new Map(items.map((item) => [String(item.pk), parsePurchaseItem(item)]));
+    for (const purchaseId of chunk) {
+      const key = keys.purchaseKey(appName, purchaseId);
+      const own = links.filter((link) => getPurchaseId(link) === purchaseId);
+      const transactions = (await table.query({ partition: key.pk, prefix: keys.transactionPrefix })).map(
+        parseTransactionItem,
+      );
+      const purchase = stored.get(key.pk);
+      const version = purchase?.version ?? 0;
+      const current = purchase?.entitledUsers.includes(username)
+        ? listLinks(purchase.purchase, transactions)
+        : new Map<string, Item>();
+      // A link with a later version belongs to a change that is being written.
+      const stale = own.filter((link) => !current.has(String(link.sk)) && getVersion(link) <= version);
+      const outcomes = await Promise.all(
+        stale.map(
+          async (link) =>
+            await tryWrite(
+              async () => await table.transact([buildVersionCheck(table, key, version), buildDelete(table, link)]),
+            ),
+        ),
+      );
+      deleted += outcomes.filter(Boolean).length;
+    }
+  }
+  return deleted;
+}
+
+const getPurchaseId = ({ sk, purchaseId }: Item): string =>
+  typeof purchaseId === 'string' ? purchaseId : keys.parseOwnedPurchaseId(String(sk));
+
+/** Returns the version of the change that wrote the link. 0 for a link of an earlier version of the service. */
+const getVersion = ({ version }: Item): number => (typeof version === 'number' ? version : 0);
+
+const buildVersionCheck = (table: Table, Key: keys.Key, version: number): Write => ({
+  ConditionCheck: {
+    TableName: table.name,
+    Key: { ...Key },
+    ...(version === 0
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }),
+  },
+});
+
+const buildDelete = (table: Table, link: Item): Write => ({
+  Delete: {
+    TableName: table.name,
+    Key: { ...keys.toKey(link) },
+    ...(getVersion(link) === 0
+      ? { ConditionExpression: 'attribute_not_exists(version)' }
+      : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': getVersion(link) } }),
+  },
+});

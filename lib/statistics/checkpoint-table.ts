@@ -1,0 +1,37 @@
+import { isConflict } from '../foundation/errors.ts';
+import * as keys from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import { Checkpoint, checkpointTtlMs } from './counter.ts';
+
+export async function findCheckpoint({ table }: Service, key: keys.Key): Promise<Checkpoint | undefined> {
+  const item = await table.get(key);
+  return item && parse(Checkpoint, item, 'DatabaseError');
+}
+
+/** Saves a checkpoint unless a later one is saved. */
+export async function saveCheckpoint(
+  { table }: Service,
+  key: keys.Key,
+  { sequenceNumber, writtenAt }: Checkpoint,
+): Promise<void> {
+  const update = {
+    Key: { ...key },
+    UpdateExpression: 'SET sequenceNumber = :sequence, sortable = :sortable, writtenAt = :writtenAt, #ttl = :ttl',
+    // A slow writer that read an earlier version of the counter must not replace a later checkpoint.
+    ConditionExpression: 'attribute_not_exists(pk) OR sortable < :sortable',
+    ExpressionAttributeNames: { '#ttl': 'ttl' },
+    ExpressionAttributeValues: {
+      ':sequence': sequenceNumber,
+      ':sortable': sequenceNumber.padStart(maxSequenceLength, '0'),
+      ':writtenAt': writtenAt,
+      ':ttl': keys.toTtl(writtenAt + checkpointTtlMs),
+    },
+  };
+  await table.update(update).catch((error: unknown) => {
+    if (!isConflict(error)) throw error;
+  });
+}
+
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_StreamRecord.html */
+const maxSequenceLength = 40;

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { splitIntoChunks } from '../foundation/batches.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Service } from '../foundation/service.ts';
+import { maxTransactionWrites } from '../foundation/table.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
+
+/** Key of a stream marker. */
+interface StreamMarker {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/**
+ * Number of markers. Their keys are random, because the API does not show which shard stores a key. With 32 equal
+ * shards, the probability that a shard gets no marker is 4 in a million.
+ */
+const markerCount = 512;
+const markerTtlMs = dayMs;
+/** Creates markers for all shards and returns their keys. */
+export async function createStreamMarkers(
+  { table }: Service,
+  appName: string,
+  now: EpochMillis,
+): Promise<StreamMarker[]> {
+  const ttl = keys.toTtl(now + markerTtlMs);
+  const markers = Array.from({ length: markerCount }, () => keys.streamMarkerKey(appName, randomUUID()));
+  await table.batchPut(markers.map((key) => ({ ...key, ttl })));
+  return markers;
+}
+
+/** Returns the markers that the aggregator has not passed. */
+export async function findRemainingMarkers(
+  { table }: Service,
+  markers: readonly StreamMarker[],
+): Promise<StreamMarker[]> {
+  return (await table.batchGet(markers)).map(keys.toKey);
+}
+
+/** Idempotent: ignores markers that do not exist. */
+export async function deleteStreamMarkers({ table }: Service, markers: readonly StreamMarker[]): Promise<void> {
+  for (const chunk of splitIntoChunks(markers, maxTransactionWrites)) {
+    await table.transact(chunk.map((Key) => ({ Delete: { TableName: table.name, Key } })));
+  }
+}

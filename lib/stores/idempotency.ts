@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { isConflict, ServiceError } from '../foundation/errors.ts';
+import * as keys from '../foundation/keys.ts';
+import type { RunOnce } from '../foundation/stored-operations.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
+
+/** Maximum duration of a run. A run that started earlier has ended, with or without a result. */
+const maxRunMs = minuteMs;
+const retentionMs = 400 * dayMs;
+
+/** A concurrent call waits for the result at most 8 s: an API client waits at most 15 s. */
+const defaultWaiting = { maxWaits: 32, waitMs: 250 };
+
+interface RunOnceOptions {
+  readonly appName: string;
+  readonly platform: string;
+  readonly now: () => EpochMillis;
+  readonly waiting?: typeof defaultWaiting;
+}
+
+/**
+ * Creates `RunOnce` for one platform of an app. The key is reserved before the operation runs. After a run that failed
+ * or was interrupted, the next call recovers first and runs the operation again only if there is nothing to recover. A
+ * concurrent call waits for the result. Throws `Conflict` if the run takes longer.
+ */
+export function createRunOnce(
+  table: Table,
+  { appName, platform, now, waiting = defaultWaiting }: RunOnceOptions,
+): RunOnce {
+  return async (key, run, recover) => {
+    const digest = createHash('sha256').update(key).digest('hex');
+    const itemKey = keys.idempotencyKey(appName, platform, digest);
+    const reservation = await reserveKey(table, { itemKey, now, waiting });
+    if (typeof reservation.result === 'string') return JSON.parse(reservation.result);
+    const { startedAt, ttl, existing } = reservation;
+    const recoverOrRun = async () => (existing && (await recover())) ?? (await run());
+    const result = await recoverOrRun().catch(async (error: unknown) => {
+      // Releases the key, so that the next call does not wait for the maximum duration.
+      await table.batchPut([{ ...itemKey, startedAt: 0, ttl }]);
+      throw error;
+    });
+    await table.batchPut([{ ...itemKey, startedAt, ttl, result: JSON.stringify(result) }]);
+    return result;
+  };
+}
+
+interface Reservation {
+  /** Result of an earlier run. Otherwise, the key is reserved for this call. */
+  readonly result?: unknown;
+  readonly startedAt: EpochMillis;
+  readonly ttl: number;
+  readonly existing: Item | undefined;
+}
+
+async function reserveKey(
+  table: Table,
+  { itemKey, now, waiting }: Pick<Required<RunOnceOptions>, 'now' | 'waiting'> & { readonly itemKey: keys.Key },
+): Promise<Reservation> {
+  for (let waits = 0; ; waits++) {
+    const existing = await table.get(itemKey);
+    const startedAt = now();
+    const ttl = keys.toTtl(startedAt + retentionMs);
+    if (existing?.result !== undefined) return { result: existing.result, startedAt, ttl, existing };
+    const isRunning = existing !== undefined && startedAt - Number(existing.startedAt) < maxRunMs;
+    if (!isRunning && (await tryReserve(table, { item: { ...itemKey, startedAt, ttl }, existing })))
+      return { startedAt, ttl, existing };
+    if (waits >= waiting.maxWaits)
+      throw new ServiceError('Conflict', 'The same operation is in progress in another request.');
+    await new Promise((resolve) => setTimeout(resolve, waiting.waitMs));
+  }
+}
+
+/** Returns false if a concurrent call has reserved the key. */
+async function tryReserve(
+  table: Table,
+  { item, existing }: { readonly item: Item; readonly existing: Item | undefined },
+): Promise<boolean> {
+  const condition = existing
+    ? {
+        ConditionExpression: 'startedAt = :before',
+        ExpressionAttributeValues: { ':before': Number(existing.startedAt) },
+      }
+    : { ConditionExpression: 'attribute_not_exists(pk)' };
+  try {
+    await table.transact([{ Put: { TableName: table.name, Item: item, ...condition } }]);
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+}

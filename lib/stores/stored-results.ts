@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import * as keys from '../foundation/keys.ts';
+import type { StoredResults } from '../foundation/stored-operations.ts';
+import type { Table } from '../foundation/table.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
+
+const retentionMs = 7 * dayMs;
+
+/** Creates the results for one platform of an app. */
+export function createStoredResults(
+  table: Table,
+  { appName, platform, now }: { appName: string; platform: string; now: () => EpochMillis },
+): StoredResults {
+  const toKey = (key: string) =>
+    keys.storedResultKey(appName, platform, createHash('sha256').update(key).digest('hex'));
+  return {
+    async find(key) {
+      const item = await table.get(toKey(key));
+      return typeof item?.result === 'string' ? JSON.parse(item.result) : undefined;
+    },
+    async save(key, result) {
+      const ttl = keys.toTtl(now() + retentionMs);
+      await table.batchPut([{ ...toKey(key), ttl, result: JSON.stringify(result) }]);
+    },
+  };
+}
