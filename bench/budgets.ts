@@ -18,6 +18,7 @@ export type CheckName = (typeof checkNames)[number];
 
 /** `targets`: what the service is to cost. `limits`: the reached figures, rounded up, that a change must not exceed. */
 export type BudgetKind = 'targets' | 'limits';
+
 /** Keys are the starts of names of operations. */
 type OperationBudgets = Readonly<Record<string, number>>;
 

@@ -18,6 +18,7 @@ const requestsPerSecond = 2_000;
 const totalRequests = 20 * requestsPerSecond;
 const validationIntervalMs = 100;
 const keyFloods = 3;
+
 /** Requests in progress at the same time, as with so many containers. Limits the rate on a slow machine. */
 const maxConcurrency = 100;
 

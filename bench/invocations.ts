@@ -8,6 +8,7 @@ import { median } from './median.ts';
 /** Calls that start within this time do not wait for each other. It is not processor time. */
 const delayMs = 15;
 const coldStarts = 5;
+
 /** Invocations of one instance whose processor time is the median with the two before and after them. */
 const laterInvocations = [10, 50] as const;
 const neighbors = 2;

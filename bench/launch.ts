@@ -19,6 +19,7 @@ import { startWebhookRecorder } from './webhook-recorder.ts';
 /** New purchases a second of the launch, and lower rates that are tried first. */
 const rates = [5, 10, 25, 50, 100, 250, 500, 1_000];
 const stepMs = 5 * secondMs;
+
 /** A rate is reached if the purchases end in this share of it. */
 const minShare = 0.9;
 const warmUpCount = 40;

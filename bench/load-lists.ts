@@ -6,6 +6,7 @@ import type { PaymentFigures } from '../lib/purchases/payment-figures.ts';
 const customers = 20_000;
 const purchases = 50_000;
 const renewals = 4;
+
 /** Age of the first purchase, and the period in which the purchases were made. */
 const [maxAgeDays, periodDays] = [820, 720];
 const batchSize = 1_000;

@@ -20,6 +20,7 @@ export interface LoadOptions {
 /** Calls a second of the steps, and their duration. */
 const rates = [5, 10, 20, 40, 80];
 const stepMs = 10 * secondMs;
+
 /** A kind of calls is not measured at a higher rate once a step exceeds this time at p99. */
 const maxP99Ms = 5 * secondMs;
 

@@ -18,6 +18,7 @@ const runs = 5;
 const validations = 200;
 const concurrency = 4;
 const idleMs = 60 * secondMs;
+
 /** Longer than an instance of a function stays without events. */
 const settleMs = 30 * secondMs;
 

@@ -10,11 +10,14 @@ import { loadPurchases, username } from './customers.ts';
 
 /** Messages of one batch, which a worker handles concurrently. */
 const batchSize = 10;
+
 /** A weekly subscription of ten years. */
 const renewals = 520;
 const ownedPurchases = 20_000;
+
 /** About the largest message of a queue. */
 const maxMessageBytes = 256_000;
+
 /** Batches for each instance, after which the heap has reached its size. */
 const rounds = 8;
 

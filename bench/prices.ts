@@ -10,6 +10,7 @@ const single = (unit: string, usd: number): Price => ({ unit, tiers: [{ upTo: Nu
 
 const perMillion = (usd: number): number => usd / 1_000_000;
 const billion = 1_000_000_000;
+
 /** Traffic and logs are billed in GB; a tier of 10 TB ends at 10,240 GB. */
 const terabyte = 1024;
 

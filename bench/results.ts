@@ -5,8 +5,10 @@ import * as v from 'valibot';
 import type { BenchResult } from './bench-result.ts';
 
 const resultsFolder = new URL('results/', import.meta.url);
+
 /** The generated page with all tables. */
 export const resultsPage = 'bench/results/README.md';
+
 /** The documents that quote results. */
 export const quotingPages: readonly string[] = ['docs/performance.md', 'docs/guides/run-for-production.md'];
 

@@ -20,8 +20,10 @@ import { selectStreamRecords } from './units/stream.ts';
 /** The size of one app that the service must carry. */
 const purchases = 100_000_000;
 const validationsPerSecond = 5_000;
+
 /** All purchases are monthly subscriptions, each refreshed every three days (lib/purchases/refresh-schedule.ts). */
 const [renewalDays, refreshDays] = [30, 3];
+
 /** Renewals of the busiest second, compared with the mean: stores bill in batches. */
 const renewalPeak = 10;
 
@@ -52,15 +54,19 @@ const isInScenario = (name: string): boolean => Object.values(scenarios).some((r
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
  */
 const partitionWriteLimit = 1_000;
+
 /** Maximum read units of a partition in a second. */
 const partitionReadLimit = 3_000;
+
 /**
  * Default quota of concurrent executions of an account.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
  */
 const concurrencyQuota = 1_000;
+
 /** Steady rate of the stage: infra/api.ts. */
 const stageLimit = 2_000;
+
 /** Share of a minute in which `enqueue-due-items` starts batches: until 10 s before its timeout of 55 s. */
 const leasingShare = 45 / 60;
 
@@ -288,6 +294,7 @@ const aggregator = 'workers/aggregate-statistics';
  * Data of a purchase with its customer, events and deliveries, with indexes: 3.2 TB for 100 million purchases.
  */
 const bytesPerPurchase = 32_000;
+
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.Partitions.html */
 const bytesPerPartition = 10_000_000_000;
 
@@ -377,6 +384,7 @@ async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise
 
 /** The items of one batch: lib/refresh/enqueue-due-items.ts. */
 const leasedBatch = 400;
+
 /** Calls that the SDK makes at once to one service. */
 const maxConnections = 50;
 

@@ -9,6 +9,7 @@ export interface Column<Row> {
 }
 
 const gap = '  ';
+
 /** Narrower columns are not readable. */
 const minWidth = 10;
 

@@ -9,6 +9,7 @@ const itemMembers = new Set([
   'ExclusiveStartKey',
   'LastEvaluatedKey',
 ]);
+
 /** Members that contain a list of items or keys. */
 const itemListMembers = new Set(['Keys', 'Items']);
 

@@ -18,6 +18,7 @@ const Json = v.pipe(v.string(), v.parseJson());
 const TableCall = v.pipe(Json, v.object({ TableName: v.string(), IndexName: v.optional(v.string()) }));
 const Batch = v.pipe(Json, v.object({ RequestItems: v.record(v.string(), v.unknown()) }));
 const StoredKey = v.object({ pk: v.object({ S: v.string() }) });
+
 /** A write of one item, by its key or with all of its attributes. */
 const Write = v.object({ TableName: v.string(), Key: v.optional(StoredKey), Item: v.optional(StoredKey) });
 const Transaction = v.pipe(Json, v.object({ TransactItems: v.array(v.record(v.string(), Write)) }));

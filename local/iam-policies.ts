@@ -26,6 +26,7 @@ const Patterns = v.pipe(
   v.transform((patterns) => [patterns].flat().map(toRegExp)),
 );
 const LeadingKeys = v.exactOptional(v.strictObject({ 'dynamodb:LeadingKeys': Patterns }));
+
 /** The supported conditions. An access without leading keys does not fulfill them. */
 const Condition = v.strictObject({
   'ForAllValues:StringLike': LeadingKeys,

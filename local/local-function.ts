@@ -33,6 +33,7 @@ const maxInstances = 8;
 
 /** Another instance helps functions that wait for slow servers. One that is starting delays the next one. */
 const defaultGrowthDelayMs = 500;
+
 /** A main thread that is busier than this delays the next instance, too. */
 const maxMainThreadUtilization = 0.4;
 

@@ -3,6 +3,7 @@ import type { Template } from './template.ts';
 
 /** AWS region of the local stack. */
 export const region = 'eu-west-1';
+
 /** AWS account id of the local stack. */
 export const account = '000000000000';
 

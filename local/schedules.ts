@@ -22,6 +22,7 @@ interface ScheduleOptions {
 
 /** Real time can be set: a timer never waits longer than this. */
 const maxTimerMs = minuteMs;
+
 /** Leaves the processors to the start of the service. */
 const firstCheckMs = 500;
 const unitsMs: Readonly<Record<string, number>> = { minute: minuteMs, hour: hourMs, day: dayMs };

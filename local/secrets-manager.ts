@@ -11,6 +11,7 @@ import { listResources, type Template } from './template.ts';
 const Secret = v.object({
   GenerateSecretString: v.object({ PasswordLength: v.optional(v.number(), 32) }),
 });
+
 /** The requests of `GetSecretValue` and `PutSecretValue`. */
 const SecretRequest = v.object({ SecretId: v.string(), SecretString: v.exactOptional(v.string()) });
 

@@ -27,8 +27,10 @@ export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
  * delays only what the table engine writes: deletions by TTL.
  */
 const [minPollIntervalMs, maxPollIntervalMs] = [120, 5_000];
+
 /** Time between a write and the poll, which reads the writes of one invocation together. */
 const settleMs = 20;
+
 /**
  * Maximum time between two batches of a function that collects records. Unlike on Lambda, the first record does not
  * wait. After a batch of that many records, the next one is expected to be as large: fewer batches then write each

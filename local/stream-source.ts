@@ -8,6 +8,7 @@ import { createWakeup, type Wakeup } from './wakeup.ts';
  * does otherwise.
  */
 const discoveryIntervalMs = 30_000;
+
 /** Interval while the stream has no shard or is unavailable. */
 const firstDiscoveryIntervalMs = 1_000;
 

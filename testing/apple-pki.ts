@@ -18,6 +18,7 @@ import { createRsaKeyPair } from './run-keys.ts';
 
 /** Marker extension of the leaf certificates that sign App Store payloads. */
 export const leafOid = '1.2.840.113635.100.6.11.1';
+
 /** Marker extension of Apple's WWDR intermediate certificates. */
 export const intermediateOid = '1.2.840.113635.100.6.2.1';
 

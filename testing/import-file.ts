@@ -18,6 +18,7 @@ type Service = Pick<LocalService, 'emulatorUrl' | 'baseUrl' | 'appName' | 'publi
 
 const subscription = { productId: 'premium', type: 'paid subscription' } as const;
 const oneTime = { productId: 'full_version', type: 'non consumable' } as const;
+
 /** Few are of Braintree, because its purchases need a validation before they exist. */
 const kinds = [
   { platform: 'store_a', ...subscription },

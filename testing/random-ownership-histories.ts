@@ -73,8 +73,10 @@ export const ownershipPlatforms = [
 ] as const satisfies readonly Platform[];
 
 const seatActions = ['assign-seat', 'remove-seat'];
+
 /** The stores whose purchases can be pending. */
 const pendingPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'processor_b'];
+
 /** The stores on which a subscription can start with a trial. */
 const trialPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 'processor_b'];
 

@@ -32,6 +32,7 @@ const arbitraryStep = fc.record({
   user: fc.constantFrom(...users),
   hoursBefore: fc.integer({ min: 1, max: 40 }),
 });
+
 /** One step: `hoursBefore` after the previous one, `user` or the store changes a purchase. */
 type HistoryStep = typeof arbitraryStep extends fc.Arbitrary<infer T> ? T : never;
 

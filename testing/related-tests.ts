@@ -4,10 +4,13 @@ import { basename, dirname, join, normalize, parse } from 'node:path';
 /** Folders with sources and tests. */
 const folders = ['bench', 'cli', 'console', 'emulator', 'functions', 'infra', 'lib', 'local', 'test', 'testing'];
 const sourcePattern = /\.(?:tsx?|js|css|html)$/;
+
 /** Modules that start the whole service. A suite that imports one is slow. */
 const serviceModules = ['local/start-local.ts', 'local/run-service.ts'];
+
 /** Assumed durations of tests without a recorded one. */
 const defaultDurationsMs = { slow: 30_000, table: 10_000, other: 1_500 };
+
 /** Suites that start services, browsers or synthesize the stack. */
 const slowFolders = /^test\/(acceptance|console|infra|local)\//;
 const tableModule = 'testing/table.ts';
@@ -21,6 +24,7 @@ const loadedFolders: Readonly<Record<string, readonly string[]>> = {
   'test/cli/bin.test.ts': ['cli/bin.js'],
 };
 const contractList = 'lib/contracts/index.ts';
+
 /** Sources whose strings with paths are data. */
 const withoutNamedFiles = ['testing/related-tests.ts', 'test/testing/related-tests.test.ts'];
 

@@ -9,6 +9,7 @@ import { readTestGraph, selectRelatedTests } from './related-tests.ts';
 
 /** The status and the duration of each test. */
 const Records = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.tuple([v.number(), v.number()])));
+
 /** Files that determine every test. */
 const settings = [
   'jest.config.js',

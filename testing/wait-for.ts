@@ -4,6 +4,7 @@ import { secondMs } from '../lib/foundation/time.ts';
 
 const timeoutMs = 180 * secondMs;
 const minIntervalMs = 20;
+
 /** Part of the elapsed time: a long wait leaves the processor to what it waits for. */
 const intervalShare = 0.1;
 const maxIntervalMs = secondMs;

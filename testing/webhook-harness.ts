@@ -169,6 +169,7 @@ async function fanOutRecords(records: readonly StreamRecord[], harnessService: S
 
 /** A message that failed is visible again after this time. */
 const visibilityTimeoutMs = 3 * minuteMs;
+
 /** A due item is enqueued again after this time. */
 const leaseMs = 10 * minuteMs;
 

@@ -4,6 +4,7 @@ import { type PartitionUnits, toSharedPattern } from './partition-load.ts';
 
 /** The item with the settings of the app. */
 export const appPartition = 'table APP#a';
+
 /** The items that send-webhook reads once for each batch: lib/webhooks/with-shared-reads.ts. */
 const batchReads = [appPartition, 'table a#H#*'];
 

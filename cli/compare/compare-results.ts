@@ -1,6 +1,7 @@
 import type { OwnedState, ValidatorResult } from './validator-result.ts';
 
 type ComparedField = 'ok' | 'product' | 'owned' | Exclude<keyof OwnedState, 'productId' | 'isOwned' | PairingField>;
+
 /** Fields that identify a purchase. They differ between validators. */
 type PairingField = 'purchaseId' | 'transactionId' | 'purchaseDate';
 type ComparedValue = string | boolean | undefined;

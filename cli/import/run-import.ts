@@ -56,6 +56,7 @@ export interface ImportReport extends ImportCounts {
 
 /** Number of rows that are imported concurrently. The memory does not grow with the file. */
 const concurrency = 16;
+
 /** A crash repeats at most the rows since the last saved progress, which then change nothing. */
 const saveIntervalMs = secondMs;
 
@@ -257,6 +258,7 @@ const findPlatform = ({ platform }: RawRow): Platform | undefined => parsePlatfo
 const refusalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(['InvalidPayload', 'Forbidden', 'NeedMoreData', 'PurchaseExpired', 'ResourceNotFound'] as const),
 ]);
+
 /** Codes of failures that are retried. Others need the operator, such as rejected store settings. */
 const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ConnectionFailed', 'Conflict', 'DatabaseError']);
 

@@ -64,6 +64,7 @@ export interface Proof {
 
 /** Each interval is half as long again, up to the maximum: most steps are seen within a second. */
 const [minPollIntervalMs, maxPollIntervalMs] = [200, secondMs];
+
 /** Time for a test notification. */
 const testWaitMs = 30 * secondMs;
 const ignoreCalls = { addExternalCall: () => {} };
@@ -229,5 +230,6 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
 }
 
 const notification = 'store notification' satisfies Check['what'];
+
 /** Tolerance for the clock of the store. */
 const clockToleranceMs = 10 * 60 * secondMs;

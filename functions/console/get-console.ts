@@ -60,10 +60,12 @@ const pageHeaders = {
   'x-frame-options': 'DENY',
 };
 const referenceHeaders = { ...pageHeaders, 'content-security-policy': referencePolicy };
+
 /** The API document is public: tools on other sites read it. */
 const documentHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
 const revalidated = 'no-cache';
+
 /** The name of an asset contains the hash of its content. */
 const immutable = 'public, max-age=31536000, immutable';
 

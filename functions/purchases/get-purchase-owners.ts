@@ -8,6 +8,7 @@ import { findPurchaseFacts, listClaims } from '../../lib/purchases/purchase-tabl
 import { findUserOfAlias } from '../../lib/purchases/user-alias-table.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
+
 /** A purchase has one or two aliases. Each costs up to two reads. */
 const maxAliases = 10;
 

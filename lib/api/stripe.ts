@@ -7,6 +7,7 @@ import { nullableOptional } from './schemas.ts';
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 const Url = v.pipe(v.string(), v.maxLength(5_000), v.url());
 const Token = v.pipe(v.string(), v.maxLength(200));
+
 /**
  * Stripe stores at most 500 characters in a metadata value.
  * @see https://docs.stripe.com/metadata

@@ -16,6 +16,7 @@ import type { Forward } from './forward.ts';
 
 /** Maximum delay until a revoked key or a changed setting takes effect. */
 const ttlMs = 15 * secondMs;
+
 /** Maximum delay until a new key takes effect. A flood of wrong keys reads the app once in this time. */
 export const newKeyDelayMs = secondMs;
 const maxEntries = 1_000;

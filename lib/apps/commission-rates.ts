@@ -19,11 +19,13 @@ export type CommissionRates = v.InferOutput<typeof CommissionRates>;
 const { appStore, googlePlay, microsoftStore, stripe, serviceStripe, braintree } = platformTokens;
 
 const europeanUnion = 'AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE'.split(' ');
+
 /** The European Economic Area, the United Kingdom and the United States. */
 const playRegionsOf2026 = [...europeanUnion, 'IS', 'LI', 'NO', 'GB', 'US'];
 
 /** Day on which the default rates were last compared with the pages of the stores. */
 export const ratesReviewedOn = '2026-11-27';
+
 /** Stores have changed their rates several times a year. */
 const maxReviewAgeDays = 100;
 

@@ -32,6 +32,7 @@ const rateFactors = { 'request-address': 0.25, 'request-key': 1, 'request-app': 
  */
 export const requestReportSize = 1_000;
 export const requestCost = 1;
+
 /** A rejected receipt causes calls of the store, and a client with valid receipts sends few of them. */
 export const rejectedReceiptCost = 10;
 

@@ -60,6 +60,7 @@ export const eventSettleMs = 75 * secondMs;
 
 /** A user who still uses the app is stored again by every validation. */
 const maxPasses = 5;
+
 /** Number of purchases that are changed concurrently. */
 const concurrency = 8;
 const batchSize = 100;

@@ -8,6 +8,7 @@ import { type AccessTokenGrant, type ActiveGrant, TokenItem } from './access-tok
 
 const ttlMs = 30 * dayMs;
 const overlapMs = 3 * dayMs;
+
 /** Returns a new token that is valid for 30 days. */
 export async function issueAccessToken(
   service: Service,
@@ -53,6 +54,7 @@ async function save({ table }: Service, appName: string, token: string, grant: A
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
 /** The largest multiple of 62 in a byte: a greater byte would make some characters more likely. */
 const unbiasedBytes = 248;
 

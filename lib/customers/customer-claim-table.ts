@@ -34,6 +34,7 @@ interface ClaimEntry {
  * claim.
  */
 const maxScanned = 1_000;
+
 /** Lists claims by the date of the first claim, newest first. Eventually consistent. */
 export async function listCustomerClaims(
   { table }: Service,

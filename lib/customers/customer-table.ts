@@ -15,6 +15,7 @@ const CustomerItem = v.object({
   summaryVersion: v.optional(v.number(), 0),
   createdAt: v.exactOptional(v.number()),
 });
+
 /** Returns the customers that exist, in the order of the usernames. */
 export async function findCustomerRows(
   { table }: Service,

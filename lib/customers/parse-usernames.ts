@@ -4,6 +4,7 @@ import { ServiceError } from '../foundation/errors.ts';
 
 /** Maximum number of usernames. More than a URL of usual length contains. */
 const maxUsernames = 1_000;
+
 /** Some clients encode each username, then the list, then the URL, which is already decoded. */
 const maxDecodings = 2;
 

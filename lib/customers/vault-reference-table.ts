@@ -6,6 +6,7 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 
 const ReferenceItem = v.object({ customerId: v.string(), reference: v.string() });
+
 /** Returns the reference of a customer of the vault. Creates it at the first call. */
 export async function getOrCreateVaultReference(
   service: Service,

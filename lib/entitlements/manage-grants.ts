@@ -8,6 +8,7 @@ import { createGrantIfAbsent, findGrant, listGrants, updateGrant } from './grant
 
 /** Every response about the customer reads all grants. */
 const maxGrants = 500;
+
 /** 100 years. */
 const maxDurationMs = 36_525 * dayMs;
 

@@ -23,7 +23,7 @@ interface WorkerResult {
 export async function recordWorkerEvent(
   appName: string,
   { recorder, request, response = {}, failure }: WorkerResult,
-  service: Service & {},
+  service: Service,
 ): Promise<void> {
   const { event, raw } = recorder.finish({
     request,

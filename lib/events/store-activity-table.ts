@@ -25,6 +25,7 @@ interface StoreRequests {
 /** A read costs at most 13 read units. */
 const maxSamples = 1_000;
 const sampleRetentionMs = dayMs;
+
 export async function listStoreActivities({ table }: Service, appName: string): Promise<StoreActivity[]> {
   const items = await table.query({ partition: keys.storeActivityPartition(appName) });
   return items.map((item) => parse(ActivityItem, item, 'DatabaseError'));

@@ -12,6 +12,7 @@ interface StoreUse {
 
 const failingShare = 0.5;
 const degradedShare = 0.1;
+
 /** Fewer failures are not a share: a single failed request says nothing. */
 const minFailures = 2;
 

@@ -13,10 +13,12 @@ export interface EventTail {
  * Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index.
  */
 const usualDelayMs = 3 * minuteMs;
+
 /**
  * A retried store notification has the date of its receipt. The tail finds it if it was received at most so long ago.
  */
 const maxDelayMs = hourMs;
+
 /** Interval of the reads that cover the maximum delay. Their cost grows with the number of events. */
 const lateReadIntervalMs = minuteMs;
 

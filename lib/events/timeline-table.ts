@@ -48,6 +48,7 @@ const eventBatchSize = 200;
 
 const NotificationItem = v.object({ sk: v.string(), date: v.number(), reason: NotificationReason });
 const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
+
 /** Lists the events and payments of a customer. */
 export async function listCustomerTimeline(
   { table, now }: Service,

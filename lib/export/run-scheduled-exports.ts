@@ -14,8 +14,10 @@ type OpenTarget = (location: string) => Promise<ExportTarget>;
 
 /** Time in which an interrupted run stores its state. */
 const reservedMs = 30 * secondMs;
+
 /** A run without this time would hardly complete a part of a table. */
 const minRemainingMs = 2 * minuteMs;
+
 /** Runs start every 15 minutes, and not at the same second of the hour. */
 const toleranceMs = 10 * minuteMs;
 

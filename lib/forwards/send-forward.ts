@@ -17,6 +17,7 @@ import type { ForwardAttempt, ForwardMessage } from './forward-message.ts';
 
 /** Maximum difference between the clocks of two machines. */
 const clockSkewMs = 2 * secondMs;
+
 /** A waiting message is due again after this time, in case that the one before it ended without a message to it. */
 const waitMs = 30 * minuteMs;
 

@@ -183,6 +183,7 @@ const pickShard = (id: string, shards: number): number => {
  * each shard takes 840 write units of 1,000. Each shard adds half a read unit to a page.
  */
 const listShards = 6;
+
 /** Shards of the lists of webhook deliveries: a new purchase with a new customer has two deliveries. */
 const deliveryShards = 12;
 
@@ -243,11 +244,13 @@ const dueShards = 16;
 
 /** The partitions of the index `due`. */
 export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
+
 /** Builds the index keys of an item that is due from `dueAt` on. */
 export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, check?: IntervalCheck) => ({
   duePk: duePartitions[pickShard(pk, dueShards)],
   dueSk: `${toSortableTimestamp(dueAt)}${check ? toCheckSuffix(check) : ''}`,
 });
+
 /**
  * Builds the end of the sort key of an interval check: its interval in days, in one character, and the day since 1970
  * in which the repetition ends. Checks without a repetition have neither. Few bytes, because many purchases have just
@@ -256,6 +259,7 @@ export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, check?: IntervalCh
 const toCheckSuffix = ({ repetition }: IntervalCheck): string =>
   repetition ? `#I${toBase36(repetition.intervalMs / dayMs)}${toBase36(Math.floor(repetition.until / dayMs))}` : '#I';
 const toBase36 = (number: number): string => number.toString(36);
+
 /** Returns the interval check of a due sort key. Undefined if the item is no interval check. */
 export function parseIntervalCheck(dueSk: string): IntervalCheck | undefined {
   const check = /^\d+#I(?:(\w)(\w+))?$/.exec(dueSk);
@@ -264,11 +268,13 @@ export function parseIntervalCheck(dueSk: string): IntervalCheck | undefined {
   const toMs = (text: string): number => Number.parseInt(text, 36) * dayMs;
   return days === undefined ? {} : { repetition: { intervalMs: toMs(days), until: toMs(endDay) } };
 }
+
 /** Replaces the time of a due sort key. */
 export const moveDueSortKey = (dueSk: string, dueAt: EpochMillis): string =>
   dueSk.replace(/^\d+/, toSortableTimestamp(dueAt));
 /** Builds a sort key greater than the sort key of every item that is due at `now`. */
 export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
+
 /** Returns the due item with this key. Undefined if the key is of no kind that can be due. */
 export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
   const [appName = '', section] = pk.split('#', 2);
@@ -284,6 +290,7 @@ export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
 export const appsPartition = 'APPS';
 export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, createdSk: appName });
 export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'APP' });
+
 /** Key of the item that names the app of an API key. It starts with an underscore, which an app name cannot do. */
 export const keyOwnerKey = (digest: string): Key => ({ pk: `_KEY#${digest}`, sk: 'K' });
 export const forwardsKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'F' });
@@ -301,6 +308,7 @@ export const storeSettingsKey = (appName: string, platform: string): Key => ({
 
 export const purchasePartition = (appName: string, purchaseId: string): string => `${appName}#P#${purchaseId}`;
 export const purchaseSortKey = 'P';
+
 /** Returns the purchase id of a partition. */
 export const parsePurchasePartition = (partition: string): string =>
   partition.slice(partition.indexOf('#') + '#P#'.length);
@@ -319,6 +327,7 @@ export const sharedClaimKey = (appName: string, purchaseId: string, id: string):
   sk: `${sharedClaimPrefix}${id}`,
 });
 export const notificationPrefix = 'N#';
+
 /** Builds the key of a notification. The notifications of one version have the same date and sort by their position. */
 export const notificationKey = (
   appName: string,
@@ -344,6 +353,7 @@ export const purchaseIndexKeys = (
   keyPk: shardPartition(`${appName}#PU`, purchaseId, listShards),
   keySk: `${toSortableTimestamp(dates.updatedAt)}#${purchaseId}`,
 });
+
 /** The partition of `byUser` that lists the purchases of a store account by its `appTransactionId`. */
 export const storeAccountPartition = (appName: string, appTransactionId: string): string =>
   `${appName}#J#${appTransactionId}`;
@@ -371,6 +381,7 @@ export const transactionIdPartition = (appName: string, transactionId: string): 
   `${appName}#T#${transactionId}`;
 
 export const customerPartition = (appName: string, username: string): string => `${appName}#C#${username}`;
+
 /** Returns the username of a customer's partition. A username can contain `#`, an app name cannot. */
 export const parseCustomerPartition = (partition: string): string =>
   partition.slice(partition.indexOf('#') + '#C#'.length);
@@ -384,17 +395,20 @@ export const customerIndexKeys = (appName: string, username: string, createdAt: 
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
   ...customerNameKeys(appName, username),
 });
+
 /** Builds the keys by which customers are found by the beginning of their names, in any case. */
 export const customerNameKeys = (appName: string, username: string) => ({
   keyPk: shardPartition(`${appName}#CN`, username, listShards),
   keySk: toNamePrefix(username),
 });
+
 /** The partitions of `byKey` that list an app's customers by name. */
 export const customerNamePartitions = (appName: string): readonly string[] =>
   listShardPartitions(`${appName}#CN`, listShards);
 /** Characters of a name that the index contains: the lower case of a long name can exceed the size of a sort key. */
 const maxNamePrefix = 100;
 const toNamePrefix = (text: string): string => [...text.toLowerCase()].slice(0, maxNamePrefix).join('');
+
 /** Returns bounds of the names that begin with the text. */
 export const namePrefixRange = (text: string): [string, string] => [
   toNamePrefix(text),
@@ -412,6 +426,7 @@ export const mergeKey = (appName: string, username: string, mergeId: string): Ke
   pk: customerPartition(appName, username),
   sk: `${mergePrefix}${mergeId}`,
 });
+
 /** Returns the prefix of the claims that a merge has moved, oldest first. */
 export const toMovedClaimPrefix = (mergeId: string): string => `L#${mergeId}#`;
 export const movedClaimKey = (
@@ -429,6 +444,7 @@ export const refundConsentKey = (appName: string, username: string): Key => ({
 });
 
 export const refundRequestPrefix = 'Z#';
+
 /** The partition of the refund requests of a payment. Its digest is part of their ids. */
 export const refundRequestPartition = (appName: string, transactionId: string): string =>
   `${appName}#R#${createHash('sha256').update(transactionId).digest('hex').slice(0, 24)}`;
@@ -471,6 +487,7 @@ export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMill
 export const datedPurchaseRange = [`${ownedPurchasePrefix}0`, `${ownedPurchasePrefix}:`] as const;
 
 const rankPrefix = 'R#';
+
 /** What orders the purchases of a customer. */
 interface RankedPurchase {
   readonly purchaseId: string;
@@ -497,8 +514,10 @@ export const rankSortKey = (
   `${toRankPrefix(purchase, phase)}${toSortableEnd(end)}#${toSortableTimestamp(purchase.purchaseDate ?? 0)}#${purchase.purchaseId}`;
 /** Returns bounds that enclose the ranking of a rank. The first one is before its first rank. */
 export const toRankingRange = (rankSk: string): [string, string] => toPrefixRange(`${rankSk.split('#', 3).join('#')}#`);
+
 /** First characters of digests that divide them into eight ranges of the same size, in the order of keys. */
 const digestStarts = ['-', '7', 'F', 'N', 'V', 'c', 'k', 's', '{'] as const;
+
 /** Returns bounds that divide the ranks of a customer. A ranking is in one of them. */
 export const listRankRanges = (products: 'all' | 'subscriptions'): [string, string][] =>
   (products === 'all' ? [subscriptionKind, otherKind] : [subscriptionKind]).flatMap((kind) =>
@@ -526,6 +545,7 @@ export type NamingKind = keyof typeof namingKinds;
 
 /** The partition of `byUser` that lists the items that name a customer. */
 export const namingPartition = (appName: string, username: string): string => `${appName}#N#${username}`;
+
 /** Builds the index keys of an item that names a customer. Exporting and erasing a customer find the item by them. */
 export const namingIndexKeys = (
   { appName, username, kind, date }: { appName: string; username: string; kind: NamingKind; date: EpochMillis },
@@ -534,6 +554,7 @@ export const namingIndexKeys = (
   userPk: namingPartition(appName, username),
   userSk: `${namingKinds[kind]}#${toSortableTimestamp(date)}#${toDigest(`${pk}\n${sk}`)}`,
 });
+
 /** Returns bounds that enclose the index sort keys of one kind of items that name a customer. */
 export const namingRange = (kind: NamingKind): [string, string] => toPrefixRange(`${namingKinds[kind]}#`);
 
@@ -566,6 +587,7 @@ export function parseOwnedPurchaseId(sk: string): string {
   return sk.slice(link?.[0].length);
 }
 export const aliasKey = (appName: string, alias: string): Key => ({ pk: `${appName}#U#${alias}`, sk: 'U' });
+
 /** Returns the alias of a partition. */
 export const parseAliasPartition = (partition: string): string =>
   partition.slice(partition.indexOf('#') + '#U#'.length);
@@ -622,6 +644,7 @@ export const vaultCustomerKey = (appName: string, customerId: string): Key => ({
   pk: `${appName}#V#${customerId}`,
   sk: 'C',
 });
+
 /** Key of the marker of an erased username or user alias. The digest depends on a secret key of the app. */
 export const erasedNameKey = (appName: string, digest: string): Key => ({ pk: `${appName}#X#${digest}`, sk: 'X' });
 export const priceListKey = (appName: string, platform: string): Key => ({ pk: `${appName}#L#${platform}`, sk: 'L' });
@@ -631,6 +654,7 @@ export const deliveryKey = (appName: string, deliveryId: string): Key => ({
   pk: `${appName}#D#${deliveryId}`,
   sk: 'D',
 });
+
 /** The deliveries of forwards for one purchase and URL that have not ended, in order. */
 export const forwardChainPartition = (appName: string, chain: string): string => `${appName}#D#${chain}`;
 export const forwardChainKey = (
@@ -641,6 +665,7 @@ export const forwardChainKey = (
   pk: forwardChainPartition(appName, chain),
   sk: `L#${toSortableTimestamp(receivedAt)}#${deliveryId}`,
 });
+
 export function parseForwardChainSortKey(sk: string): {
   readonly receivedAt: EpochMillis;
   readonly deliveryId: string;
@@ -648,6 +673,7 @@ export function parseForwardChainSortKey(sk: string): {
   const [, receivedAt = '', deliveryId = ''] = sk.split('#');
   return { receivedAt: Number(receivedAt), deliveryId };
 }
+
 /** The partitions of `byCreated` that list an app's failed deliveries. */
 export const failedDeliveryPartitions = (appName: string): readonly string[] =>
   listShardPartitions(`${appName}#D`, deliveryShards);
@@ -655,6 +681,7 @@ export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt
   createdPk: shardPartition(`${appName}#D`, deliveryId, deliveryShards),
   createdSk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
 });
+
 /** The partitions of `byKey` that list all deliveries of an app. */
 export const deliveryListPartitions = (appName: string): readonly string[] =>
   listShardPartitions(`${appName}#DL`, deliveryShards);
@@ -669,6 +696,7 @@ const eventShards = 16;
 
 export const eventPrefix = 'E#';
 const rawEventPrefix = 'R#';
+
 /** Builds the key of an event. Events have dated ids, so the key of any other id is free. */
 export const eventKey = (appName: string, eventId: string): Key => buildEventKey(appName, eventId, eventPrefix);
 export const rawEventKey = (appName: string, eventId: string): Key => buildEventKey(appName, eventId, rawEventPrefix);
@@ -676,8 +704,10 @@ const buildEventKey = (appName: string, eventId: string, prefix: string): Key =>
   pk: shardPartition(`${appName}#E`, eventId, eventShards),
   sk: `${prefix}${toSortableTimestamp(parseEventDate(eventId) ?? 0)}#${eventId}`,
 });
+
 /** Returns the id of the event with this key. */
 export const parseEventId = ({ sk }: Key): string => parseTagEventId(sk.slice(eventPrefix.length));
+
 /** The partitions of an app's events. */
 export const eventPartitions = (appName: string): readonly string[] => listShardPartitions(`${appName}#E`, eventShards);
 export const tagPartition = (appName: string, tag: string): string => `${appName}#G#${tag}`;
@@ -693,6 +723,7 @@ export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });
 export const countersPartition = (appName: string): string => `${appName}#S`;
 export const dayPrefix = 'D#';
 export const monthPrefix = 'M#';
+
 /**
  * Builds the key of a counter for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). Figures have their own counters: they
  * are read over years, and the lists and the overview read the others with each page.
@@ -717,6 +748,7 @@ export const counterKey = (appName: string, period: string, group: CounterGroup 
   pk: counterPartition(appName, group),
   sk: `${period.length === 'YYYY-MM'.length ? monthPrefix : dayPrefix}${period}`,
 });
+
 /** Returns the partition of the counters of an app, a product or the figures of a dimension, or of their sandbox. */
 export function counterPartition(appName: string, { isSandbox, product, figures }: CounterGroup): string {
   if (isSandbox) return `${appName}#Z#X#${counterPartition(appName, { product, figures }).slice(appName.length + 1)}`;
@@ -725,12 +757,14 @@ export function counterPartition(appName: string, { isSandbox, product, figures 
   if (!product) return countersPartition(appName);
   return figures ? `${appName}#Z#Q#${toProductDigest(product)}` : productCountersPartition(appName, product);
 }
+
 /** Builds the key of the checkpoint that a shard of the stream has for a counter. */
 export const checkpointKey = (appName: string, shard: string, counter: Key): Key => ({
   pk: `${appName}#B#${shard}`,
   sk: `${counter.pk.slice(appName.length + 1)}#${counter.sk}`,
 });
 export const countedProductPrefix = 'P#';
+
 /** Builds the key of the item that lists a product among the counted products of the app. */
 export const countedProductKey = (appName: string, product: Product): Key => ({
   pk: countersPartition(appName),
@@ -740,6 +774,7 @@ export const productCountersPartition = (appName: string, product: Product): str
   `${appName}#Q#${toProductDigest(product)}`;
 /** Product ids can be too long for a key. */
 const toProductDigest = ({ platform, productId }: Product): string => `${platform}#${toDigest(productId)}`;
+
 /** Returns the day or month of a counter's sort key. */
 export const parseCounterPeriod = (sk: string): string => sk.slice(dayPrefix.length);
 
@@ -765,12 +800,14 @@ export const updatedPartitions = (appName: string): readonly string[] =>
   listShardPartitions(`${appName}#PU`, listShards);
 /** Returns the time in a sort key of a list. */
 export const parseKeyTimestamp = (createdSk: string): EpochMillis => Number(createdSk.slice(0, 13));
+
 /** Bounds that enclose every sort key that starts with a time: a colon sorts after the digits. */
 export const allTimestamps = ['0', ':'] as const;
 interface TimestampRange {
   readonly startdate?: EpochMillis | undefined;
   readonly enddate?: EpochMillis | undefined;
 }
+
 /**
  * Returns bounds of the sort keys from `startdate` (included) to `enddate` (excluded), and to the sort key `before`.
  * Each defaults to no bound.

@@ -12,6 +12,7 @@ import type { MessageInbox, ReceivedMessage } from './message-queue.ts';
 const maxMessages = 10_000;
 const visibilitySeconds = 300;
 const concurrency = 10;
+
 /** A poll can return nothing although there are messages, because SQS polls some of its servers. */
 const maxEmptyPolls = 2;
 

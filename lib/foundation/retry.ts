@@ -1,6 +1,7 @@
 import { isConflict, ServiceError } from './errors.ts';
 
 const maxAttempts = 10;
+
 /** With full jitter, 40 concurrent writers of one item all succeed within half of these attempts. */
 const maxWrites = 40;
 const baseDelayMs = 20;

@@ -27,6 +27,7 @@ export const createEventList = (app: string, service: Service): ListLatestEvents
 /** Purchases that are read. The events of a purchase remain findable when the app has many requests. */
 const maxPurchases = 200;
 const maxTags = 20;
+
 /** Stores send a notification within seconds. */
 const graceMs = 10 * minuteMs;
 

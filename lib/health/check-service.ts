@@ -16,11 +16,7 @@ const maxDueDelayMs = 5 * minuteMs;
 const maxCountedItems = 1_000;
 
 /** Finds due items that are not enqueued. */
-export async function checkDueItems(
-  service: Service & {
-    now(): EpochMillis;
-  },
-): Promise<readonly Finding[]> {
+export async function checkDueItems(service: Service): Promise<readonly Finding[]> {
   const late = await findLateItems(service, service.now() - maxDueDelayMs, maxCountedItems);
   if (!late) return [];
   const count = late.count < maxCountedItems ? late.count : `At least ${maxCountedItems}`;
@@ -37,13 +33,14 @@ export async function checkDueItems(
  * days.
  */
 const maxRateAgeMs = 7 * dayMs;
+
 /** The first rates are loaded within six hours. */
 const firstLoadMs = 8 * hourMs;
 
 /** Finds exchange rates that `load-exchange-rates` has stopped loading. `apps` show whether the deployment is new. */
 export async function checkExchangeRates(
   apps: readonly Pick<App, 'createdAt'>[],
-  service: Service & { now(): EpochMillis },
+  service: Service,
 ): Promise<readonly Finding[]> {
   const day = await findLatestRateDay(service);
   if (day !== undefined && service.now() - Date.parse(day) <= maxRateAgeMs) return [];

@@ -81,7 +81,7 @@ const createOffFinding = (app: string): Finding =>
   );
 
 /** Decrypts the secrets that webhooks contain. */
-export async function checkWebhookSecrets({ name: app }: App, service: Service & {}): Promise<readonly Finding[]> {
+export async function checkWebhookSecrets({ name: app }: App, service: Service): Promise<readonly Finding[]> {
   try {
     await findWebhookSender(service, app);
     return [];

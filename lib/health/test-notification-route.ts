@@ -25,6 +25,7 @@ type RouteResult = Pick<NotificationRoute, 'steps' | 'problems'>;
 
 /** Share of the time in which the store attempts a test notification. */
 const waitShare = 0.5;
+
 /** Share in which the service records it, when its queue message is processed. The rest is for the requests. */
 const recordingShare = 1 / 3;
 const pollMs = 250;

@@ -120,7 +120,6 @@ async function recordCallEvent(
 ): Promise<void> {
   const { app, lambdaEvent, recorder, contract } = call;
   if (!app) return;
-  // Not in the try block: a deployment with an invalid retention must fail, not lose its events.
 
   const isRead = !contract.permissions.some((need) => need === 'write' || need === 'stores');
   if (isRead && !error && app.recordsReads === false) return;

@@ -69,6 +69,7 @@ export function scanPurchasesUpdatedSince(
 ): AsyncIterable<readonly ItemImage[]> {
   return scanUpdatedPurchaseItems(service, appName, startdate);
 }
+
 /** Finds the transactions that match, by purchase date. */
 export async function findListedTransactions(
   service: Service,

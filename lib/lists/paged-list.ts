@@ -20,9 +20,11 @@ interface ItemPage {
 
 /** The aggregator counts the stream within seconds; counts of rows older than this are final. */
 const counterLagMs = hourMs;
+
 /** Only counts older than that decide a position, so a replica that lags by seconds has them. */
 const pageCounters = { isEventuallyConsistent: true } as const;
 const maxUpdatedRows = 10_000;
+
 /** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
 export async function getItemPage(
   service: Service,

@@ -5,6 +5,7 @@ import { findPurchase } from '../purchases/purchase-table.ts';
 
 /** Events that are read: a customer has few in an hour. */
 const maxEvents = 100;
+
 /** Purchases that are read: the first one is the customer's as a rule. */
 const maxPurchases = 50;
 

@@ -24,6 +24,7 @@ interface FiguresContext {
 
 /** Stores renew up to minutes after the end of a period. */
 const maxGapMs = hourMs;
+
 /** An interruption after which the App Store counts the year of paid service again. */
 const maxServiceGapMs = 60 * dayMs;
 

@@ -40,8 +40,10 @@ export const readBounds = perContainer(() => ({
   links: 100,
 }));
 const maxListedPurchases = 10_000;
+
 /** Number of queries that run concurrently for one customer. */
 const concurrency = 50;
+
 /** Factor by which more entries are read if all that were read are stale. */
 const growthFactor = 8;
 

@@ -17,6 +17,7 @@ interface PeriodContext {
 
 /** Maximum period that a client can state, and the assumed one if it states none. */
 const maxReportedPeriod: BillingPeriod = 'P1Y';
+
 /** Assumed billing period of an auto-renewing subscription. */
 const assumedBillingPeriod: BillingPeriod = 'P1M';
 

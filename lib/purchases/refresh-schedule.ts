@@ -5,6 +5,7 @@ import { getAccessEnd, getReportedEnd, isActive, isExpired, isUnverified, type P
 
 /** Delay of a refresh after the renewal date, until the store has processed the renewal. */
 const renewalDelayMs = 5 * secondMs;
+
 /**
  * Interval of refreshes of an active subscription, because a store notification can be lost. Longer while the store's
  * notifications arrive. The Microsoft Store sends none.
@@ -13,24 +14,29 @@ const getActiveIntervalMs = ({ platform }: Purchase, isNotified = false): number
   if (platform === platformTokens.microsoftStore) return dayMs;
   return isNotified ? 10 * dayMs : 3 * dayMs;
 };
+
 /**
  * Interval of refreshes of a product without an end. Only the Microsoft Store needs them: a device consumes there
  * without a notification.
  */
 const getOneTimeIntervalMs = ({ productType }: Purchase): number => (productType === 'consumable' ? dayMs : 7 * dayMs);
+
 /**
  * Refreshes after the expiration date of a renewing subscription continue for the longest billing retry period: Apple
  * retries for up to 60 days.
  * @see https://developer.apple.com/documentation/storekit/in-app_purchase/reducing_involuntary_subscriber_churn
  */
 const billingRetryWindowMs = 60 * dayMs;
+
 /** Time of refreshes after the end of a shared purchase. Apple does not document a limit of reversals. */
 const refundReversalWindowMs = 60 * dayMs;
+
 /**
  * Maximum interval of attempts to acknowledge a purchase.
  * @see https://developer.android.com/google/play/billing/integrate#process
  */
 const maxFulfillmentIntervalMs = 6 * hourMs;
+
 /**
  * Maximum retries of a failed refresh if no later refresh is scheduled. The expiration date takes effect without the
  * store.

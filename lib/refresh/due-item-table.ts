@@ -26,6 +26,7 @@ export type ListedItem = DueItem & {
 
 /** Number of shards that fill a batch. Fewer than there are, because items are not spread evenly. */
 const fullShards = 4;
+
 /**
  * Lists up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first.
  * Eventually consistent: an item that was leased in the last second can be listed again.

@@ -11,12 +11,16 @@ import type { RefreshMessage } from './refresh-message.ts';
 
 /** An item that is still due after it, for example because its message was lost, is enqueued again. */
 const leaseMs = 10 * minuteMs;
+
 /** Items leased at once: a batch takes less than a second. */
 const batchSize = 400;
+
 /** Number of grants that are written concurrently. */
 const concurrency = 25;
+
 /** Time that leasing and enqueueing a batch may take. */
 const minRemainingMs = 10 * secondMs;
+
 /** Age from which due items are logged as `DueItemsLate`, which an alarm counts. */
 const maxLatenessMs = hourMs;
 

@@ -20,7 +20,7 @@ const concurrency = 5;
  */
 export async function refreshAllPurchases(
   name: string,
-  service: Service & {},
+  service: Service,
   reportProgress?: ReportProgress,
 ): Promise<RefreshAllResult> {
   const { name: appName } = await getApp(service, name);

@@ -7,8 +7,10 @@ import type { DueItem } from '../foundation/keys.ts';
  * @see https://developers.google.com/android-publisher/quotas
  */
 const refreshesPerSecond = 25;
+
 /** A run of the worker enqueues the refreshes until the next run, a minute later. */
 const refreshesPerRun = 60 * refreshesPerSecond;
+
 /** Maximum number of interval checks of a run. The rest of the budget is left for renewals. */
 const intervalChecksPerRun = refreshesPerRun / 2;
 

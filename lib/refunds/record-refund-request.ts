@@ -17,7 +17,7 @@ import {
  * about which the store has decided since is recorded with the outcome: notifications have no order.
  */
 export async function recordRefundRequest(
-  service: Service & {},
+  service: Service,
   appName: string,
   request: StoreRefundRequest,
 ): Promise<RefundRequest> {

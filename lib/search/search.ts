@@ -14,6 +14,7 @@ import { findDelivery } from '../webhooks/delivery-table.ts';
 
 /** Maximum number of purchases of one store account. */
 const maxAccountPurchases = 20;
+
 /** Maximum number of customers whose names begin with the text. */
 const maxNames = 20;
 

@@ -39,6 +39,7 @@ interface CounterCorrection extends CounterName {
 }
 
 const CountedProduct = v.object({ platform: Platform, productId: v.string() });
+
 /** Returns the key of the counter's item. */
 export const getCounterKey = (appName: string, { period, ...group }: CounterName): StreamRecord['key'] =>
   keys.counterKey(appName, period, group);

@@ -5,7 +5,6 @@ import { ServiceError } from '../foundation/errors.ts';
 import type { Product } from '../foundation/keys.ts';
 import { platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { type Counts, indexByPeriod } from './counts.ts';
@@ -33,11 +32,13 @@ interface Breakdown {
 
 /** A row has about 500 bytes: the response has up to 2.5 MB. */
 const maxRows = 5_000;
+
 /**
  * Number of days multiplied by the number of products. A counter of a day has about 300 bytes, so up to 9 MB are read.
  */
 const maxProductDays = 30_000;
 const defaultProducts = 100;
+
 /** Number of products whose counters are read concurrently. */
 const concurrency = 25;
 
@@ -48,7 +49,7 @@ const concurrency = 25;
 export async function readBreakdown(
   appName: string,
   { days, interval, by, isSandbox, page }: BreakdownQuery,
-  service: Service & { now(): EpochMillis },
+  service: Service,
 ): Promise<Breakdown> {
   const products = by === 'product' ? await listCountedProducts(service, appName) : [];
   const skip = page.skip ?? page.offset ?? 0;

@@ -49,9 +49,11 @@ interface FigureReadings {
 
 /** A row has up to 200 bytes: the response has up to 2 MB. */
 const maxRows = 10_000;
+
 /** Number of counters of products that are read: about 300 bytes each. */
 const maxProductPeriods = 30_000;
 const defaultProducts = 100;
+
 /** Number of products whose counters are read concurrently. */
 const concurrency = 25;
 

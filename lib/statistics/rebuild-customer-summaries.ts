@@ -28,7 +28,7 @@ const concurrency = 8;
  */
 export async function rebuildCustomerSummaries(
   appName: string,
-  service: Service & {},
+  service: Service,
   { usernames: requestedUsernames = [], reportProgress }: RebuildOptions = {},
 ): Promise<RebuildResult> {
   let checked = 0;

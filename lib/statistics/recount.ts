@@ -120,6 +120,7 @@ function toGroupKey({ isSandbox, product, figures }: CounterGroup): string {
   const sandbox = isSandbox ? { isSandbox } : {};
   return JSON.stringify({ ...sandbox, ...(product && { product: { platform, productId } }), figures });
 }
+
 /** The counters of the whole app. */
 const appKey = toGroupKey({});
 const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'product' | 'figures'> => JSON.parse(key);

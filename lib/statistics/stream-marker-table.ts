@@ -17,6 +17,7 @@ interface StreamMarker {
  */
 const markerCount = 512;
 const markerTtlMs = dayMs;
+
 /** Creates markers for all shards and returns their keys. */
 export async function createStreamMarkers(
   { table }: Service,

@@ -6,6 +6,7 @@ import { createStreamMarkers, deleteStreamMarkers, findRemainingMarkers } from '
 
 const pollIntervalMs = 2 * secondMs;
 const timeoutMs = 5 * minuteMs;
+
 /** Markers read in one poll. The next ones are read after these are deleted. */
 const markersPerPoll = 100;
 

@@ -19,6 +19,7 @@ export type EnqueueTimes = v.InferOutput<typeof EnqueueTimes>;
 
 /** Retention of enqueue times. Longer than the lookback of a recovery. */
 const enqueuedRetentionMs = 4 * dayMs;
+
 export async function isNotificationHandled(
   { table }: Service,
   appName: string,

@@ -15,7 +15,7 @@ interface StoreConnection {
 export async function listStoreConnections(
   appName: string,
   baseUrl: string,
-  service: Service & {},
+  service: Service,
 ): Promise<StoreConnection[]> {
   const connected = await listConnectedPlatforms(service, appName);
   return platforms.map((platform) => {

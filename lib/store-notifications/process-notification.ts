@@ -22,8 +22,10 @@ import { resolveStoreUser } from './resolve-store-user.ts';
 
 /** About two days of retries while the store is unavailable. */
 const maxAttempts = 200;
+
 /** Age from which each failed attempt is logged as `NotificationDelayed`, which an alarm counts. */
 const delayedAfterMs = 30 * minuteMs;
+
 /** The maximum delay of an SQS message. */
 const maxDelaySeconds = 900;
 

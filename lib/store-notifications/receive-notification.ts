@@ -52,10 +52,7 @@ export async function receiveNotification(
  */
 const rejectedMessage = 'The notification is rejected.';
 
-async function identifyCall(
-  lambdaEvent: APIGatewayProxyEvent,
-  service: Service & { now(): EpochMillis },
-): Promise<NotificationCall> {
+async function identifyCall(lambdaEvent: APIGatewayProxyEvent, service: Service): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
     appName === undefined
@@ -69,10 +66,7 @@ async function identifyCall(
 }
 
 /** Verifies the key in the URL that the operator has configured in the store. */
-async function authenticateStore(
-  lambdaEvent: APIGatewayProxyEvent,
-  service: Service & { now(): EpochMillis },
-): Promise<App> {
+async function authenticateStore(lambdaEvent: APIGatewayProxyEvent, service: Service): Promise<App> {
   const { app, key } = await authenticate(service, extractQueryCredentials(lambdaEvent));
   requireLevel(key, { keyLevel: 'public', method: 'POST', permissions: [] });
   return app;

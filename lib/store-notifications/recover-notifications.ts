@@ -7,7 +7,6 @@ import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { createEventId } from '../foundation/event-id.ts';
-import type { MessageQueue } from '../foundation/message-queue.ts';
 import { type Platform, platforms, storeNames } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs, secondMs } from '../foundation/time.ts';
@@ -195,10 +194,7 @@ async function recoverForApp(app: App, platform: Platform, service: Service): Pr
 interface RecoveryContext {
   readonly appName: string;
   readonly platform: Platform;
-  readonly service: Service & {
-    readonly notificationQueue: MessageQueue;
-    now(): EpochMillis;
-  };
+  readonly service: Service;
 }
 
 interface UnhandledNotification {

@@ -24,8 +24,10 @@ interface ReplayOutcome<T extends StreamFailure> {
 
 /** Number of purchases that are processed concurrently. */
 const concurrency = 8;
+
 /** Wait for the global secondary indexes, which are eventually consistent. */
 const indexLagMs = 5_000;
+
 /** A delivery was created with the time of the service, and the failure has that of the table. */
 const clockSkewMs = hourMs;
 

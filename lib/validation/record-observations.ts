@@ -53,6 +53,7 @@ interface ImportedClaims {
 
 /** Number of purchases of one receipt that are recorded concurrently. */
 const concurrency = 8;
+
 /** Maximum number of unclaimed purchases that a validation claims before it saves the aliases, and again after it. */
 const maxUnclaimedPurchases = 100;
 

@@ -30,8 +30,10 @@ interface BackfillResult {
 
 /** One day less than the retention of deliveries: an expired delivery would be created and sent again. */
 const maxLookbackMs = deliveryRetentionMs - dayMs;
+
 /** Number of purchases, or deliveries, that are processed concurrently. */
 const concurrency = 25;
+
 /**
  * Age at which the queue message of a delivery without an attempt may be lost, so the delivery is enqueued again. Safe
  * if the message still exists: the second attempt with the same number is ignored.

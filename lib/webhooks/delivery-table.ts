@@ -27,6 +27,7 @@ export interface DeliveryQuery {
 type UrlBackoff = Pick<WebhookUrlHealth, 'backoffUntil' | 'consecutiveFailures'>;
 
 const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined, ttl: undefined };
+
 /** Idempotent: an existing delivery is not overwritten. Returns whether it was created. */
 export async function createDeliveryIfAbsent({ table }: Service, delivery: WebhookDelivery): Promise<boolean> {
   const { appName, deliveryId, username, createdAt, dueAt } = delivery;

@@ -3,11 +3,9 @@ import type { WebhookSettings } from '../apps/app.ts';
 import { storeWebhook } from '../apps/app-table.ts';
 import { getApp } from '../apps/manage-apps.ts';
 import { ServiceError } from '../foundation/errors.ts';
-import type { MessageQueue } from '../foundation/message-queue.ts';
 import { parseWebhookUrl } from '../foundation/outgoing/webhook-url.ts';
 import type { Service } from '../foundation/service.ts';
-import { isLocalService, type StoreEmulator } from '../foundation/store-emulator.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { isLocalService } from '../foundation/store-emulator.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, enableWebhookUrl } from './delivery-table.ts';
 import { enqueueDeliveries } from './fan-out.ts';
@@ -38,7 +36,7 @@ export async function setWebhook(
     service,
   }: {
     newSecret: boolean;
-    service: Service & { readonly emulator: StoreEmulator };
+    service: Service;
   },
 ): Promise<string | undefined> {
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
@@ -63,13 +61,7 @@ const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];
 const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([...urls, ...sandboxUrls]);
 
 /** Sends a webhook of type `test` to all URLs, disabled ones included: a successful response enables the URL. */
-export async function sendTestWebhook(
-  name: string,
-  service: Service & {
-    now(): EpochMillis;
-    readonly webhookQueue: MessageQueue;
-  },
-): Promise<readonly WebhookDelivery[]> {
+export async function sendTestWebhook(name: string, service: Service): Promise<readonly WebhookDelivery[]> {
   const { webhookSettings } = await getApp(service, name);
   const urls = webhookSettings ? listUrls(webhookSettings) : [];
   if (urls.length === 0) throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);

@@ -1,7 +1,5 @@
 import type { App } from '../apps/app.ts';
-import type { MessageQueue } from '../foundation/message-queue.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EpochMillis } from '../foundation/time.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, findDelivery, replaceDelivery } from './delivery-table.ts';
@@ -13,7 +11,7 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
 export async function getCurrentUrls(
   { type, notification, storeRequest }: WebhookDelivery,
   app: App,
-  service: Service & {},
+  service: Service,
 ): Promise<readonly string[]> {
   const { urls = [], sandboxUrls = [] } = app.webhookSettings ?? {};
   if (type === 'test') return [...urls, ...sandboxUrls];
@@ -31,10 +29,7 @@ export async function getCurrentUrls(
 export async function redirectDelivery(
   delivery: WebhookDelivery,
   urls: readonly string[],
-  service: Service & {
-    now(): EpochMillis;
-    readonly webhookQueue: MessageQueue;
-  },
+  service: Service,
 ): Promise<WebhookDelivery> {
   const { appName, type, username, notification, refundRequest, storeRequest } = delivery;
   const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
@@ -60,7 +55,7 @@ export async function redirectDelivery(
 }
 
 /** Creates the delivery. Restarts an existing one whose URL was removed and is now set again. */
-async function createOrRestart(delivery: WebhookDelivery, service: Service & { now(): EpochMillis }): Promise<void> {
+async function createOrRestart(delivery: WebhookDelivery, service: Service): Promise<void> {
   if (await createDeliveryIfAbsent(service, delivery)) return;
   const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);
   if (existing?.state === 'redirected')

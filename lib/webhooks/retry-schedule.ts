@@ -43,6 +43,7 @@ export function computeRetryDelayMs({ failedAttempts, retryAfterMs = 0, random }
 
 /** IMF-fixdate and the obsolete RFC 850 format. */
 const httpDate = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
+
 /** The obsolete format of C's `asctime`, always in GMT. */
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 

@@ -38,7 +38,7 @@ export async function updateUrlHealth(
   }: {
     outcome: PostOutcome;
     urlHealth: WebhookUrlHealth;
-    service: Service & { now(): EpochMillis };
+    service: Service;
   },
 ): Promise<void> {
   if (isGoneResponse(outcome)) return await disableWebhookUrl(service, appName, url, service.now());

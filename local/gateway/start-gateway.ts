@@ -38,6 +38,7 @@ export interface Gateway {
 }
 
 const maxBodyBytes = 10 * 1024 * 1024;
+
 /** Limit of Lambda for an event and for a result, as JSON. */
 const maxPayloadBytes = 6_291_556;
 

@@ -17,6 +17,7 @@ const orders = [
   { platform: 'store_c', ...subscription },
   { platform: 'processor_a', ...subscription },
 ] as const;
+
 /** The order that the store of the other validator refunds. */
 const planted = 2;
 

@@ -37,6 +37,7 @@ const webhooks: string[] = [];
 let service: LocalService;
 let other: IssuedApiKeys;
 let cipher: Cipher;
+
 /** Ids at the emulator and bodies of validations, by store. */
 const purchases = new Map<Platform, { readonly id: string; readonly validate: Json }>();
 

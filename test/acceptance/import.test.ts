@@ -19,6 +19,7 @@ import { waitFor } from '../../testing/wait-for.ts';
 const purchaseCount = 60;
 const withRate = (rate: number) => platforms.flatMap((platform) => ['--rate', `${platform}=${rate}`]);
 const fast = withRate(1_000);
+
 /** Slow enough that an import is not finished before the test interrupts it, even on a busy machine. */
 const slow = withRate(1);
 

@@ -42,6 +42,7 @@ afterAll(async () => {
 
 /** Subscriptions of each platform that exist at the same time in a run. */
 const concurrency = 5;
+
 /** Concurrent validations share the time of a slow machine, and each has a time budget. */
 const validationConcurrency = 4;
 
@@ -107,6 +108,7 @@ const sights = [
   'known reversed',
   'known validated',
 ] as const;
+
 /** Apple signs the content of a notification, so it is processed while the App Store Server API is unavailable. */
 const offlineSights = ['offline held', 'offline reversed'] as const;
 type Sight = (typeof sights)[number] | (typeof offlineSights)[number];

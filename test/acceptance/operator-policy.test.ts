@@ -53,6 +53,7 @@ const earlierCipher = createCipher(async () => earlierKey, Date.now);
 
 const accesses: IamAccess[] = [];
 const silentTerminal = { writeOut: () => {}, writeErr: () => {}, getOutHelpWidth: () => 80, getErrHelpWidth: () => 80 };
+
 /** The commands that use the service. */
 const commandPaths = listLeafCommands(createProgram(silentTerminal))
   .map(getCommandPath)
@@ -193,6 +194,7 @@ const usedQueueAccesses = [
     (action) => `sqs:${action} ${getQueueArn(/^QueuesStreamFailures/)}`,
   ),
 ];
+
 /**
  * Whether no local command needs the access: it is for a redrive, for the option --stack, or for `doctor` of a
  * deployment.

@@ -22,6 +22,7 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 const platforms = ['store_b', 'processor_a', 'service_processor_a', 'processor_b'] as const;
 const types = ['paid subscription', 'non consumable', 'consumable'] as const;
 const cases = platforms.flatMap((platform) => types.map((type) => [platform, type] as const));
+
 /** A sample of the cases: the outcome depends neither on the store nor on the type. */
 const someCases = sampleItems(cases, 5);
 

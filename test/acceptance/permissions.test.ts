@@ -33,6 +33,7 @@ const purchaseWriters = new Set<string>();
 jest.setTimeout(30 * minuteMs);
 
 let service: LocalService;
+
 /** Receives forwards. */
 let server: HttpServer;
 beforeAll(async () => {

@@ -21,6 +21,7 @@ afterAll(() => fixture.close());
 
 /** An action of the store with its details, or a duration by which the clock advances. `first` is the first payment. */
 type Step = string | readonly [action: string, details: object];
+
 /** State of a purchase: product, `owned` or the reason of the end, and announcements. */
 type Result = readonly [productId: string, state: string, reasons: string];
 

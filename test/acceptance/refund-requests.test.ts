@@ -30,6 +30,7 @@ afterAll(async () => {
 });
 
 const hoursToReply = { store_a: 12, store_b: 24 } as const;
+
 /** Faults of a worker. Two of them leave time for a third attempt before the deadline. */
 const maxFaults = 2;
 

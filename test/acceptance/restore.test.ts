@@ -40,6 +40,7 @@ const subscriptions: Readonly<Record<string, [platform: Platform, productId: str
   dora: ['processor_a', 'premium'],
   emil: ['processor_b', 'monthly'],
 };
+
 /** A complete ARN, as in the stack output `MasterKeyId`. */
 const masterKeyArn = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:MasterKey-AbCdEf';
 const restoredTable = createUniqueName();
@@ -49,9 +50,11 @@ let engine: TableEngine;
 let service: LocalService;
 let shop: IssuedApiKeys;
 let masterKey: string;
+
 /** Time of the restore, and its day (UTC), on the clock of the service. */
 let restoredTo: string;
 const webhooks: string[] = [];
+
 /** Purchases by user: the id at the emulator and the body of the validation. */
 const purchases = new Map<string, { readonly id: string; readonly validate: Json }>();
 

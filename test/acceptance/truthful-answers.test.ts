@@ -61,6 +61,7 @@ afterAll(async () => {
 
 /** Purchases of each platform that exist at the same time in a run. */
 const concurrency = 2;
+
 /** Error number of an unavailable store. */
 const connectionFailed = 6778002;
 

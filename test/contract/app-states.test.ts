@@ -32,6 +32,7 @@ const hostileNames = [
 ];
 
 let service: TestService;
+
 /** Keys of an app with data in each state. */
 const apps = new Map<string, IssuedApiKeys>();
 

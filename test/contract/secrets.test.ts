@@ -19,8 +19,10 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 let service: TestService;
 let store: Awaited<ReturnType<typeof startEchoingStore>>;
 let keys: IssuedApiKeys;
+
 /** Lines since the previous test. */
 const logLines: string[] = [];
+
 /** Items of the app without the items of events. */
 let itemCount = 0;
 

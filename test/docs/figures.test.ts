@@ -4,6 +4,7 @@ import { listDocuments, readProse } from '../../testing/documents.ts';
 
 /** A duration, a size or a price, as only a measurement or a price list gives it. */
 const figure = /\d ?(?:ms|kB|dollars|cents)\b|\$\d/;
+
 /** What proves a figure: the command that prints it, a test that compares it, or its source. */
 const proof = /`npm run |\btest\b|\]\(https:/;
 

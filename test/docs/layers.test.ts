@@ -10,6 +10,7 @@ interface Boundary {
 
 const config = readFileSync('rev-dep.config.jsonc', 'utf8').replace(/^\/\/.*$/gm, '');
 const { moduleBoundaries } = JSON.parse(config).rules[0] as { readonly moduleBoundaries: readonly Boundary[] };
+
 /** The adapters of `lib/stores` have their own walls. */
 const isAdapter = ({ name }: Boundary): boolean => name.startsWith('lib/stores/');
 const layers = moduleBoundaries.filter((boundary) => !isAdapter(boundary));
@@ -24,6 +25,7 @@ const listFolders = (parent: string): string[] =>
 const otherFolders = ['lib', 'docs', 'dist', 'node_modules', 'cdk.out', 'coverage'];
 
 const toFolder = (pattern: string): string => pattern.replace(/\/\*\*$/, '');
+
 /** The text of a folder in the table: folders of `lib` without their parent. */
 const toText = (pattern: string): string => `\`${toFolder(pattern).replace(/^lib\/(?=[^*]+$)/, '')}\``;
 

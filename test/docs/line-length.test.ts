@@ -18,6 +18,7 @@ const listLongLines = (file: string, isTooLong: (line: string) => boolean): stri
 
 /** A comment without code before it. */
 const comment = /^\s*(?:\/\/|\/?\*)/;
+
 /** Comments that cannot be wrapped: a URL alone, a suppression of the linter, a table with aligned columns. */
 const unwrappable = /^\s*(?:\/\/|\*) (?:(?:@see )?https?:\S+$|biome-ignore)|\S {3,}\S/;
 

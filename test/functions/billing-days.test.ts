@@ -8,6 +8,7 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 
 /** Evening of 9 January in the gateway's time zone, America/Chicago. */
 const start = Date.parse('2027-01-10T02:00:00Z');
+
 /** Start of the next billing day, 9 February. */
 const billingDay = Date.parse('2027-02-09T06:00:00Z');
 

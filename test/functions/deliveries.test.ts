@@ -64,6 +64,7 @@ const list = async (query: Record<string, string> = {}, appKeys = keys) =>
 const listIds = async (query: Record<string, string> = {}) => listRowIds(await list(query));
 const listRowIds = ({ rows }: { rows: { deliveryId: string }[] }) => rows.map(({ deliveryId }) => deliveryId);
 const fetchDelivery = async (id: string) => (await callWithSecretKey(getDelivery, keys, { params: { id } })).body;
+
 /** Counts the requests of a delivery. Retries of other tests can arrive at any time. */
 const countRequests = (id: string) => server.requests.filter(({ headers }) => headers['webhook-id'] === id).length;
 const iso = (time: number) => new Date(time).toISOString();

@@ -41,6 +41,7 @@ async function givenSubscription(
 }
 
 const yearly = 'store_b:yearly';
+
 /** An id that is a script, longer than a key of the table can be, and starts like a formula of a spreadsheet. */
 const oddProduct = `store_a:=<script>"'#%/🦊\n${'é'.repeat(700)}`;
 
@@ -77,6 +78,7 @@ const fetchBreakdown = async (query: Record<string, string>) =>
   (await callWithSecretKey(getStatsBreakdown, keys, { query })).body;
 
 type LabeledRow = BreakdownRow & Omit<BreakdownGroup, 'rows'>;
+
 /** Returns the rows of all groups, each with the platform and product of its group. */
 const listRows = (groups: readonly BreakdownGroup[]): LabeledRow[] =>
   groups.flatMap(({ rows, ...labels }) => rows.map((row) => ({ ...labels, ...row })));

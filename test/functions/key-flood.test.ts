@@ -21,6 +21,7 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 
 const rounds = 2;
 const requestsPerRound = 40;
+
 /** Tokens that the flood finds. A full bucket needs thousands of requests. */
 const remainingTokens = 50;
 

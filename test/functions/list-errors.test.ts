@@ -50,6 +50,7 @@ const byDay = [getStats, getStatsV2, getStatsBreakdown, ...figures];
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
 const tooLong = '9'.repeat(30);
 const noDays = ['yesterday', '2026-02-31', '2026-13-01', '2026-00-10', '2026-1-1', '20260101', '1763700000000', 'null'];
+
 /** Days outside the range of statistics. */
 const daysOutside = ['0000-01-01', '0050-01-01', '1969-12-31', '3000-01-01', '9999-12-31'];
 const noMoments = [

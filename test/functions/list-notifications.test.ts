@@ -11,6 +11,7 @@ import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const boughtAt = Date.now() - 30 * dayMs;
+
 /** Stores renew shortly before the end. */
 const renewedAt = Date.now() - dayMs / 2;
 

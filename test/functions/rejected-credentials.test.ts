@@ -38,8 +38,10 @@ beforeEach(() => {
 });
 
 let names = 0;
+
 /** Creates an address that no other test of the run uses. */
 const createAddress = () => `10.${process.pid % 250}.${Math.trunc(names / 250)}.${++names % 250}`;
+
 /** Creates credentials that no other test uses: each key and each app has its own bucket. */
 const createWrongKey = () => `pub_${createUniqueName('key')}`;
 const buildWrongAuth = () => buildBasicAuth(createUniqueName(), createWrongKey());

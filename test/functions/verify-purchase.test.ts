@@ -44,6 +44,7 @@ const toBody = (store: Store, { validate }: { validate: { transaction: Record<st
     : ({ store, purchaseToken: validate.transaction.purchaseToken } as const);
 
 let users = 0;
+
 async function buy(store: Store, order: object = {}): Promise<Bought> {
   const bought = await service.callControl('/purchases', {
     platform: platforms[store],

@@ -5,6 +5,7 @@ import { listProperties, readStack } from '../../testing/stack-templates.ts';
 import { matchesFilterPattern } from './filter-pattern.ts';
 
 const filters = listProperties((await readStack('none')).joined, 'AWS::Logs::MetricFilter');
+
 /** Returns the pattern of the filters whose metric has the suffix. It is the same for each function. */
 function getPattern(suffix: string): string {
   const [pattern, ...others] = new Set(

@@ -35,6 +35,7 @@ const build = jest.fn(async (target: string) => {
 beforeEach(() => void build.mockClear());
 
 let copies = 0;
+
 async function copyOutput(name = 'service'): Promise<string> {
   const target = join(folder, `copy-${copies++}`);
   await copyBuild(name, target, build, cache);

@@ -46,6 +46,7 @@ async function workedOff(
 const send = async (QueueUrl: string, MessageBody: string): Promise<void> => {
   await server.client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 };
+
 async function count(QueueUrl: string): Promise<number> {
   const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
   const { Attributes = {} } = await server.client.send(

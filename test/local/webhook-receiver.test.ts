@@ -7,6 +7,7 @@ afterEach(async () => {
 });
 
 const lines: string[] = [];
+
 async function start(port = 0): Promise<WebhookReceiver> {
   const receiver = await startWebhookReceiver(port, (line) => lines.push(line));
   running.push(receiver);

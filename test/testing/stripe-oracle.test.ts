@@ -38,6 +38,7 @@ const subscription = {
   invoices: [january, february],
   payments: [payment],
 };
+
 /** A later paid invoice makes a subscription active again. */
 const activeAgain = { state: 'active', payments: [] };
 const pastDue = { state: 'past_due', invoices: [january, unpaid], payments: [] };

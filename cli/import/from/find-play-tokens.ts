@@ -7,6 +7,7 @@ import { connectPlay } from '../../../lib/stores/google-play/connect-play.ts';
 
 /** Google accepts 1,000 orders in a call, but their ids are a part of the URL. */
 const batchSize = 100;
+
 /** Time for one batch. If Google does not have one of its orders, each order is its own call. */
 const budgetMs = 2 * minuteMs;
 const ignoreCalls = { addExternalCall: () => {} };

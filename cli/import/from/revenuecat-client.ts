@@ -32,6 +32,7 @@ export interface RevenueCatClient {
 }
 
 const defaultBaseUrl = 'https://api.revenuecat.com/v2';
+
 /** The limit is 480 requests a minute for customer information. A part is left for the app. */
 const defaultRate = 7;
 const timeoutMs = 30 * secondMs;

@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts';
 import { type AddressPolicy, isPublicAddress } from './public-address.ts';
 
 const maxUrlLength = 2_000;
+
 /** Common HTTPS ports. Excludes the ports of databases, caches and shells. */
 const allowedPorts = new Set(['', '443', '8443']);
 

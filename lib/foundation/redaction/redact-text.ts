@@ -4,8 +4,10 @@ export const removedMark = '[removed]';
 export const trimmedMark = '[trimmed]';
 
 const maxTextLength = 300;
+
 /** Maximum length of a text before its redaction. */
 export const maxRedactedLength = 20_000;
+
 /** Accepted ids have at most 900 bytes and are not truncated, because truncated ids could be confused. */
 const maxIdLength = 900;
 

@@ -1,10 +1,13 @@
 import { maxRedactedLength, removedMark, trimmedMark } from './redact-text.ts';
 
 const minSecretLength = 8;
+
 /** Length of the start of a secret by which it is found. A longer secret is removed as far as the text repeats it. */
 const prefixLength = 64;
+
 /** A client can send any number of secrets. A legitimate request has fewer than 100. */
 const maxSecrets = 5_000;
+
 /** Maximum sum of text lengths times secrets, about 50 ms of CPU. A client chooses both. */
 const maxWork = 40_000_000;
 

@@ -6,6 +6,7 @@ const maxListLength = 20;
 const maxTokenLength = 64;
 const maxMapMembers = 100;
 const maxDepth = 8;
+
 /**
  * Maximum number of kept values. A request with 20 products, each with its offers and their phases, has about 1,500.
  */

@@ -6,8 +6,10 @@ import { fallbackRates } from './fallback-rates.ts';
 
 /** Maximum distance of a purchase date from the date of the fallback rates. */
 const fallbackWindowMs = 3 * 366 * dayMs;
+
 /** Lifetime of a cached result that later rates can replace. */
 const recheckAfterMs = hourMs;
+
 /** Missing rates are loaded for so long, because the history is requested for no longer period. */
 const backfillWindowMs = 90 * dayMs;
 const maxEntries = 1_000;

@@ -7,6 +7,7 @@ import type { ApiKey } from './settings.ts';
 
 /** Apple allows up to 60 minutes between issue and expiration. */
 const ttlSeconds = 300;
+
 /** Apple rejects a token of the future, which a clock that is ahead would issue. */
 const clockToleranceSeconds = 60;
 const algorithm = 'ES256';

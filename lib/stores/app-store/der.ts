@@ -24,6 +24,7 @@ export const derTags = {
 const constructedBit = 0x20;
 const indefinite = 0x80;
 const endOfContentsLength = 2;
+
 /** Real receipts have 8 levels and at most some thousand purchases. The limits protect the stack and the memory. */
 const maxDepth = 32;
 const maxChildren = 10_000;

@@ -30,6 +30,7 @@ export interface TransactionHistory {
  * few.
  */
 const maxPages = 20;
+
 /** Maximum number of further pages without consumables. */
 const maxPagesWithoutConsumables = 30;
 

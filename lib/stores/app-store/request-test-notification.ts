@@ -30,6 +30,7 @@ const ApiError = v.object({ errorCode: v.number() });
 
 /** ServerNotificationURLNotFound. */
 const urlMissingCode = 4040007;
+
 /** TestNotificationNotFound: the token has expired, or there was no attempt yet. */
 const notReadyCode = 4040008;
 const firstPollMs = 300;

@@ -4,9 +4,11 @@ import { unavailableError } from './api-errors.ts';
 
 /** A new subscription takes four calls, and API Gateway ends a request after 29 s. */
 const totalMs = 24_000;
+
 /** A payment can take long, and the outcome of an aborted payment is unknown. */
 const maxCallMs = 12_000;
 const minReadMs = 250;
+
 /** Minimum remaining time for a write. The outcome of an aborted write is unknown until it is queried. */
 const minWriteMs = 5_000;
 

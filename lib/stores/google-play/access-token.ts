@@ -13,6 +13,7 @@ import type { ServiceAccount } from './settings.ts';
  * @see https://developers.google.com/identity/protocols/oauth2/service-account
  */
 const endpoint = 'https://oauth2.googleapis.com/token';
+
 /** What an access token permits. Google issues one for each set of scopes. */
 export const scopes = {
   play: 'https://www.googleapis.com/auth/androidpublisher',

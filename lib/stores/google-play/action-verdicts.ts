@@ -4,6 +4,7 @@ import type { ActionSubject, ActionVerdict, ActionVerdicts } from '../purchase-a
 
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/refund */
 const maxRefundAgeMs = 3 * 365 * dayMs;
+
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/defer */
 const maxDays = 365;
 

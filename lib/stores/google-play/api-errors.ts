@@ -27,6 +27,7 @@ export const invalidSettingsError = (kind: RejectionKind, detail: string): Servi
 const ApiErrorBody = v.object({
   error: v.object({ errors: v.optional(v.array(v.object({ reason: v.optional(v.string()) })), []) }),
 });
+
 /** The body of a 401 can be a page of a proxy. Then the credentials are the likely cause. */
 const AnyBody = v.fallback(v.pipe(v.string(), v.parseJson(), ApiErrorBody), { error: { errors: [] } });
 

@@ -11,6 +11,7 @@ import { isPlayId } from './play-id.ts';
 const Text = v.exactOptional(v.string());
 const PlayId = v.pipe(v.string(), v.check(isPlayId, 'a Google Play token or id'));
 const OptionalNumber = v.exactOptional(v.number());
+
 /** Members on which the subject of a notification does not depend: an unexpected value counts as absent. */
 const [LenientText, LenientNumber] = [lenient(v.string()), lenient(v.number())];
 const Timestamp = v.pipe(v.union([v.number(), v.pipe(v.string(), v.digits())]), v.transform(Number));
@@ -19,6 +20,7 @@ const Timestamp = v.pipe(v.union([v.number(), v.pipe(v.string(), v.digits())]), 
 const Envelope = v.looseObject({
   message: v.looseObject({ data: v.string(), messageId: LenientText, message_id: LenientText }),
 });
+
 /** The body of a push with payload unwrapping: the notification itself. */
 const Unwrapped = v.looseObject({ packageName: v.string(), eventTimeMillis: v.unknown() });
 

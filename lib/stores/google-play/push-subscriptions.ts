@@ -34,6 +34,7 @@ const Subscriptions = v.object({
 
 /** Maximum of a page. */
 const pageSize = 1_000;
+
 /** A project has up to 10,000 subscriptions. @see https://docs.cloud.google.com/pubsub/quotas */
 const maxPages = 20;
 

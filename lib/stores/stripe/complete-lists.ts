@@ -4,6 +4,7 @@ import { unavailableError } from './api-errors.ts';
 
 /** Maximum page size of Stripe. @see https://docs.stripe.com/api/pagination */
 export const pageSize = 100;
+
 /** More objects than a customer has in practice. Bounds the duration of a request. */
 const maxLength = 10_000;
 

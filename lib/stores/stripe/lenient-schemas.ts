@@ -16,6 +16,7 @@ export const NullableReference = lenient(Reference);
 export const Seconds = v.number();
 export const NullableSeconds = lenient(Seconds);
 export const NullableText = lenient(v.string());
+
 /** An empty text for an absent or invalid one. */
 export const Text = v.fallback(v.nullish(v.string(), ''), '');
 export const NullableNumber = lenient(v.number());

@@ -83,6 +83,7 @@ const InvoicePayment = v.object({
 });
 
 const InvoiceParent = lenient(v.object({ subscription_details: lenient(v.object({ subscription: Reference })) }));
+
 /** The member of an invoice that names its subscription. */
 export const InvoiceOwner = v.object({ parent: InvoiceParent });
 export type InvoiceOwner = v.InferOutput<typeof InvoiceOwner>;

@@ -68,6 +68,7 @@ const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefin
 
 /** Whether the money of a refund came back to the account. */
 const isReturned = ({ status }: Refund): boolean => status === 'failed' || status === 'canceled';
+
 /** Whether a refund was paid, or had been paid before it failed. */
 const isCounted = (refund: Refund): boolean => refund.status === 'succeeded' || isReturned(refund);
 

@@ -11,6 +11,7 @@ import { waitFor } from '../../../testing/wait-for.ts';
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;
 let page: PlayPage | undefined;
+
 /** URL of the validator by the settings of its app: whether the service acknowledges, and knows the consumable. */
 const validators = new Map<string, string>();
 

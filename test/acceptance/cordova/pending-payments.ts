@@ -18,6 +18,7 @@ const codes = Object.entries(errorCodes).map(([code, { number, status }]) => ({
 }));
 
 type Candidate = (typeof codes)[number];
+
 /** Number of codes in a sample. */
 const sampleSize = 3;
 
@@ -70,6 +71,7 @@ const body: PlayBody = {
 
 /** Codes for which version 11 drops the purchase. */
 const droppingCodes: readonly ErrorCode[] = ['PurchaseExpired'];
+
 /** The code with which the service responds. */
 const pendingCode: ErrorCode = 'NeedMoreData';
 

@@ -26,6 +26,7 @@ afterAll(async () => {
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-export-'));
 let files = 0;
+
 function writeExport(lines: readonly string[]): string {
   const path = join(folder, `export-${++files}.csv`);
   writeFileSync(path, `${lines.join('\n')}\n`);

@@ -12,6 +12,7 @@ import { waitFor } from '../../../testing/wait-for.ts';
 const key = 'sk_test_0123456789';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-pull-'));
 const ids = Array.from({ length: 250 }, (_, index) => `customer-${String(index).padStart(3, '0')}`);
+
 /** The stand-in does not respond about a customer from this one on before the command was killed. */
 const hangingFrom = 220;
 

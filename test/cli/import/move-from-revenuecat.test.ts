@@ -38,11 +38,13 @@ const folder = mkdtempSync(join(tmpdir(), 'claimcheck-move-'));
 let service: TestService;
 let queues: WorkQueues;
 let notifications: NotificationServer;
+
 /** Push subscriptions of the topic of Google Play. */
 let topic: RequestRelay;
 let receiver: RevenueCatReceiver;
 let keys: IssuedApiKeys;
 let standIn: RevenueCatStandIn;
+
 /** Purchases at the stores by customer. */
 const bought = new Map<string, { readonly platform: 'store_a' | 'store_b'; readonly id: string }>();
 let extraCustomers: readonly StandInCustomer[] = [];

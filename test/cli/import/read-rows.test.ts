@@ -25,6 +25,7 @@ const arbitraryValue = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => !text.includes('\ufeff')),
   fc.stringMatching(/^["\n\r, a\u2028]{0,8}$/),
 );
+
 /** A row with a value, because rows without one are left out. */
 const arbitraryRow = fc.tuple(fc.constant('store_a'), arbitraryValue, arbitraryValue);
 const arbitraryLineEnd = fc.constantFrom('\n', '\r\n');

@@ -9,6 +9,7 @@ import { type RevenueCatStandIn, startRevenueCatStandIn } from '../../../testing
 
 const key = 'sk_test_0123456789';
 const ids = Array.from({ length: 250 }, (_, index) => `user-${index}`);
+
 /** Is in the list of customers, and deleted before they are read. */
 const deletedId = 'user-120';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-revenuecat-'));

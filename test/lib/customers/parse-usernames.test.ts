@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parseUsernames } from '../../../lib/customers/parse-usernames.ts';
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+
 /** Usernames that have one reading, because they do not contain an encoded character. */
 const plainName = name.filter((text) => !/%[\da-f]{2}/i.test(text));
 const withoutComma = (text: string): boolean => !text.includes(',');

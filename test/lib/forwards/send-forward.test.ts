@@ -22,6 +22,7 @@ async function givenForwards(harness: WebhookHarness, forwards: readonly Forward
 }
 
 let keys = 0;
+
 /** Puts a store notification on the queue of forwards, and runs the workers. */
 async function forward(harness: WebhookHarness, fields: Partial<StoreMessage> = {}): Promise<void> {
   const message = {

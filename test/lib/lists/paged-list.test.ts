@@ -154,6 +154,7 @@ async function measurePage(appName: string, request: PageRequest) {
 }
 
 const collections = fc.constantFrom<ListKind>('P', 'T', 'C');
+
 /** Dates in few hours, many of them at the start or end of an hour. */
 const anyDate = fc
   .tuple(

@@ -32,6 +32,7 @@ interface WorkerOptions {
 }
 
 const now = startDate;
+
 /** Items that a query of one of the 16 shards returns, so that a batch is full. */
 const shardPage = 25;
 

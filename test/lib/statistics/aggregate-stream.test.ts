@@ -114,6 +114,7 @@ const arbitraryWrite: fc.Arbitrary<TransactionWrite> = fc.record({
 });
 const arbitraryWrites = fc.array(arbitraryWrite, { minLength: 1, maxLength: 25 });
 const arbitraryBatchSizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 10 });
+
 /** A tenth of the updates crash, on average. */
 const arbitraryCrashes = fc.infiniteStream(fc.integer({ min: 0, max: 9 }).map((digit) => digit === 0));
 

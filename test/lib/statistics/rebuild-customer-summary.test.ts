@@ -62,12 +62,14 @@ const sortByUsername = (rows: readonly { applicationUsername: string }[]) =>
   rows.toSorted((a, b) => (a.applicationUsername < b.applicationUsername ? -1 : 1));
 
 const shardCount = 3;
+
 /** One turn: the aggregator reads one shard, or all of them for `shardCount`, while the history runs some steps. */
 const arbitraryTurns = fc.array(fc.record({ stepCount: fc.nat(3), shard: fc.nat(shardCount) }), {
   minLength: 5,
   maxLength: 20,
 });
 const arbitraryBatchSizes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 6 });
+
 /** A tenth of the updates crash, on average. */
 const arbitraryCrashes = fc.infiniteStream(fc.integer({ min: 0, max: 9 }).map((digit) => digit === 0));
 

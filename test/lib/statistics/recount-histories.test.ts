@@ -39,6 +39,7 @@ beforeAll(async () => {
 
 const timeoutMs = 10 * minuteMs;
 const range = ['2026-01-01', '2026-03-31'] as const;
+
 /** After all histories, so all counts are final. */
 const now = startDate + 400 * dayMs;
 const listKinds: readonly ListKind[] = ['P', 'T', 'C'];
@@ -209,6 +210,7 @@ const arbitraryDamage = fc.record({
   /** Undefined: the counter is deleted. */
   value: fc.option(fc.integer({ min: -3, max: 1_000 }), { nil: undefined }),
 });
+
 /** Deletes all counters of a product, as if the product had been sold before products were counted. */
 async function deleteCounters(appName: string, product: Product): Promise<void> {
   const partitions = [false, true].flatMap((isSandbox) => [

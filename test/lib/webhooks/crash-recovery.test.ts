@@ -21,6 +21,7 @@ afterAll(() => {
 const callsWithEffect = new Set(['update', 'send', 'post']);
 
 type CrashTime = 'before' | 'after';
+
 /** When the n-th call crashes, counted from 1. */
 type Crashes = ReadonlyMap<number, CrashTime>;
 

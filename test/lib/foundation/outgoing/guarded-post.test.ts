@@ -8,6 +8,7 @@ import { useApplicationServer } from '../../webhooks/application-server-fixture.
 const getServer = useApplicationServer();
 
 const publicOnly = { allowsLoopback: false };
+
 /** The timeout is long enough for a busy machine. */
 const withLoopback = { allowsLoopback: true, timeoutMs: 30 * secondMs };
 const buildRequest = (url: string) => ({ url, headers: { 'x-test': '1' }, body: '{"é":1}' });

@@ -13,6 +13,7 @@ const appStoreReceipt = signMessage(
   encodeReceipt({ 0: 'Production', 2: bundleId, 12: new Date(purchaseDate) }),
   rsa,
 ).toString('base64');
+
 /** An iOS 6 receipt, which only verifyReceipt can verify. */
 const transactionReceipt = Buffer.from('{\n"purchase-info" = "e30=";\n}').toString('base64');
 

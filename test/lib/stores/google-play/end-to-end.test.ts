@@ -40,6 +40,7 @@ const listPurchases = async (appKeys = keys) => {
   });
   return Object.values<Record<string, unknown>>(body.purchases);
 };
+
 /** Performs an action, validates the purchase again and reads it from the API. */
 const actAndRead = async (id: string, action: string, body: object = {}) => {
   const result = await act(id, action, body);

@@ -61,6 +61,7 @@ const renewalOrder = buildOrder('10', {
   createTime: '2026-12-01T00:00:05Z',
   lineItems: [{ productId: 'basic', total: usd('10'), subscriptionDetails: { basePlanId: 'monthly' } }],
 });
+
 /** The stored replaced product has the id of the token. */
 const withStored = { findPurchase: async (id: string) => (id === 'store_b:token-1' ? stored : undefined) };
 const stored = { purchaseId: 'store_b:token-1', productId: 'store_b:premium' } as never;

@@ -66,6 +66,7 @@ function bill(number: number, created: string, lines: readonly LineInput[], stat
 }
 
 const months = ['2027-01-01', '2027-02-01', '2027-03-01', '2027-04-01'] as const;
+
 /** The invoice of a month: `1` bills January. */
 const month = (number: 1 | 2 | 3, state: InvoiceState = {}): Invoice =>
   bill(

@@ -17,6 +17,7 @@ import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscr
 
 /** Time of every observation, in epoch milliseconds. */
 export const now = Date.parse('2027-03-10T12:00:00Z');
+
 /** Start of the subscription and of its current period, in epoch seconds. */
 export const startSeconds = Date.parse('2027-01-01T00:00:00Z') / 1000;
 const earlierStart = Date.parse('2027-02-01T00:00:00Z') / 1000;
