@@ -100,7 +100,7 @@ async function measureReads(
     'GET transactions, skip 19,000': () =>
       callEndpoint(api.getCustomerTransactions, { ...options, query: { skip: '19000', limit: '100' } }),
     'purchases of a webhook': () => listRepresentativePurchases(getService(), appName, username),
-    'aggregator, one record': () => aggregateStreamRecords([record], createUniqueName('shard'), getService()),
+    'aggregator, one record': () => aggregateStreamRecords(getService(), [record], createUniqueName('shard')),
   };
   const rows = [];
   for (const [operation, run] of Object.entries(reads)) {

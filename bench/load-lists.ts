@@ -29,7 +29,7 @@ export async function loadLists(appName: string, options?: LoadOptions): Promise
   for (const [batchIndex, batch] of splitIntoChunks(await buildItems(appName, options), batchSize).entries()) {
     await getService().table.batchPut(batch);
     const records = batch.map((after, index) => buildStreamRecord({ after }, batchIndex * batchSize + index));
-    await aggregateStreamRecords(records, 'shard', getService());
+    await aggregateStreamRecords(getService(), records, 'shard');
   }
 }
 

@@ -66,7 +66,7 @@ export function createAppCommands(): Command {
     .addHelpText('after', formatExamples('app show my-app', '--json app show my-app'))
     .action(
       printResult(
-        async (name: string, _options: object, { width }: Output) => await showApp(name, getService(), width),
+        async (name: string, _options: object, { width }: Output) => await showApp(getService(), name, width),
       ),
     );
   app

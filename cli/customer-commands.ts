@@ -57,7 +57,7 @@ async function rebuildSummariesAction(
   { progress }: Output,
 ): Promise<CommandResult> {
   const { name: appName } = await getApp(getService(), name);
-  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(appName, getService(), {
+  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(getService(), appName, {
     usernames,
     reportProgress: (count) => progress(`${formatCount(count, 'customer')} checked`),
   });

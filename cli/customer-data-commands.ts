@@ -74,7 +74,7 @@ async function exportAction(
   const counts: Record<string, number> = {};
   // On a terminal, the progress would be in the middle of the document.
   const isDocumentOnTerminal = file === undefined && output.width !== undefined;
-  const chunks = exportCustomer(app, username, getService(), {
+  const chunks = exportCustomer(getService(), app, username, {
     onProgress: (section, count) => {
       counts[section] = count;
       if (!isDocumentOnTerminal) output.progress(`${count} ${section}`);
@@ -128,7 +128,7 @@ async function eraseAction(
   // Without a terminal, the command would be silent until its end.
   output.note(`The command searches again ${waitSeconds} s after it has removed data.`);
   let removedSoFar: ErasureCounts | undefined;
-  const removed = await eraseCustomer(app, username, getService(), {
+  const removed = await eraseCustomer(getService(), app, username, {
     wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
     waitMs: waitSeconds * secondMs,
     onProgress: output.progress,

@@ -102,7 +102,7 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   if (hasFilter) {
     const filter = { ...toFilter(options), state, entitlement };
     const found = await readMatches(options, (page) =>
-      findCustomers(app, { filter, order: 'oldest', ...page }, getService()),
+      findCustomers(getService(), app, { filter, order: 'oldest', ...page }),
     );
     const matches = { ...found, rows: found.rows.map((row) => toCustomerRecord(row, now)) };
     return {

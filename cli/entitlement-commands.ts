@@ -85,13 +85,13 @@ async function whyAction(
   { product }: { product?: string },
 ): Promise<CommandResult> {
   const app = await getApp(getService(), appName);
-  const entitlements = await readEntitlements(app, user, getService());
+  const entitlements = await readEntitlements(getService(), app, user);
   const questions =
     product !== undefined
       ? [{ productId: toNeutralId(product) }]
       : (entitlement === undefined ? [...entitlements.keys()] : [entitlement]).map((name) => ({ entitlement: name }));
   const explanations = await Promise.all(
-    questions.map(async (question) => ({ question, ...(await explainAccess(app, user, question, getService())) })),
+    questions.map(async (question) => ({ question, ...(await explainAccess(getService(), app, user, question)) })),
   );
   const data = explanations.map(({ question, isActive, because, next }) => ({
     ...question,

@@ -47,17 +47,13 @@ interface TailOptions {
 async function tailAction(name: string, options: TailOptions, output: Output): Promise<undefined> {
   const { follow = false, type, since, limit } = options;
   const { name: appName } = await getStoredApp(getService(), name);
-  const tail = createEventTail(
-    appName,
-    {
-      limit,
-      follow,
-      onSearchLimit: createSearchNote(output),
-      ...(since !== undefined && { startdate: since }),
-      ...(type !== undefined && { matches: (event: EventRecord) => matchesType(event, type) }),
-    },
-    getService(),
-  );
+  const tail = createEventTail(getService(), appName, {
+    limit,
+    follow,
+    onSearchLimit: createSearchNote(output),
+    ...(since !== undefined && { startdate: since }),
+    ...(type !== undefined && { matches: (event: EventRecord) => matchesType(event, type) }),
+  });
   const print = async () => {
     for (const event of await tail.poll()) output.line(toEventData(event), formatEvent(event));
   };

@@ -38,7 +38,7 @@ async function setForwardsAction(
     ...parseForward(text),
     ...(authorization && { includesAuthorization: true }),
   }));
-  const forwards = await setForwards(name, requested, getService());
+  const forwards = await setForwards(getService(), name, requested);
   const secret = forwards.length > 0 ? await ensureSigningSecret(getService(), name) : undefined;
   const saved = `${formatCount(forwards.length, 'forward')} saved. They take effect within 15 seconds.`;
   return {

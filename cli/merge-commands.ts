@@ -63,7 +63,7 @@ async function mergeAction(
 ): Promise<CommandResult> {
   const app = await getApp(getService(), appName);
   const input = { from, to, key: commandLineKey };
-  const result = await moveAll(async () => await mergeCustomers(app, input, getService()), progress);
+  const result = await moveAll(async () => await mergeCustomers(getService(), app, input), progress);
   return { data: { app: app.name, from, to, ...result }, text: `${formatMoved(result)} to ${to}.\n${result.mergeId}` };
 }
 
@@ -76,7 +76,7 @@ async function unmergeAction(
 ): Promise<CommandResult> {
   const app = await getApp(getService(), appName);
   const input = { to, mergeId, key: commandLineKey };
-  const result = await moveAll(async () => await reverseMerge(app, input, getService()), progress);
+  const result = await moveAll(async () => await reverseMerge(getService(), app, input), progress);
   return { data: { app: app.name, to, ...result }, text: `${formatMoved(result)} back.` };
 }
 

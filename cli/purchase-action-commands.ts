@@ -133,11 +133,11 @@ async function actWithEvent(app: App, purchaseId: string, body: Parameters<typeo
   const request = { route: 'command line', params: { purchaseId }, body };
   try {
     const response = await actOnPurchase(purchaseId, body, { app, key, recorder, service: getService() });
-    await recordWorkerEvent(app.name, { recorder, request, response }, getService());
+    await recordWorkerEvent(getService(), app.name, { recorder, request, response });
     return response;
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
-    await recordWorkerEvent(app.name, { recorder, request, failure }, getService());
+    await recordWorkerEvent(getService(), app.name, { recorder, request, failure });
     throw error;
   }
 }

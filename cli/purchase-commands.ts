@@ -39,7 +39,7 @@ export function createNotificationCommands(): Command {
 }
 
 async function refreshAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
-  const { refreshed, failed } = await refreshAllPurchases(name, getService(), (count) =>
+  const { refreshed, failed } = await refreshAllPurchases(getService(), name, (count) =>
     progress(`${formatCount(count, 'purchase')} processed`),
   );
   const failures =
@@ -60,7 +60,7 @@ async function recoverAction(
   { progress }: Output,
 ): Promise<CommandResult> {
   const onProgress = (state: RecoveryProgress): void => progress(formatRecoveryProgress(state));
-  const recoveries = await recoverSince(name, { since: from, onProgress }, getService());
+  const recoveries = await recoverSince(getService(), name, { since: from, onProgress });
   const hasFailed = recoveries.some(({ failed }) => failed > 0);
   const lines = recoveries.map(
     ({ platform, processed, failed }) =>

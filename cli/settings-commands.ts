@@ -107,7 +107,7 @@ async function announceAction(
   const reportProgress = (count: number) => progress(`${formatCount(count, 'webhook')} enqueued`);
   const wait = async (ms: number) => await sleep(ms);
   const options = { wait, rate: Math.ceil(rate), reportProgress };
-  const result = await setAnnouncedCatalogue(name, readJsonFile(file), options, getService());
+  const result = await setAnnouncedCatalogue(getService(), name, readJsonFile(file), options);
   const { products, customers, webhooks } = result;
   return {
     data: { app: name, ...result },
@@ -123,7 +123,7 @@ async function previewAction(name: string, file: string, progress: Output['progr
   const after = parse(Catalogue, readJsonFile(file));
   const before = await findCatalogue(getService(), name);
   progress('Reading purchases');
-  const preview = await previewCatalogue(app, { before, after }, getService());
+  const preview = await previewCatalogue(getService(), app, { before, after });
   const counts = Object.entries(preview.entitlements).map(([entitlement, { gains, loses }]) => ({
     entitlement,
     gains,

@@ -15,10 +15,10 @@ import { formatKeys, toKeyData } from './format-keys.ts';
 import { formatTable } from './table.ts';
 
 /** Shows the settings of an app, which can be deleted, without secrets. */
-export async function showApp(name: string, service: Service, width: number | undefined): Promise<CommandResult> {
+export async function showApp(service: Service, name: string, width: number | undefined): Promise<CommandResult> {
   const app = await getStoredApp(service, name);
   const [stores, catalogue] = await Promise.all([
-    listStoreConnections(name, readDeployment(process.env)?.apiUrl ?? '<ApiUrl>', service),
+    listStoreConnections(service, name, readDeployment(process.env)?.apiUrl ?? '<ApiUrl>'),
     findCatalogue(service, name),
   ]);
   const keys = listKeys(app);

@@ -57,7 +57,7 @@ async function recountAction(
   if (shouldCorrect && to >= toUtcDay(getService().now()))
     throw new InvalidArgumentError('--correct requires past days: --to must be before today (UTC).');
   const app = await getApp(getService(), appName);
-  const withoutFigures = await restateFigures(app, getService(), {
+  const withoutFigures = await restateFigures(getService(), app, {
     correct: shouldCorrect === true,
     reportProgress: (count) => progress(`${formatCount(count, 'purchase')} checked`),
   });

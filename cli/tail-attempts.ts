@@ -21,7 +21,7 @@ export async function tailAttempts(
   const { name: appName } = await getApp(getService(), name);
   const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
   const onSearchLimit = createSearchNote(output);
-  const tail = createEventTail(appName, { limit: maxPrintedAtStart, follow, matches, onSearchLimit }, getService());
+  const tail = createEventTail(getService(), appName, { limit: maxPrintedAtStart, follow, matches, onSearchLimit });
   const print = async () => {
     for (const attempt of await tail.poll()) output.line(toAttemptData(attempt), formatAttempt(attempt));
   };

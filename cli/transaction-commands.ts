@@ -64,7 +64,7 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   if (hasFilter) {
     const filter = { ...toFilter(options), startdate: from, enddate: to, username: user, isRefunded: refunded };
     const found = await readMatches(options, (page) =>
-      findTransactions(appName, { filter, order: 'oldest', ...page }, getService()),
+      findTransactions(getService(), appName, { filter, order: 'oldest', ...page }),
     );
     const matches = { ...found, rows: await addPurchases(found.rows, context) };
     return {

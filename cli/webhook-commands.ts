@@ -83,7 +83,7 @@ function parseEvents(text: string): readonly WebhookEvent[] {
 }
 
 async function testWebhookAction(name: string, _options: object, { width }: Output): Promise<CommandResult> {
-  const deliveries = (await sendTestWebhook(name, getService())).map(({ deliveryId, url }) => ({
+  const deliveries = (await sendTestWebhook(getService(), name)).map(({ deliveryId, url }) => ({
     id: deliveryId,
     url,
   }));

@@ -148,14 +148,14 @@ async function replayAction(
   if (id !== undefined && url !== undefined) throw new InvalidArgumentError('Pass --url without a delivery id.');
   const { name } = await getApp(getService(), appName);
   if (id !== undefined) {
-    await replayDelivery(name, id, getService());
+    await replayDelivery(getService(), name, id);
     return { data: { app: name, replayed: 1 }, text: '1 delivery enqueued.' };
   }
   const range = { startdate: from ?? 0, enddate: to ?? getService().now(), url };
   let replayed = 0;
   for (const selected of failed ? (['pending', 'dead'] as const) : [state ?? 'dead'])
     for (let isComplete = false; !isComplete; ) {
-      const batch = await replayDeliveries(name, { ...range, state: selected }, getService());
+      const batch = await replayDeliveries(getService(), name, { ...range, state: selected });
       replayed += batch.replayed;
       isComplete = batch.isComplete;
       output.progress(`${formatCount(replayed, 'delivery', 'deliveries')} enqueued`);

@@ -77,7 +77,7 @@ async function replay(recording: Recording) {
       const request = toNotificationRequest(notification, recording, { ...secrets, ...recording.settings });
       if (request) await processRequest(appName, platform, request);
     }
-    await refreshPurchase({ appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName, purchaseId });
     const stored = await findPurchase(getService(), appName, purchaseId);
     if (!stored) throw new Error(`${step.name}: the purchase is missing.`);
     states.push({
@@ -103,10 +103,10 @@ async function processRequest(
     headers: buildHeaders(getService().now()),
     body,
   });
-  const { statusCode } = await receiveNotification(event, { ...getService(), notificationQueue: queue });
+  const { statusCode } = await receiveNotification({ ...getService(), notificationQueue: queue }, event);
   expect(statusCode).toBe(200);
   for (const notification of queued)
-    await processNotification(notification, { ...getService(), notificationQueue: queue });
+    await processNotification({ ...getService(), notificationQueue: queue }, notification);
 }
 
 describe('Recordings of proofs', () => {

@@ -115,12 +115,16 @@ export async function readWebhookBody(appName: string, username: string): Promis
   const url = 'https://app.example.com/webhook';
   const delivery = buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: now });
   let body = '{}';
-  await attemptDelivery(delivery, sender, {
-    ...getService(),
-    async postWebhook(request) {
-      body = request.body;
-      return { status: 200, bodyExcerpt: '' };
+  await attemptDelivery(
+    {
+      ...getService(),
+      async postWebhook(request) {
+        body = request.body;
+        return { status: 200, bodyExcerpt: '' };
+      },
     },
-  });
+    delivery,
+    sender,
+  );
   return JSON.parse(body);
 }

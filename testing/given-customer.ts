@@ -41,9 +41,9 @@ const observe = (
  * `alias` is the customer's alias at the stores.
  */
 export async function givenCustomer(
+  service: Service,
   { name: appName }: Pick<App, 'name'>,
   { username, alias, companion }: { username: string; alias: string; companion: string },
-  service: Service,
 ): Promise<void> {
   const md5 = toMd5Alias(username);
   const consumable = withServiceConsumption(
@@ -94,22 +94,22 @@ export async function givenCustomer(
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:other' }, [])),
   );
   await setRefundConsent(service, appName, username, startDate);
-  await givenMerges(appName, { username, companion }, service);
-  await givenRecords(appName, username, service);
+  await givenMerges(service, appName, { username, companion });
+  await givenRecords(service, appName, username);
 }
 
 /** A customer who was merged into the one with all kinds of items. */
 const mergedGuest = 'guest-of-the-first-day';
 
 async function givenMerges(
+  service: Service,
   appName: string,
   { username, companion }: { username: string; companion: string },
-  service: Service,
 ): Promise<void> {
   const key = { id: 'key', name: 'alice' } as const;
   const guestPurchase = observe({ purchaseId: 'store_a:guest' }, []);
   await recordPurchase(service, appName, 'store_a:guest', buildValidationInput(mergedGuest, guestPurchase));
-  await mergeCustomers({ name: appName, strategy: 'all' }, { from: mergedGuest, to: username, key }, service);
+  await mergeCustomers(service, { name: appName, strategy: 'all' }, { from: mergedGuest, to: username, key });
   // The log of a merge into the companion who owns nothing of it.
   const times = { startedAt: startDate, completedAt: startDate } as const;
   await saveMerge(service, appName, {
@@ -122,7 +122,7 @@ async function givenMerges(
   });
 }
 
-async function givenRecords(appName: string, username: string, service: Service): Promise<void> {
+async function givenRecords(service: Service, appName: string, username: string): Promise<void> {
   const notification = { id: 'n1', reason: 'PURCHASED', date: startDate, purchaseId: 'store_a:owned' } as const;
   const url = 'https://server.example.com/hook';
   await createDeliveryIfAbsent(

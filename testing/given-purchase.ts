@@ -35,5 +35,5 @@ async function aggregateItems(items: readonly Item[], itemsBefore: readonly Item
     return buildStreamRecord({ ...(before && { before }), after }, position);
   });
   // Its own shard: in one shard, the aggregator skips sequence numbers up to its checkpoint.
-  await aggregateStreamRecords(records, createUniqueName('shard'), getService());
+  await aggregateStreamRecords(getService(), records, createUniqueName('shard'));
 }

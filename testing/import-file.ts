@@ -67,14 +67,14 @@ interface Order {
 async function buyImportablePurchase(service: Service, order: Order): Promise<ImportablePurchase> {
   const { platform, applicationUsername: user, productId } = order;
   const { validate, ...purchase } = await callLocalControl(service, '/purchases', order);
-  const evidence = await toEvidence(order, { purchase, validate }, service);
+  const evidence = await toEvidence(service, order, { purchase, validate });
   return { user, platform, id: purchase.id, row: { platform, user, productId, ...evidence } };
 }
 
 async function toEvidence(
+  service: Service,
   { platform, form }: Order,
   { purchase, validate }: { readonly purchase: Json; readonly validate: Json },
-  service: Service,
 ): Promise<Readonly<Record<string, string>>> {
   switch (platform) {
     case 'store_a':
@@ -84,7 +84,7 @@ async function toEvidence(
     case 'store_c':
       return validate.license;
     case 'processor_b':
-      return { token: await chargeNonce(validate, service) };
+      return { token: await chargeNonce(service, validate) };
     default:
       return { token: purchase.id };
   }
@@ -94,7 +94,7 @@ async function toEvidence(
  * Charges a nonce by a validation of the demo app, because the vault does not have a purchase before. A repeated
  * validation charges nothing, so it is repeated if the busy service does not respond in time.
  */
-async function chargeNonce(validate: Json, { baseUrl, appName, publicKey }: Service): Promise<string> {
+async function chargeNonce({ baseUrl, appName, publicKey }: Service, validate: Json): Promise<string> {
   const headers = buildBasicAuth(appName, publicKey);
   const validateNonce = async (): Promise<string | undefined> => {
     const response = await fetch(`${baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });

@@ -49,8 +49,8 @@ export async function startNotificationRouter(
   // Responds before the service does: on a slow machine, attempts would time out and be retried on the emulated clock.
   const server = await startHttpServer(async (request, response) => {
     const event = await toProxyEvent(request);
-    const connected = await selectConnected(appNames, event.path, routerService);
-    accepting.push(...connected.map(async (appName) => await acceptNotification(event, appName, routerService)));
+    const connected = await selectConnected(routerService, appNames, event.path);
+    accepting.push(...connected.map(async (appName) => await acceptNotification(routerService, event, appName)));
     response.writeHead(200).end();
   });
   for (const platform of platforms) {
@@ -79,7 +79,7 @@ export async function startNotificationRouter(
       return taken;
     },
     async process(notifications) {
-      for (const notification of notifications) await processNotification(notification, routerService);
+      for (const notification of notifications) await processNotification(routerService, notification);
     },
     listChanges: (appName) => changes.get(appName) ?? [],
     async close() {
@@ -90,7 +90,7 @@ export async function startNotificationRouter(
 }
 
 /** Selects the apps with settings for the store: a store also notifies about purchases of earlier tests. */
-async function selectConnected(appNames: readonly string[], path: string, service: Service): Promise<string[]> {
+async function selectConnected(service: Service, appNames: readonly string[], path: string): Promise<string[]> {
   const connections = await Promise.all(
     appNames.map(async (appName) => await listConnectedPlatforms(service, appName)),
   );
@@ -98,8 +98,8 @@ async function selectConnected(appNames: readonly string[], path: string, servic
 }
 
 /** Repeats the notification as a store does, until the service accepts it. Throws if the service rejects it. */
-async function acceptNotification(event: APIGatewayProxyEvent, appName: string, routerService: Service): Promise<void> {
-  const receive = async () => await receiveNotification({ ...event, path: `${event.path}${appName}` }, routerService);
+async function acceptNotification(routerService: Service, event: APIGatewayProxyEvent, appName: string): Promise<void> {
+  const receive = async () => await receiveNotification(routerService, { ...event, path: `${event.path}${appName}` });
   const { statusCode, body } = await waitFor(
     `a notification of ${event.path}${appName}`,
     receive,

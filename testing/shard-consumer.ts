@@ -17,7 +17,7 @@ export function createShardConsumer(
   let turn = 0;
   return async (service) => {
     const batch = records.slice(consumedCount, consumedCount + (sizes[turn++ % sizes.length] ?? 1));
-    await aggregateStreamRecords(batch, shard, service).then(
+    await aggregateStreamRecords(service, batch, shard).then(
       () => {
         consumedCount += batch.length;
       },

@@ -10,8 +10,7 @@ import type { Service } from '../lib/foundation/service.ts';
 import type { StreamRecord } from '../lib/foundation/stream-record.ts';
 import type { Table } from '../lib/foundation/table.ts';
 import { minuteMs, secondMs } from '../lib/foundation/time.ts';
-import type { RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
-import { recordPurchase } from '../lib/purchases/record-purchase.ts';
+import { type RecordPurchaseInput, recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { parseStreamRecord } from '../lib/purchases/stream-record.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
@@ -89,7 +88,7 @@ export async function createWebhookHarness(options: HarnessOptions): Promise<Web
     keys,
     signingSecret: signingSecret ?? '',
     recordUpdate: createStreamRecord,
-    fanOut: async (records: readonly StreamRecord[]) => await fanOutRecords(records, harnessService),
+    fanOut: async (records: readonly StreamRecord[]) => await fanOutRecords(harnessService, records),
     workUntil: async (until: number) =>
       await workUntil(state, until, { service: harnessService, table, appName: keys.appName }),
   });
@@ -157,11 +156,11 @@ async function readImage({ name }: Table, { pk, sk }: { readonly pk: string; rea
   return (await new DynamoDBClient({}).send(command)).Item as Record<string, AttributeValue> | undefined;
 }
 
-async function fanOutRecords(records: readonly StreamRecord[], harnessService: Service): Promise<void> {
+async function fanOutRecords(harnessService: Service, records: readonly StreamRecord[]): Promise<void> {
   let remaining = records;
   for (let attempt = 0; remaining.length > 0; attempt++) {
     if (attempt > 20) throw new Error(`The fan-out has not processed ${remaining.length} records after 20 attempts.`);
-    const failedSequenceNumber = await fanOutDeliveries(remaining, harnessService);
+    const failedSequenceNumber = await fanOutDeliveries(harnessService, remaining);
     const first = remaining.findIndex(({ sequenceNumber }) => sequenceNumber === failedSequenceNumber);
     remaining = first === -1 ? [] : remaining.slice(first);
   }
@@ -186,7 +185,7 @@ async function workUntil(
     if (Math.min(next?.visibleAt ?? Number.POSITIVE_INFINITY, dueAt) > until) break;
     if (next && next.visibleAt <= dueAt) {
       state.now = Math.max(state.now, next.visibleAt);
-      await sendQueued(next, harnessService).then(
+      await sendQueued(harnessService, next).then(
         () => void state.queue.splice(state.queue.indexOf(next), 1),
         () => {
           next.visibleAt = state.now + visibilityTimeoutMs;
@@ -194,7 +193,7 @@ async function workUntil(
       );
     } else if (due) {
       state.now = dueAt;
-      await sendWebhook({ appName, deliveryId: due.deliveryId }, harnessService).catch(() => {
+      await sendWebhook(harnessService, { appName, deliveryId: due.deliveryId }).catch(() => {
         state.now += leaseMs;
       });
     }
@@ -202,16 +201,16 @@ async function workUntil(
   state.now = Math.max(state.now, until);
 }
 
-async function sendQueued({ message, forward }: QueuedWebhook, harnessService: Service): Promise<void> {
-  if (!forward) return await sendWebhook(message, harnessService);
-  await sendForward(forward, harnessService);
+async function sendQueued(harnessService: Service, { message, forward }: QueuedWebhook): Promise<void> {
+  if (!forward) return await sendWebhook(harnessService, message);
+  await sendForward(harnessService, forward);
 }
 
 /** Lists the deliveries that are scheduled for a retry or dead, oldest first. */
 export async function listDeliveries(
+  service: Service,
   appName: string,
   state: 'pending' | 'dead' | undefined,
-  service: Service,
 ): Promise<WebhookDelivery[]> {
   const states = state ? [state] : (['pending', 'dead'] as const);
   const pages = await Promise.all(
@@ -224,7 +223,7 @@ export async function listDeliveries(
 export async function replayDeadDeliveries(harness: WebhookHarness): Promise<number> {
   harness.now += 1;
   const range = { state: 'dead', startdate: 0, enddate: harness.now } as const;
-  return (await replayDeliveries(harness.keys.appName, range, harness.service)).replayed;
+  return (await replayDeliveries(harness.service, harness.keys.appName, range)).replayed;
 }
 
 /** Finds the next due delivery of the app, with one scan of the index in place of a query of each shard. */

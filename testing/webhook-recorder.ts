@@ -41,7 +41,7 @@ export function startWebhookRecorder(): WebhookRecorder {
       };
       for (const [position, { before, after }] of taken.entries()) {
         const record = buildStreamRecord({ after: { ...after }, ...(before && { before: { ...before } }) }, position);
-        const failed = await fanOutDeliveries([record], { ...getService(), webhookQueue });
+        const failed = await fanOutDeliveries({ ...getService(), webhookQueue }, [record]);
         if (failed !== undefined) throw new Error(`The webhooks of ${JSON.stringify(after)} were not created.`);
       }
       return webhooks;

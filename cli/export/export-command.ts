@@ -62,7 +62,7 @@ export function createExportCommand(): Command {
 async function exportAction(appName: string, { to, changes }: Options, output: Output): Promise<CommandResult> {
   const app = await getStoredApp(getService(), appName);
   const target = await openExportStorage(to);
-  const report = await exportApp(app, target, getService(), {
+  const report = await exportApp(getService(), app, target, {
     kind: changes ? 'changes' : 'full',
     onProgress: (table, rows) => output.progress(`${rows} ${table}`),
     signal: output.listenForInterrupt(),

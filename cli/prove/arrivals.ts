@@ -22,8 +22,8 @@ interface ArrivalQuery {
 
 /** The events of a purchase, oldest first. */
 export async function listPurchaseEvents(
-  { appName, purchaseId }: ArrivalQuery,
   service: Service,
+  { appName, purchaseId }: ArrivalQuery,
 ): Promise<readonly EventRecord[]> {
   return (await listEventsByTags(service, appName, [purchaseId], maxEvents)).toSorted((a, b) => a.date - b.date);
 }

@@ -145,10 +145,10 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
     const purchaseId = purchase?.purchaseId ?? (await findBought())?.purchaseId;
     if (purchaseId === undefined) return { ...base, purchase: undefined, arrivals: [], deliveries: [] };
     if (purchase && step.notifications.length === 0 && step.reasons.length > 0)
-      await refreshPurchase({ appName, purchaseId }, service);
+      await refreshPurchase(service, { appName, purchaseId });
     const [view, events, { webhookSettings }] = await Promise.all([
       client.findPurchase(purchaseId),
-      listPurchaseEvents({ appName, platform, purchaseId }, service),
+      listPurchaseEvents(service, { appName, platform, purchaseId }),
       getApp(service, appName),
     ]);
     const own = events.filter(({ date }) => date >= since);

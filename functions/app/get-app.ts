@@ -14,7 +14,7 @@ export const handler = createHandler(getApp)(async ({ app, key, baseUrl }, servi
   const { unverifiedHours = defaultUnverifiedHours } = app;
   const [catalogue, stores] = await Promise.all([
     findCachedCatalogue(service, appName),
-    listStoreConnections(appName, baseUrl, service),
+    listStoreConnections(service, appName, baseUrl),
   ]);
   return {
     appName,

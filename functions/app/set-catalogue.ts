@@ -11,7 +11,7 @@ export const handler = createHandler(contract)(async ({ app, query, body, getHea
   if (query.dryRun === 'true') {
     const after = parse(Catalogue, body);
     const before = await findCatalogue(service, app.name);
-    const preview = await previewCatalogue(app, { before, after }, service, requestBounds);
+    const preview = await previewCatalogue(service, app, { before, after }, requestBounds);
     return { ok: true, products: Object.keys(after).length, preview };
   }
   const catalogue = await setCatalogue(service, app.name, body, readTag(getHeader('if-match')));

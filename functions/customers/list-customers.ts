@@ -34,7 +34,7 @@ export const handler = createHandler(listCustomers)(async ({ app, query }, servi
     if (page.length > maxSpendRows)
       throw new ServiceError('InvalidPayload', `include_spend is possible for at most ${maxSpendRows} customers.`);
     const rows = await Promise.all(
-      page.map(async (row) => ({ ...toDatedRow(row), spend: await readSpend(app.name, row.username, service) })),
+      page.map(async (row) => ({ ...toDatedRow(row), spend: await readSpend(service, app.name, row.username) })),
     );
     return { paging, rows };
   }
@@ -47,7 +47,7 @@ export const handler = createHandler(listCustomers)(async ({ app, query }, servi
       productId,
       isSandbox: sandbox && sandbox === 'true',
     };
-    const { rows, next } = await findCustomers(app, { filter, order, limit, cursor }, service);
+    const { rows, next } = await findCustomers(service, app, { filter, order, limit, cursor });
     return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(rows.map(toDatedRow), next) };
   }
   const { rows, total } = await getCustomerPage(service, app.name, { skip, limit, now: now() });

@@ -4,7 +4,7 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(mergeCustomer)(
   async ({ app, key, params: { applicationUsername }, body: { from } }, service) => {
-    const moved = await mergeCustomers(app, { from, to: applicationUsername, key }, service);
+    const moved = await mergeCustomers(service, app, { from, to: applicationUsername, key });
     return { ok: true, applicationUsername, from, ...moved };
   },
 );

@@ -4,5 +4,5 @@ import { readBacklogs } from '../../lib/problems/read-backlogs.ts';
 
 export const handler = createHandler(getDue)(async ({ app }, service) => ({
   appName: app.name,
-  ...(await readBacklogs(app, service)),
+  ...(await readBacklogs(service, app)),
 }));

@@ -12,7 +12,7 @@ export const handler = createHandler(createEntitlementToken)(
     await authorizeReader(body.accessToken ?? query.accessToken, { key, username }, { app, recorder, service });
     const now = service.now();
     const [entitlements, keys] = await Promise.all([
-      readEntitlements(app, username, service),
+      readEntitlements(service, app, username),
       getOrCreateTokenKeys(service, app.name, () => createTokenKeys(now)),
     ]);
     const { token, expiresAt } = await signEntitlementToken(

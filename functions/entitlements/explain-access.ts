@@ -9,7 +9,7 @@ export const handler = createHandler(contract)(
     if ((entitlement === undefined) === (productId === undefined))
       throw new ServiceError('InvalidPayload', 'Expected either entitlement or productId.');
     const question = entitlement === undefined ? { productId: productId ?? '' } : { entitlement };
-    const { isActive, because, next } = await explainAccess(app, applicationUsername, question, service);
+    const { isActive, because, next } = await explainAccess(service, app, applicationUsername, question);
     return {
       applicationUsername,
       ...question,

@@ -9,7 +9,7 @@ export const handler = createHandler(getCustomerEntitlements)(
   async ({ app, key, params, query, recorder }, service) => {
     const { applicationUsername } = params;
     await authorizeReader(query.accessToken, { key, username: applicationUsername }, { app, recorder, service });
-    const entitlements = await readEntitlements(app, applicationUsername, service);
+    const entitlements = await readEntitlements(service, app, applicationUsername);
     return {
       applicationUsername,
       entitlements: toEntitlementRecords(entitlements),

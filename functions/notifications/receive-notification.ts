@@ -4,4 +4,4 @@ import { receiveNotification } from '../../lib/store-notifications/receive-notif
 
 /** Does not use `createHandler`, because signatures cover the raw body and stores expect their own response formats. */
 export const handler = async (lambdaEvent: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> =>
-  await receiveNotification(lambdaEvent, getService());
+  await receiveNotification(getService(), lambdaEvent);

@@ -7,6 +7,6 @@ export const handler = createHandler(getStatsBreakdown)(async ({ app, query }, s
   const { interval = 'day', by = 'none' } = query;
   const range = parseStatsRange(query, service.now());
   const isSandbox = query.sandbox === 'true';
-  const breakdown = await readBreakdown(app.name, { days: range?.days, interval, by, isSandbox, page: query }, service);
+  const breakdown = await readBreakdown(service, app.name, { days: range?.days, interval, by, isSandbox, page: query });
   return { interval, by, ...breakdown };
 });

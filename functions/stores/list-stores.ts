@@ -4,7 +4,7 @@ import { readStoreStates } from '../../lib/problems/read-store-states.ts';
 import { buildNotificationUrl } from '../../lib/store-notifications/notification-urls.ts';
 
 export const handler = createHandler(listStores)(async ({ app: { name }, baseUrl }, service) => {
-  const rows = (await readStoreStates(name, service)).map(({ platform, ...state }) => {
+  const rows = (await readStoreStates(service, name)).map(({ platform, ...state }) => {
     const notificationUrl = buildNotificationUrl(baseUrl, name, platform);
     return { platform, ...(notificationUrl && { notificationUrl }), ...state };
   });

@@ -13,7 +13,7 @@ export const handler = createHandler(contract)(async ({ app, key, body, recorder
   recorder.setUser(username);
   const isPublic = key.level === 'public' && accessToken === undefined;
   if (!isPublic) await authorizeReader(accessToken, { key, username }, { app, recorder, service });
-  const receipt = isPublic ? await requireReceipt(app.name, username, service) : undefined;
+  const receipt = isPublic ? await requireReceipt(service, app.name, username) : undefined;
   const { name: appName } = app;
   const [settings, catalogue = {}] = await Promise.all([
     findCachedSettings(service, appName, platformTokens.appStore),
@@ -35,8 +35,8 @@ export const handler = createHandler(contract)(async ({ app, key, body, recorder
   return { kind: request.kind, productId: offer.productId, ...signature, timestamp };
 });
 
-async function requireReceipt(appName: string, username: string, service: Service): Promise<string> {
-  const receipt = await findValidatedReceipt(appName, username, service);
+async function requireReceipt(service: Service, appName: string, username: string): Promise<string> {
+  const receipt = await findValidatedReceipt(service, appName, username);
   if (receipt !== undefined) return receipt;
   throw new ServiceError(
     'Forbidden',

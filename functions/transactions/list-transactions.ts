@@ -27,7 +27,7 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, se
       isRefunded: refunded && refunded === 'true',
       isSandbox: sandbox && sandbox === 'true',
     };
-    const found = await findTransactions(app.name, { filter, order, limit, cursor }, service);
+    const found = await findTransactions(service, app.name, { filter, order, limit, cursor });
     const rows = await addPurchases(found.rows, context);
     return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(rows, found.next) };
   }

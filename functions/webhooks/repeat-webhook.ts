@@ -3,7 +3,7 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 import { repeatWebhooks } from '../../lib/webhooks/repeat-webhooks.ts';
 
 export const handler = createHandler(repeatWebhook)(async ({ app, body, recorder }, service) => {
-  const deliveries = await repeatWebhooks(app, body.reqId, service);
+  const deliveries = await repeatWebhooks(service, app, body.reqId);
   for (const { username } of deliveries.slice(0, 1)) if (username !== undefined) recorder.setUser(username);
   recorder.addContent({
     notifications: deliveries.slice(0, 1).map(({ notification: { id, reason } }) => ({ id, reason })),

@@ -4,5 +4,5 @@ import { replayDeliveries as replay } from '../../lib/webhooks/replay-deliveries
 
 export const handler = createHandler(replayDeliveries)(async ({ app, body }, service) => ({
   ok: true,
-  ...(await replay(app.name, body, service)),
+  ...(await replay(service, app.name, body)),
 }));

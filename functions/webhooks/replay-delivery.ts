@@ -4,7 +4,7 @@ import { replayDelivery as replay } from '../../lib/webhooks/replay-deliveries.t
 import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 
 export const handler = createHandler(replayDelivery)(async ({ app, params, recorder }, service) => {
-  const delivery = await replay(app.name, params.id, service);
+  const delivery = await replay(service, app.name, params.id);
   const { username, notification } = delivery;
   if (username !== undefined) recorder.setUser(username);
   recorder.addContent({ notifications: [{ id: notification.id, reason: notification.reason }] });

@@ -3,5 +3,5 @@ import { setForwards } from '../../lib/forwards/manage-forwards.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(contract)(async ({ app, body }, service) => [
-  ...(await setForwards(app.name, body, service)),
+  ...(await setForwards(service, app.name, body)),
 ]);

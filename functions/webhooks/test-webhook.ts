@@ -4,6 +4,6 @@ import { sendTestWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 
 export const handler = createHandler(testWebhook)(async ({ app }, service) => {
-  const deliveries = await sendTestWebhook(app.name, service);
+  const deliveries = await sendTestWebhook(service, app.name);
   return { ok: true, deliveries: deliveries.map(toDeliveryRecord) };
 });

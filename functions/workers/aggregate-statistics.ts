@@ -19,7 +19,7 @@ export const handler = async ({
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
     if (shardId === undefined) throw new Error('The shard id is missing: configure a tumbling window.');
-    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, getService());
+    await aggregateStreamRecords(getService(), Records.map(parseStreamRecord), shardId);
   }
   return { batchItemFailures: [], state: {} };
 };

@@ -8,6 +8,6 @@ import { fanOutDeliveries } from '../../lib/webhooks/fan-out.ts';
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
 export const handler = async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
-  const itemIdentifier = await fanOutDeliveries(Records.map(parseStreamRecord), getService());
+  const itemIdentifier = await fanOutDeliveries(getService(), Records.map(parseStreamRecord));
   return { batchItemFailures: itemIdentifier === undefined ? [] : [{ itemIdentifier }] };
 };

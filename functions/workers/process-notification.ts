@@ -8,5 +8,5 @@ export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> 
   await handleBatch(lambdaEvent, {
     worker: 'process-notification',
     schema: QueuedNotification,
-    handle: async (message) => await processNotification(message, getService()),
+    handle: async (message) => await processNotification(getService(), message),
   });

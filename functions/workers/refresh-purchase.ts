@@ -11,6 +11,6 @@ export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> 
     schema: RefreshMessage,
     handle: async (message) => {
       if ('refundRequestId' in message) await runDueStep(getService(), message.appName, message.refundRequestId);
-      else await refreshPurchase(message, getService());
+      else await refreshPurchase(getService(), message);
     },
   });

@@ -10,6 +10,6 @@ export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> 
   return await handleBatch(lambdaEvent, {
     worker: 'send-forward',
     schema: ForwardMessage,
-    handle: async (message) => await sendForward(message, batch),
+    handle: async (message) => await sendForward(batch, message),
   });
 };

@@ -10,6 +10,6 @@ export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> 
   return await handleBatch(lambdaEvent, {
     worker: 'send-webhook',
     schema: WebhookMessage,
-    handle: async (message) => await sendWebhook(message, batch),
+    handle: async (message) => await sendWebhook(batch, message),
   });
 };

@@ -22,7 +22,7 @@ export interface CheckoutContext {
 /** Opens the Stripe account of an access token's platform. The default is the account that the app sells through. */
 export async function openCheckoutAccount(context: CheckoutContext, platform?: StripePlatform): Promise<StripeAccount> {
   const { app, service } = context;
-  const checkoutPlatform = platform ?? (await selectCheckoutPlatform(app.name, service));
+  const checkoutPlatform = platform ?? (await selectCheckoutPlatform(service, app.name));
   return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, context));
 }
 

@@ -72,9 +72,9 @@ const batchSize = 100;
  * enough. See docs/decisions/0019-erasure.md.
  */
 export async function eraseCustomer(
+  service: Service,
   app: App,
   username: string,
-  service: Service,
   { wait, waitMs = eventSettleMs, onProgress = () => {}, onRemoved = () => {} }: EraseOptions,
 ): Promise<ErasureCounts> {
   let total = noCounts;

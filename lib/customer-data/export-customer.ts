@@ -50,9 +50,9 @@ const batchSize = 25;
  * purchases or events. Without refresh tokens, keys and names of other customers. All dates are ISO 8601 texts.
  */
 export async function* exportCustomer(
+  service: Service,
   app: App,
   username: string,
-  service: Service,
   { onProgress, onEmpty }: ExportOptions = {},
 ): AsyncGenerator<string> {
   const context = { app, username, service };

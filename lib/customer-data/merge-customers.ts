@@ -52,9 +52,9 @@ const concurrency = 25;
  * Throws `InvalidPayload` if both names are equal.
  */
 export async function mergeCustomers(
+  service: Service,
   app: Pick<App, 'name' | 'strategy'>,
   { from, to, key }: MergeInput,
-  service: Service,
   maxPurchases = maxMovedPurchases,
 ): Promise<MergeResult> {
   if (from === to) throw new ServiceError('InvalidPayload', 'from: expected another customer.');
@@ -64,7 +64,7 @@ export async function mergeCustomers(
     return { mergeId, purchases: 0, aliases: 0, grants: 0, isComplete: true };
   // The customer has returned: see `omitErasedNames`.
   if (erased.length > 0) await removeErasedNames(service, app.name, listComputedNames(to));
-  const merge = await openMerge(app.name, { from, to, key, mergeId }, service);
+  const merge = await openMerge(service, app.name, { from, to, key, mergeId });
   const context = { app, merge, service };
   for (const alias of merge.aliases) await moveAlias(service, app.name, alias, merge);
   const grants = await moveGrants(context, from, to);
@@ -80,9 +80,9 @@ const toMergeId = (from: string): string => `merge_${createHash('sha256').update
 
 /** Stores the merge before it moves anything, so that whatever was moved can be returned. */
 async function openMerge(
+  service: Service,
   appName: string,
   { from, to, key, mergeId }: MergeInput & { readonly mergeId: string },
-  service: Service,
 ): Promise<Merge> {
   const existing = await findMerge(service, appName, to, mergeId);
   const names = [...listComputedNames(from), ...(await listSavedAliases(service, appName, from))];
@@ -148,7 +148,7 @@ async function movePurchases({ app, merge, service }: MergeContext, maxPurchases
     const changes = await pMap(
       fresh,
       async (purchaseId) =>
-        await changePurchase(app.name, purchaseId, service, (before) =>
+        await changePurchase(service, app.name, purchaseId, (before) =>
           computeClaimMove(before, { mergeId, from, to, strategy: app.strategy, now: service.now() }),
         ),
       { concurrency },
@@ -161,9 +161,9 @@ async function movePurchases({ app, merge, service }: MergeContext, maxPurchases
 
 /** Returns whether there was something to change. */
 const changePurchase = async (
+  service: Service,
   appName: string,
   purchaseId: string,
-  service: Service,
   compute: (before: StoredPurchase) => PurchaseChange | undefined,
 ): Promise<boolean> =>
   await retryOnConflict(async () => {
@@ -178,9 +178,9 @@ const changePurchase = async (
  * Idempotent: a repeated call continues. Throws `ResourceNotFound` for an unknown merge.
  */
 export async function reverseMerge(
+  service: Service,
   app: Pick<App, 'name' | 'strategy'>,
   { to, mergeId, key }: { readonly to: string; readonly mergeId: string; readonly key: Merge['mergedBy'] },
-  service: Service,
   maxPurchases = maxMovedPurchases,
 ): Promise<MergeResult> {
   const merge = await findMerge(service, app.name, to, mergeId);
@@ -194,7 +194,7 @@ export async function reverseMerge(
   for (const entry of moved) {
     const compute = (before: StoredPurchase) =>
       computeClaimReturn(before, entry, { strategy: app.strategy, now: service.now() });
-    if (await changePurchase(app.name, entry.purchaseId, service, compute)) purchases += 1;
+    if (await changePurchase(service, app.name, entry.purchaseId, compute)) purchases += 1;
     await deleteMovedClaim(service, app.name, merge, entry);
   }
   const isComplete = moved.length < maxPurchases;

@@ -43,10 +43,10 @@ const maxClaims = 100;
 
 /** Explains from the stored facts whether a customer has access now. */
 export async function explainAccess(
+  service: Service,
   app: Pick<App, 'name' | 'sandboxRule' | 'strategy'>,
   username: string,
   question: AccessQuestion,
-  service: Service,
 ): Promise<Explanation> {
   const now = service.now();
   const [catalogue, owned, { rows: claims }, allGrants, history] = await Promise.all([
@@ -54,7 +54,7 @@ export async function explainAccess(
     listRepresentativePurchases(service, app.name, username),
     listCustomerClaims(service, app.name, username, { limit: maxClaims }),
     listGrants(service, app.name, username),
-    listHistoryFacts(app.name, username, service),
+    listHistoryFacts(service, app.name, username),
   ]);
   const concerns = (purchase: Purchase): boolean => isAbout(question, purchase, catalogue);
   const grants =
@@ -68,7 +68,7 @@ export async function explainAccess(
   const isNowActive =
     counted.some((purchase) => isActive(purchase, now)) || grants.some((grant) => isGrantActive(grant, now));
   const announcements = await Promise.all(
-    purchases.map(async (purchase) => await listAnnouncementFacts(app.name, purchase, service)),
+    purchases.map(async (purchase) => await listAnnouncementFacts(service, app.name, purchase)),
   );
   const facts = [
     ...describeCatalogue(question, catalogue),
@@ -117,7 +117,7 @@ const describeNothing = (question: AccessQuestion): Fact => ({
 const withoutEffect = (fact: Fact): Fact => ({ ...fact, effect: 'none' });
 
 /** Lists the merges with other customers, and that facts of the customer were erased. */
-async function listHistoryFacts(appName: string, username: string, service: Service): Promise<Fact[]> {
+async function listHistoryFacts(service: Service, appName: string, username: string): Promise<Fact[]> {
   const [received, lost, erased] = await Promise.all([
     listMerges(service, appName, username),
     listMergesOf(service, appName, username),
@@ -129,7 +129,7 @@ async function listHistoryFacts(appName: string, username: string, service: Serv
   ];
 }
 
-async function listAnnouncementFacts(appName: string, purchase: Purchase, service: Service): Promise<Fact[]> {
+async function listAnnouncementFacts(service: Service, appName: string, purchase: Purchase): Promise<Fact[]> {
   const announcements = await listAnnouncements(service, appName, purchase.purchaseId);
   return announcements
     .slice(-maxAnnouncements)

@@ -19,9 +19,9 @@ const maxScannedForEntitlement = 200;
 
 /** Finds the customers that match, by the time of their creation. */
 export async function findCustomers(
+  service: Service,
   app: Pick<App, 'name' | 'sandboxRule'>,
   { filter, ...page }: CustomerSearch,
-  service: Service,
 ): Promise<CursorPage<CustomerRow>> {
   const { entitlement } = filter;
   const limit = entitlement === undefined ? page.limit : Math.min(page.limit, maxScannedForEntitlement);
@@ -32,7 +32,7 @@ export async function findCustomers(
     async matches({ username, summary }) {
       if (!matchesCustomer(summary, filter, service.now())) return false;
       if (entitlement === undefined) return true;
-      return (await readEntitlements(app, username, service)).get(entitlement)?.isActive === true;
+      return (await readEntitlements(service, app, username)).get(entitlement)?.isActive === true;
     },
   });
 }

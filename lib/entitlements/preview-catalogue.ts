@@ -29,12 +29,12 @@ export type EntitlementChange = CataloguePreview['customers'][number];
  * entitlements of the customers who own one whose product gives something else. Changes nothing.
  */
 export async function previewCatalogue(
+  service: Service,
   app: Pick<App, 'name' | 'sandboxRule'>,
   catalogues: CatalogueChange,
-  service: Service,
   bounds?: PreviewBounds,
 ): Promise<CataloguePreview> {
-  const { changes, ...checked } = await findEntitlementChanges(app, catalogues, service, bounds);
+  const { changes, ...checked } = await findEntitlementChanges(service, app, catalogues, bounds);
   return { entitlements: countByName(changes), customers: changes.slice(0, maxListedCustomers), ...checked };
 }
 
@@ -45,12 +45,12 @@ interface CatalogueChange {
 
 /** Finds the customers who gain or lose an entitlement by a change of the catalogue. */
 export async function findEntitlementChanges(
+  service: Service,
   app: Pick<App, 'name' | 'sandboxRule'>,
   { before, after }: CatalogueChange,
-  service: Service,
   bounds: PreviewBounds = { maxPurchases: Number.POSITIVE_INFINITY, maxCustomers: Number.POSITIVE_INFINITY },
 ) {
-  const owners = await findOwners(app.name, { before, after }, service, bounds);
+  const owners = await findOwners(service, app.name, { before, after }, bounds);
   const usernames = [...owners.usernames].slice(0, bounds.maxCustomers);
   const changes = await pMap(
     usernames,
@@ -81,9 +81,9 @@ export async function findEntitlementChanges(
 
 /** Finds the owners of purchases whose product gives something else. */
 async function findOwners(
+  service: Service,
   appName: string,
   { before, after }: CatalogueChange,
-  service: Service,
   { maxPurchases }: PreviewBounds,
 ) {
   const usernames = new Set<string>();

@@ -7,9 +7,9 @@ import { listGrants } from './grant-table.ts';
 
 /** Reads and computes the entitlements of a customer. The cost does not grow with the number of purchases. */
 export async function readEntitlements(
+  service: Service,
   { name, sandboxRule }: Pick<App, 'name' | 'sandboxRule'>,
   username: string,
-  service: Service,
 ): Promise<Entitlements> {
   const [catalogue, purchases, ownGrants] = await Promise.all([
     findCachedCatalogue(service, name),

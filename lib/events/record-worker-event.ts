@@ -21,9 +21,9 @@ interface WorkerResult {
 
 /** Records the event of a worker. A failed write of the event is logged only: the work itself is done. */
 export async function recordWorkerEvent(
+  service: Service,
   appName: string,
   { recorder, request, response = {}, failure }: WorkerResult,
-  service: Service,
 ): Promise<void> {
   const { event, raw } = recorder.finish({
     request,

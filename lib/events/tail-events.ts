@@ -46,9 +46,9 @@ interface TailOptions {
 
 /** Creates a tail that starts with the events since `startdate`, or with the newest `limit` ones that match. */
 export function createEventTail(
+  service: Service,
   appName: string,
   { startdate, limit, follow, matches, onSearchLimit, searchPageSize = 1_000, maxSearched = 20_000 }: TailOptions,
-  service: Service,
 ): EventTail {
   const startedAt = service.now();
   /** Dates of the returned events by id, as far as they can be read again. */

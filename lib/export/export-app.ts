@@ -9,8 +9,7 @@ import { splitIntoChunks } from '../foundation/batches.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
-import type { IdPage } from '../purchases/app-item-table.ts';
-import { scanIdPages, scanPurchaseIds } from '../purchases/app-item-table.ts';
+import { type IdPage, scanIdPages, scanPurchaseIds } from '../purchases/app-item-table.ts';
 import { loadPurchase } from '../purchases/purchase-table.ts';
 import {
   toExportedCustomer,
@@ -75,9 +74,9 @@ const overlapMs = 5 * minuteMs;
  * day (UTC) after its last complete part.
  */
 export async function exportApp(
+  service: Service,
   app: App,
   target: ExportTarget,
-  service: Service,
   options: ExportAppOptions,
 ): Promise<ExportReport> {
   const state = await readOwnState(app, target);
@@ -196,7 +195,7 @@ async function exportCustomers(
     const entitlements = await pMap(usernames, async (username) => {
       // Without entitlements in the catalogue, only grants give some: one query for each customer decides.
       const hasSource = givesEntitlements || (await listGrants(service, app.name, username)).length > 0;
-      return hasSource ? toExportedEntitlements(username, await readEntitlements(app, username, service), now) : [];
+      return hasSource ? toExportedEntitlements(username, await readEntitlements(service, app, username), now) : [];
     });
     await write('entitlements', entitlements.flat());
   });

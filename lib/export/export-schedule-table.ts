@@ -4,8 +4,7 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { tryUpdate } from '../foundation/try-update.ts';
-import type { ExportOutcome } from './export-schedule.ts';
-import { ExportSchedule } from './export-schedule.ts';
+import { type ExportOutcome, ExportSchedule } from './export-schedule.ts';
 
 export async function findExportSchedule({ table }: Service, appName: string): Promise<ExportSchedule | undefined> {
   const item = await table.get(exportScheduleKey(appName));

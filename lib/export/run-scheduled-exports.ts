@@ -73,7 +73,7 @@ async function runExport(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const target = await openTarget(schedule.location);
-    const { startedAt } = await exportApp(app, target, service, { kind, signal });
+    const { startedAt } = await exportApp(service, app, target, { kind, signal });
     await finishExport(service, app.name, leaseUntil, { startedAt, kind });
   } catch (error) {
     const { message } = ServiceError.fromUnknown(error);

@@ -15,9 +15,9 @@ import { ForwardContent } from './forward-message.ts';
 
 /** Sends the unchanged request of a store with the signature of webhooks, and records an event. */
 export async function attemptForward(
+  service: Service,
   delivery: WebhookDelivery,
   { signingSecret }: WebhookSender,
-  service: Service,
 ): Promise<DeliveryAttempt> {
   const { appName, deliveryId, url, forward, notification, failedAttempts } = delivery;
   if (!forward) throw new ServiceError('InternalError', 'The content of the forward is missing.');
@@ -42,10 +42,11 @@ export async function attemptForward(
   const failure = problem === undefined ? undefined : new ServiceError('ConnectionFailed', problem);
   const response = 'status' in outcome ? { status: outcome.status } : {};
   const params = { type: 'forward', attempt: failedAttempts + 1, platform: forward.platform };
-  await recordWorkerEvent(
-    appName,
-    { recorder, request: { route: 'forward', params }, response, ...(failure && { failure }) },
-    service,
-  );
+  await recordWorkerEvent(service, appName, {
+    recorder,
+    request: { route: 'forward', params },
+    response,
+    ...(failure && { failure }),
+  });
   return { outcome, startedAt };
 }

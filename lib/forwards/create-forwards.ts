@@ -14,11 +14,11 @@ const toDigest = (...parts: readonly string[]): string => toShortDigest(JSON.str
 export const contentContext = (appName: string): string => `${appName}/forward`;
 
 /** Creates and enqueues a delivery of the message for each forward. Idempotent: a repetition has the same ids. */
-export async function createForwards(message: StoreMessage, service: Service): Promise<void> {
+export async function createForwards(service: Service, message: StoreMessage): Promise<void> {
   const { appName, platform } = message;
   const forwards = (await findCachedForwards(service, appName)) ?? [];
   for (const forward of forwards.filter(({ platforms }) => platforms?.includes(platform) ?? true)) {
-    const delivery = await findOrCreate(await buildForward(message, forward, service), service);
+    const delivery = await findOrCreate(service, await buildForward(service, message, forward));
     // A message that another server sends back can arrive after its delivery has ended.
     if (delivery.state !== 'pending') continue;
     const { deliveryId, failedAttempts } = delivery;
@@ -29,7 +29,7 @@ export async function createForwards(message: StoreMessage, service: Service): P
 }
 
 /** Returns the delivery of the first receipt of the message. */
-async function findOrCreate(delivery: WebhookDelivery, service: Service): Promise<WebhookDelivery> {
+async function findOrCreate(service: Service, delivery: WebhookDelivery): Promise<WebhookDelivery> {
   if (await createDeliveryIfAbsent(service, delivery)) return delivery;
   return (await findDelivery(service, delivery.appName, delivery.deliveryId)) ?? delivery;
 }
@@ -37,7 +37,7 @@ async function findOrCreate(delivery: WebhookDelivery, service: Service): Promis
 const toChain = ({ platform, order }: StoreMessage, { url }: Forward): string =>
   toDigest('chain', platform, order, url);
 
-async function buildForward(message: StoreMessage, forward: Forward, { cipher }: Service): Promise<WebhookDelivery> {
+async function buildForward({ cipher }: Service, message: StoreMessage, forward: Forward): Promise<WebhookDelivery> {
   const { appName, platform, key, occurredAt, receivedAt, content } = message;
   const { authorization: _authorization, ...headers } = content.headers;
   const sent = forward.includesAuthorization ? content : { ...content, headers };

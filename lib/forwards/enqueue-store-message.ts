@@ -27,8 +27,8 @@ const maxBodyBytes = 200_000;
  * which is not forwarded.
  */
 export async function enqueueStoreMessage(
-  { appName, platform, raw, receivedAt, notifications }: ReceivedMessage,
   service: Service,
+  { appName, platform, raw, receivedAt, notifications }: ReceivedMessage,
 ): Promise<void> {
   const [notification] = notifications;
   const forwards = (await findCachedForwards(service, appName)) ?? [];

@@ -22,23 +22,23 @@ const clockSkewMs = 2 * secondMs;
 const waitMs = 30 * minuteMs;
 
 /** Creates the forwards of a store message, or attempts a forward. At least once, and in order for each purchase. */
-export async function sendForward(message: ForwardMessage, service: Service): Promise<void> {
-  if ('content' in message) return await createForwards(message, service);
-  const delivery = await findReady(message, service);
+export async function sendForward(service: Service, message: ForwardMessage): Promise<void> {
+  if ('content' in message) return await createForwards(service, message);
+  const delivery = await findReady(service, message);
   const entry = delivery && toChainEntry(delivery);
   if (!entry) return;
-  if (await isFirst(entry, service)) {
-    const after = await attemptOrSkip(delivery, service).catch((error: unknown) =>
-      countFailure(delivery, error, service),
+  if (await isFirst(service, entry)) {
+    const after = await attemptOrSkip(service, delivery).catch((error: unknown) =>
+      countFailure(service, delivery, error),
     );
-    await save(delivery, after, service);
+    await save(service, delivery, after);
   } else await replaceDelivery(service, delivery, waitInOrder(delivery, service.now() + waitMs), service.now());
 }
 
 /** Returns the delivery if the requested attempt is not a duplicate, stale or too early. */
 async function findReady(
-  { appName, deliveryId, failedAttempts }: ForwardAttempt,
   service: Service,
+  { appName, deliveryId, failedAttempts }: ForwardAttempt,
 ): Promise<WebhookDelivery | undefined> {
   const delivery = await findDelivery(service, appName, deliveryId);
   const isStale = failedAttempts !== undefined && failedAttempts !== delivery?.failedAttempts;
@@ -47,7 +47,7 @@ async function findReady(
 }
 
 /** Whether no earlier message of the purchase waits for the same URL. Removes entries of deliveries that have ended. */
-async function isFirst({ appName, chain, receivedAt, deliveryId }: ChainEntry, service: Service): Promise<boolean> {
+async function isFirst(service: Service, { appName, chain, receivedAt, deliveryId }: ChainEntry): Promise<boolean> {
   for (;;) {
     const first = await findFirstOfForwardChain(service, appName, chain);
     if (!first || first.deliveryId === deliveryId || first.receivedAt > receivedAt) return true;
@@ -56,7 +56,7 @@ async function isFirst({ appName, chain, receivedAt, deliveryId }: ChainEntry, s
   }
 }
 
-async function attemptOrSkip(delivery: WebhookDelivery, service: Service): Promise<WebhookDelivery> {
+async function attemptOrSkip(service: Service, delivery: WebhookDelivery): Promise<WebhookDelivery> {
   const { appName, url, createdAt } = delivery;
   const [sender, forwards, urlHealth] = await Promise.all([
     readSender(service, appName),
@@ -67,7 +67,7 @@ async function attemptOrSkip(delivery: WebhookDelivery, service: Service): Promi
   if (!forwards?.some((forward) => forward.url === url)) return markDead(delivery, 'The app has removed the forward.');
   const skipped = skipIfBlocked(delivery, urlHealth, service.now());
   if (skipped) return skipped;
-  const { outcome, startedAt } = await attemptForward(delivery, sender, service);
+  const { outcome, startedAt } = await attemptForward(service, delivery, sender);
   await updateUrlHealth(delivery, { outcome, urlHealth, service });
   const now = service.now();
   const after = applyAttempt(delivery, outcome, { now, random: Math.random(), startedAt });
@@ -77,7 +77,7 @@ async function attemptOrSkip(delivery: WebhookDelivery, service: Service): Promi
 }
 
 /** Counts an internal error as a failed attempt, so the delivery is listed and retried for days. */
-function countFailure(delivery: WebhookDelivery, error: unknown, { now }: Service): WebhookDelivery {
+function countFailure({ now }: Service, delivery: WebhookDelivery, error: unknown): WebhookDelivery {
   const failure = ServiceError.fromUnknown(error);
   logError({ worker: 'send-forward', app: delivery.appName, deliveryId: delivery.deliveryId }, failure);
   const message = `The message could not be sent: ${failure.message}`;
@@ -85,18 +85,18 @@ function countFailure(delivery: WebhookDelivery, error: unknown, { now }: Servic
 }
 
 /** Saves the result, and enqueues the retry, or the next message of the purchase after the end of the delivery. */
-async function save(before: WebhookDelivery, after: WebhookDelivery, service: Service): Promise<void> {
+async function save(service: Service, before: WebhookDelivery, after: WebhookDelivery): Promise<void> {
   const { appName, deliveryId, failedAttempts, state } = after;
   const isSaved = await replaceDelivery(service, before, after, service.now());
   const entry = toChainEntry(after);
   if (!isSaved || !entry) return;
-  if (state !== 'pending') return await continueChain(entry, service);
+  if (state !== 'pending') return await continueChain(service, entry);
   const delaySeconds = computeQueueDelaySeconds(after, service.now());
   if (delaySeconds === undefined || failedAttempts === before.failedAttempts) return;
   await service.forwardQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
 }
 
-async function continueChain(ended: ChainEntry, service: Service): Promise<void> {
+async function continueChain(service: Service, ended: ChainEntry): Promise<void> {
   await removeFromForwardChain(service, ended);
   const next = await findFirstOfForwardChain(service, ended.appName, ended.chain);
   if (!next) return;

@@ -35,8 +35,8 @@ export function computeFromRecord<T>(compute: () => T): T {
  * message could not be enqueued.
  */
 export async function reportStreamFailures(
-  failures: readonly StreamFailure[],
   { streamFailures }: Service,
+  failures: readonly StreamFailure[],
 ): Promise<void> {
   await streamFailures.send(failures);
   for (const { worker, appName, reason } of failures)

@@ -23,8 +23,8 @@ interface RouteCheck {
  * not a finding if recorded notifications show the same problem.
  */
 export async function checkNotificationRoute(
-  { app, platform, url, timeoutMs, canDecrypt, listLatestEvents }: RouteCheck,
   service: Service,
+  { app, platform, url, timeoutMs, canDecrypt, listLatestEvents }: RouteCheck,
 ): Promise<DetailedResult> {
   const startedAt = performance.now();
   const lastDate = (await listLatestEvents()).find((event) => isNotification(event, platform))?.date;
@@ -33,9 +33,9 @@ export async function checkNotificationRoute(
     outcome: lastDate === undefined ? 'none among the latest events' : formatAge(lastDate, service.now()),
     durationMs: Math.round(performance.now() - startedAt),
   };
-  const recorded = url === undefined ? [] : await checkNotifications({ app, platform, url, listLatestEvents }, service);
+  const recorded = url === undefined ? [] : await checkNotifications(service, { app, platform, url, listLatestEvents });
   const { steps, problems } = canDecrypt
-    ? await testNotificationRoute({ app, platform, url, timeoutMs, listLatestEvents }, service)
+    ? await testNotificationRoute(service, { app, platform, url, timeoutMs, listLatestEvents })
     : { steps: [], problems: [] };
   const tested = problems.map(({ code, ...diagnosis }) =>
     createFinding(`notifications-${code}`, diagnosis, { app, platform }),

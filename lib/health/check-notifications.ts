@@ -21,7 +21,7 @@ export type ListLatestEvents = () => Promise<readonly EventRecord[]>;
 /** Events that are read per app, without the events of reads. */
 const maxEvents = 300;
 
-export const createEventList = (app: string, service: Service): ListLatestEvents =>
+export const createEventList = (service: Service, app: string): ListLatestEvents =>
   once(async () => (await listEventPage(service, app, { limit: maxEvents, includesReads: false })).rows);
 
 /** Purchases that are read. The events of a purchase remain findable when the app has many requests. */
@@ -35,7 +35,7 @@ const graceMs = 10 * minuteMs;
  * Finds a store that has sold purchases and never sent a notification, and notifications that only the hourly recovery
  * has found. Both mean that the URL in the store is missing or wrong.
  */
-export async function checkNotifications(check: NotificationCheck, service: Service): Promise<readonly Finding[]> {
+export async function checkNotifications(service: Service, check: NotificationCheck): Promise<readonly Finding[]> {
   const { app, platform } = check;
   const latestEvents = await check.listLatestEvents();
   const recovered = countRecovered(latestEvents, platform, service.now() - dayMs);

@@ -2,8 +2,7 @@ import type { App } from '../apps/app.ts';
 import { isReviewDue, ratesReviewedOn } from '../apps/commission-rates.ts';
 import type { Cipher } from '../foundation/cipher.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EpochMillis } from '../foundation/time.ts';
-import { dayMs, hourMs, minuteMs } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, hourMs, minuteMs } from '../foundation/time.ts';
 import { formatDuration } from './clock.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding } from './finding.ts';
@@ -39,8 +38,8 @@ const firstLoadMs = 8 * hourMs;
 
 /** Finds exchange rates that `load-exchange-rates` has stopped loading. `apps` show whether the deployment is new. */
 export async function checkExchangeRates(
-  apps: readonly Pick<App, 'createdAt'>[],
   service: Service,
+  apps: readonly Pick<App, 'createdAt'>[],
 ): Promise<readonly Finding[]> {
   const day = await findLatestRateDay(service);
   if (day !== undefined && service.now() - Date.parse(day) <= maxRateAgeMs) return [];

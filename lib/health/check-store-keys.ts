@@ -5,7 +5,7 @@ import type { Service } from '../foundation/service.ts';
 import { createFinding, type Finding } from './finding.ts';
 
 /** Finds stores that cannot be queried for purchases, because the keys of their customers have expired. */
-export async function checkStoreKeys(app: string, service: Service): Promise<readonly Finding[]> {
+export async function checkStoreKeys(service: Service, app: string): Promise<readonly Finding[]> {
   return selectExpiredKeys(await listStoreActivities(service, app), service.now()).map(({ platform, problem = '' }) => {
     const store = storeNames[platform];
     const diagnosis = {

@@ -23,14 +23,14 @@ interface UrlState {
 }
 
 /** Checks the webhook URLs of an app, and its failed deliveries. */
-export async function checkWebhooks(app: App, service: Service): Promise<readonly Finding[]> {
+export async function checkWebhooks(service: Service, app: App): Promise<readonly Finding[]> {
   const { name, webhookSettings } = app;
   if (!webhookSettings) return [createMissingFinding(name)];
   const urls = [...new Set([...webhookSettings.urls, ...webhookSettings.sandboxUrls])];
   if (urls.length === 0) return [createOffFinding(name)];
   const [states, failed] = await Promise.all([
     Promise.all(urls.map(async (url) => ({ url, health: await findUrlHealth(service, name, url) }))),
-    listFailed(name, service),
+    listFailed(service, name),
   ]);
   const urlFindings = states.flatMap((state) =>
     checkUrl(state, { app: name, failed, now: service.now(), allowsLoopback: isLocalService(service.emulator) }),
@@ -43,7 +43,7 @@ export async function checkWebhooks(app: App, service: Service): Promise<readonl
 const maxDeliveries = 1_000;
 
 /** Lists the latest dead deliveries and the latest ones that are retried. */
-async function listFailed(app: string, service: Service): Promise<WebhookDelivery[]> {
+async function listFailed(service: Service, app: string): Promise<WebhookDelivery[]> {
   const states = ['dead', 'pending'] as const;
   const pages = await Promise.all(
     states.map(async (state) => await listDeliveryPage(service, app, { state, limit: maxDeliveries })),
@@ -81,7 +81,7 @@ const createOffFinding = (app: string): Finding =>
   );
 
 /** Decrypts the secrets that webhooks contain. */
-export async function checkWebhookSecrets({ name: app }: App, service: Service): Promise<readonly Finding[]> {
+export async function checkWebhookSecrets(service: Service, { name: app }: App): Promise<readonly Finding[]> {
   try {
     await findWebhookSender(service, app);
     return [];

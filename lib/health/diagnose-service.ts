@@ -59,8 +59,8 @@ export async function diagnoseService(
         skipReason: isOk('apps') ? undefined : 'it requires the list of apps',
         run: async () =>
           await checkExchangeRates(
-            apps.map(({ app }) => app),
             service,
+            apps.map(({ app }) => app),
           ),
       },
       ...chosenApps.flatMap((app) =>
@@ -104,12 +104,12 @@ type StoreCheckContext = AppCheckContext & { readonly listLatestEvents: ListLate
 function listAppChecks({ app, connected }: ConnectedApp, context: AppCheckContext): HealthCheck[] {
   const { service, skipReason } = context;
   const { name } = app;
-  const listLatestEvents = createEventList(name, service);
+  const listLatestEvents = createEventList(service, name);
   return [
     { name: 'stores', app: name, run: async () => (connected.length > 0 ? [] : [createStoresMissingFinding(name)]) },
-    { name: 'store keys', app: name, run: async () => await checkStoreKeys(name, service) },
-    { name: 'webhooks', app: name, run: async () => await checkWebhooks(app, service) },
-    { name: 'webhook secrets', app: name, skipReason, run: async () => await checkWebhookSecrets(app, service) },
+    { name: 'store keys', app: name, run: async () => await checkStoreKeys(service, name) },
+    { name: 'webhooks', app: name, run: async () => await checkWebhooks(service, app) },
+    { name: 'webhook secrets', app: name, skipReason, run: async () => await checkWebhookSecrets(service, app) },
     { name: 'API keys', app: name, run: async () => checkApiKeys(app, service.now()) },
     ...connected.flatMap((platform) => listStoreChecks({ app: name, platform }, { ...context, listLatestEvents })),
   ];
@@ -141,10 +141,13 @@ function listStoreChecks(
       name: 'notifications',
       ...scope,
       run: async () =>
-        await checkNotificationRoute(
-          { ...scope, url, timeoutMs, canDecrypt: skipReason === undefined, listLatestEvents },
-          service,
-        ),
+        await checkNotificationRoute(service, {
+          ...scope,
+          url,
+          timeoutMs,
+          canDecrypt: skipReason === undefined,
+          listLatestEvents,
+        }),
     },
   ];
 }

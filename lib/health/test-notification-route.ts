@@ -35,8 +35,8 @@ const pollMs = 250;
  * is a step without a problem, because the check of the settings reports it.
  */
 export async function testNotificationRoute(
-  { app, platform, url = '', timeoutMs, listLatestEvents }: RouteTest,
   service: Service,
+  { app, platform, url = '', timeoutMs, listLatestEvents }: RouteTest,
 ): Promise<RouteResult> {
   const startedAt = performance.now();
   try {

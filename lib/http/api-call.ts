@@ -25,7 +25,7 @@ export interface ApiCall {
   key?: VerifiedKey;
 }
 
-export function createApiCall(contract: Contract, lambdaEvent: APIGatewayProxyEvent, { now }: Service): ApiCall {
+export function createApiCall({ now }: Service, contract: Contract, lambdaEvent: APIGatewayProxyEvent): ApiCall {
   const reqId = getHeader(lambdaEvent, 'x-request-id')?.slice(0, 200);
   const recorder = createEventRecorder({ type: contract.eventType, date: now(), ...(reqId && { reqId }) });
   return { contract, lambdaEvent, recorder };
@@ -44,9 +44,9 @@ export function matchRoute({ contract, lambdaEvent }: ApiCall): string {
  * Creates the response to a successful call. Throws `InvalidPayload` (413) if it exceeds the response limit of Lambda.
  */
 export async function respondWithBody(
+  service: Service,
   call: ApiCall,
   { status = 200, body, headers = {} }: Reply<object>,
-  service: Service,
 ): Promise<APIGatewayProxyResult> {
   if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
     throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
@@ -60,9 +60,9 @@ const toPlainBody = (body: object): ErrorResponse['body'] =>
 
 /** Creates the response to a failed call, in the error format of its contract. */
 export async function respondWithError(
+  service: Service,
   call: ApiCall,
   cause: unknown,
-  service: Service,
 ): Promise<APIGatewayProxyResult> {
   const error = toServiceError(cause);
   if (error.retryable) logCallError(call, error);

@@ -69,22 +69,22 @@ export const createHandler =
   (handle: RequestHandler<C>): ApiHandler => {
     return async (lambdaEvent, context) => {
       const service = getService();
-      const call = createApiCall(contract, lambdaEvent, service);
+      const call = createApiCall(service, contract, lambdaEvent);
       const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>(timeLimit)
         .onError(async ({ error }) => {
-          await countRequest(call, { error }, service);
-          return await respondWithError(call, error, service);
+          await countRequest(service, call, { error });
+          return await respondWithError(service, call, error);
         })
         .before(async () => {
-          await authenticateCall(call, service);
+          await authenticateCall(service, call);
           checkBodySize(lambdaEvent);
         })
         .use(contract.body ? [jsonBodyParser(ignoreContentType)] : [])
         .handler(async () => {
           const reply = toReply<object>((await handle(parseRequest(contract, call), service)) as object);
           const body = applyVocabulary(reply.body, chooseVocabulary(call));
-          const result = await respondWithBody(call, { ...reply, body }, service);
-          await countRequest(call, { body }, service);
+          const result = await respondWithBody(service, call, { ...reply, body });
+          await countRequest(service, call, { body });
           return result;
         });
       return await run(lambdaEvent, context);
@@ -97,7 +97,7 @@ registerWarmUp(
   async () => await getService().table.get(appKey('')),
 );
 
-async function authenticateCall(call: ApiCall, service: Service): Promise<void> {
+async function authenticateCall(service: Service, call: ApiCall): Promise<void> {
   const { contract, lambdaEvent } = call;
   if (contract.keyLevel === 'none') return;
   let authentication: Authentication | undefined;
@@ -106,13 +106,13 @@ async function authenticateCall(call: ApiCall, service: Service): Promise<void> 
     authentication = await authenticate(service, credentials, contract);
     requireLevel(authentication.key, contract, lambdaEvent.queryStringParameters);
   } catch (error) {
-    const rejection = await limitRejection(error, lambdaEvent, service);
+    const rejection = await limitRejection(service, error, lambdaEvent);
     // A blocked request must not cause a write, so its event is not recorded.
     if (rejection === error && authentication) identifyCall(call, authentication);
     throw rejection;
   }
   // The event of a request above the limit is not recorded, because it must not cause a write.
-  await requireAllowance(authentication, lambdaEvent, service);
+  await requireAllowance(service, authentication, lambdaEvent);
   identifyCall(call, authentication);
 }
 

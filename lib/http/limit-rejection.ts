@@ -15,9 +15,9 @@ import { toNetwork } from './to-network.ts';
  * of the next attempt if the address, the key or the app is blocked, else the same error. Other errors are not counted.
  */
 export async function limitRejection(
+  service: Service,
   error: unknown,
   lambdaEvent: APIGatewayProxyEvent,
-  service: Service,
 ): Promise<unknown> {
   if (!isRejection(error)) return error;
   const blockedUntil = await countRejection(service, await describeRejection(lambdaEvent));

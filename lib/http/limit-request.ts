@@ -19,9 +19,9 @@ import { toNetwork } from './to-network.ts';
  * many requests. Released clients retry a validation with this code later.
  */
 export async function requireAllowance(
+  service: Service,
   authentication: Authentication,
   lambdaEvent: APIGatewayProxyEvent,
-  service: Service,
 ): Promise<void> {
   const blockedUntil = findRequestBlock(service, await describeRequest(authentication, lambdaEvent));
   if (blockedUntil === undefined) return;
@@ -40,9 +40,9 @@ interface RequestResult {
 
 /** Counts a request that was not blocked. */
 export async function countRequest(
+  service: Service,
   { contract, app, key, lambdaEvent }: ApiCall,
   result: RequestResult,
-  service: Service,
 ): Promise<void> {
   if (!app || !key) return;
   const request = await describeRequest({ app, key }, lambdaEvent);

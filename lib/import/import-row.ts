@@ -39,7 +39,7 @@ export interface ImportContext {
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
   const { app, isUnannounced, onStoreCall, service, openStore = loadStore } = context;
   const { platform, usernames } = row;
-  await rejectErasedUsers(app.name, usernames, service);
+  await rejectErasedUsers(service, app.name, usernames);
   const recorder = createEventRecorder({ type: 'purchase.imported', date: service.now() });
   const addExternalCall: EventRecorder['addExternalCall'] = (call) => {
     onStoreCall();
@@ -69,7 +69,7 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
 }
 
 /** The file can be older than the erasure, so its claim does not mean that the customer has returned. */
-async function rejectErasedUsers(appName: string, usernames: readonly string[], service: Service): Promise<void> {
+async function rejectErasedUsers(service: Service, appName: string, usernames: readonly string[]): Promise<void> {
   if ((await selectErasedNames(service, appName, usernames)).length > 0)
     throw new ServiceError('InvalidPayload', 'A user of the row was erased on request. Remove the user or the row.');
 }
@@ -132,5 +132,5 @@ async function recordImportEvent(
 ): Promise<void> {
   const [username] = usernames;
   if (username !== undefined) recorder.setUser(username);
-  await recordWorkerEvent(app.name, { recorder, request: { route: 'import', params: { platform } } }, service);
+  await recordWorkerEvent(service, app.name, { recorder, request: { route: 'import', params: { platform } } });
 }

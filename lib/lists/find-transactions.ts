@@ -29,9 +29,9 @@ const maxScanned = 1_000;
 
 /** Finds the transactions that match, by purchase date. With a customer, reads the customer's partition. */
 export async function findTransactions(
+  service: Service,
   appName: string,
   { filter, ...page }: TransactionSearch,
-  service: Service,
 ): Promise<CursorPage<Transaction>> {
   const { startdate, enddate, username } = filter;
   const search = {

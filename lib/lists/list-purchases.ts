@@ -94,7 +94,7 @@ async function toRows(
   { appName, includesNotifications, service }: PurchaseListContext,
 ): Promise<PurchaseRow[]> {
   const ids = includesNotifications ? listed.map(({ purchase }) => purchase.purchaseId) : [];
-  const notifications = await listNotificationsByPurchase(appName, ids, service);
+  const notifications = await listNotificationsByPurchase(service, appName, ids);
   return listed.map(({ purchase, entitledUsers, hasRefreshToken }) => ({
     ...toPurchaseDetails(purchase, entitledUsers, {
       now: service.now(),

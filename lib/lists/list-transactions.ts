@@ -35,7 +35,7 @@ export async function listTransactions(
   const { rows: transactions, total } =
     purchaseId === undefined
       ? await getTransactionPage(service, appName, { ...request, now: service.now() })
-      : await listTransactionsOfPurchase(appName, { ...request, purchaseId }, service);
+      : await listTransactionsOfPurchase(service, appName, { ...request, purchaseId });
   return { rows: await addPurchases(transactions, context), total };
 }
 
@@ -47,7 +47,7 @@ export async function addPurchases(
   const purchaseIds = transactions.map((transaction) => transaction.purchaseId);
   const entitledPurchases = await findPurchases(service, appName, purchaseIds);
   const notifications = includesNotifications
-    ? await listNotificationsByPurchase(appName, purchaseIds, service)
+    ? await listNotificationsByPurchase(service, appName, purchaseIds)
     : undefined;
   const records = toTransactionRecords(
     transactions,
@@ -65,6 +65,7 @@ export async function addPurchases(
 
 /** Lists a page of the transactions of one purchase, oldest first. */
 async function listTransactionsOfPurchase(
+  service: Service,
   appName: string,
   {
     purchaseId,
@@ -73,7 +74,6 @@ async function listTransactionsOfPurchase(
     startdate = 0,
     enddate = Infinity,
   }: TransactionListQuery & { readonly purchaseId: string },
-  service: Service,
 ): Promise<ListPage<Transaction>> {
   const latestFirst = await listTransactionsOfPurchases(service, appName, [purchaseId]);
   const inRange = latestFirst

@@ -15,9 +15,9 @@ const maxPurchases = 50;
  * counts. Returns its id, the same one for the same receipts.
  */
 export async function findValidatedReceipt(
+  service: Service,
   appName: string,
   username: string,
-  service: Service,
 ): Promise<string | undefined> {
   const query = { startdate: service.now() - hourMs, limit: maxEvents, includesReads: false };
   const { rows } = await listEventPageByTags(service, appName, [username], query);

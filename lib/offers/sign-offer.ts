@@ -52,9 +52,9 @@ export async function signOffer(
   if (!meetsCondition(rule, owned, { catalogue, now: service.now() }))
     throw new ServiceError('Forbidden', `The offer is for customers who meet its condition: ${rule.who}.`);
   const receipts = new Set(receipt === undefined ? ownPurchases : [receipt, ...ownPurchases]);
-  await takeAllowance({ kind: 'offer', value: `${appName}#${username}` }, service);
+  await takeAllowance(service, { kind: 'offer', value: `${appName}#${username}` });
   for (const purchaseId of receipts)
-    await takeAllowance({ kind: 'offer-receipt', value: `${appName}#${purchaseId}` }, service);
+    await takeAllowance(service, { kind: 'offer-receipt', value: `${appName}#${purchaseId}` });
   return await createSignature(rule, { settings, username, transactionId, now: service.now() });
 }
 
@@ -117,7 +117,7 @@ function meetsCondition(
   }
 }
 
-async function takeAllowance(source: BucketSource, service: Service): Promise<void> {
+async function takeAllowance(service: Service, source: BucketSource): Promise<void> {
   const until = await takeTokens(service, source, { count: 1, now: service.now(), size: offerBucket });
   if (until === undefined) return;
   throw new ServiceError('ConnectionFailed', 'Too many signatures for the customer or the receipt. Try again later.', {

@@ -18,12 +18,12 @@ const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
 });
 
 /** Reads the work of an app that is late or failed, and the health of its webhook URLs. */
-export async function readBacklogs(app: App, service: Service) {
+export async function readBacklogs(service: Service, app: App) {
   const [overdue, newest, pending, dead] = await Promise.all([
     listOverdueRefreshes(service, app.name, service.now(), maxReadItems),
-    listNewestDeliveries(app.name, service),
-    getWebhookBacklog(app.name, 'pending', service),
-    getWebhookBacklog(app.name, 'dead', service),
+    listNewestDeliveries(service, app.name),
+    getWebhookBacklog(service, app.name, 'pending'),
+    getWebhookBacklog(service, app.name, 'dead'),
   ]);
   const waiting = selectWaitingWebhooks(newest);
   return {
@@ -31,6 +31,6 @@ export async function readBacklogs(app: App, service: Service) {
     waitingWebhooks: toBacklog(waiting.dates, waiting.isComplete),
     pendingWebhooks: toBacklog(pending.dates, pending.isComplete),
     deadWebhooks: toBacklog(dead.dates, dead.isComplete),
-    webhookUrls: await listWebhookUrls(app, newest, service),
+    webhookUrls: await listWebhookUrls(service, app, newest),
   };
 }

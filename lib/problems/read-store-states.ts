@@ -7,7 +7,7 @@ import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Reads the latest activities and the health of the connected stores of an app. */
-export async function readStoreStates(appName: string, service: Service) {
+export async function readStoreStates(service: Service, appName: string) {
   const [platforms, activities] = await Promise.all([
     listConnectedPlatforms(service, appName),
     listStoreActivities(service, appName),

@@ -27,7 +27,7 @@ export async function sendAlerts(service: Service): Promise<void> {
     apps,
     async (app) => {
       try {
-        await sendAlert(app, service);
+        await sendAlert(service, app);
       } catch (error) {
         failures.push(error);
       }
@@ -37,13 +37,13 @@ export async function sendAlerts(service: Service): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-async function sendAlert(app: App, service: Service): Promise<void> {
+async function sendAlert(service: Service, app: App): Promise<void> {
   const { name, alertUrl: url = '' } = app;
   const state = await findAlerts(service, name);
   // A new URL has received nothing yet.
   const previous = state?.url === url ? state.problems : [];
   const now = service.now();
-  const changes = compareProblems(previous, await listProblems(app, service), now);
+  const changes = compareProblems(previous, await listProblems(service, app), now);
   if (changes.started.length > 0 || changes.ended.length > 0) {
     const body = buildAlert(name, changes, now);
     const outcome = await service.postWebhook({ url, headers: { 'content-type': 'application/json' }, body });
@@ -54,8 +54,8 @@ async function sendAlert(app: App, service: Service): Promise<void> {
     await saveAlerts(service, name, { url, problems: [...changes.announced] });
 }
 
-async function listProblems(app: App, service: Service): Promise<readonly Problem[]> {
-  const [due, rows] = await Promise.all([readBacklogs(app, service), readStoreStates(app.name, service)]);
+async function listProblems(service: Service, app: App): Promise<readonly Problem[]> {
+  const [due, rows] = await Promise.all([readBacklogs(service, app), readStoreStates(service, app.name)]);
   const stores = rows.map(({ platform }) => ({ platform, isConnected: true }));
   const { webhookSettings: webhooks } = app;
   const state = { app: { stores, ...(webhooks && { webhooks }) }, due, stores: { rows } };

@@ -9,7 +9,7 @@ export function requireAlertUrl(url: string, emulator: StoreEmulator): void {
 }
 
 /** Sets the URL that receives the alerts of an app. An empty one switches them off. */
-export async function setAlertUrl(appName: string, url: string, service: Service): Promise<void> {
+export async function setAlertUrl(service: Service, appName: string, url: string): Promise<void> {
   requireAlertUrl(url, service.emulator);
   await updateApp(service, appName, () => ({ members: { alertUrl: url } }));
 }

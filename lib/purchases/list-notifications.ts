@@ -8,9 +8,9 @@ const concurrency = 25;
 
 /** Lists the lifecycle notifications of several purchases, by purchase id. */
 export async function listNotificationsByPurchase(
+  service: Service,
   appName: string,
   purchaseIds: readonly string[],
-  service: Service,
 ): Promise<ReadonlyMap<string, readonly Announcement[]>> {
   const entries = await pMap(
     new Set(purchaseIds),

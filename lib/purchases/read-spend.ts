@@ -8,7 +8,7 @@ import type { Transaction } from './transaction.ts';
 const maxTransactions = 100;
 
 /** Sums the latest payments of a customer in US dollars, less their refunds, without sandbox purchases. */
-export async function readSpend(appName: string, username: string, service: Service): Promise<CustomerSpend> {
+export async function readSpend(service: Service, appName: string, username: string): Promise<CustomerSpend> {
   const transactions = await listOwnedTransactions(service, appName, username, { skip: 0, limit: maxTransactions });
   const paid = transactions.filter(({ sandbox, isPending }) => !sandbox && !isPending);
   const cents = paid.reduce((sum, transaction) => sum + Math.round(getNetUsd(transaction) * 100), 0);

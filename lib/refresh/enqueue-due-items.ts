@@ -4,8 +4,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
 import { hourMs, minuteMs, secondMs } from '../foundation/time.ts';
-import type { ListedItem } from './due-item-table.ts';
-import { leaseDueItem, listDueItems } from './due-item-table.ts';
+import { type ListedItem, leaseDueItem, listDueItems } from './due-item-table.ts';
 import { createRefreshBudget, type RefreshBudget } from './refresh-budget.ts';
 import type { RefreshMessage } from './refresh-message.ts';
 
@@ -38,19 +37,19 @@ export async function enqueueDueItems(service: Service, remainingMs: () => numbe
   let isReported = false;
   for (;;) {
     const listed = await listDueItems(service, service.now(), batchSize);
-    if (!isReported) isReported = reportLateItems(listed, service);
+    if (!isReported) isReported = reportLateItems(service, listed);
     const items = await leaseItems(
-      listed.filter((item) => !isRepeatedCheck(item)),
       service,
+      listed.filter((item) => !isRepeatedCheck(item)),
     );
-    await enqueueRefreshes(items.filter(isPurchase), budget, service);
-    await enqueueRefundRequests(items, service);
-    await enqueueDeliveries(items, service);
-    await announceEnds(items, service);
+    await enqueueRefreshes(service, items.filter(isPurchase), budget);
+    await enqueueRefundRequests(service, items);
+    await enqueueDeliveries(service, items);
+    await announceEnds(service, items);
     // The index can list an item again after its lease.
     const checks = listed.filter(isRepeatedCheck).filter(({ indexKey }) => !repeated.has(indexKey.pk));
     for (const { indexKey } of checks) repeated.add(indexKey.pk);
-    await enqueueRepeatedChecks(checks, budget, service);
+    await enqueueRepeatedChecks(service, checks, budget);
     if (items.length + checks.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
 }
@@ -62,7 +61,7 @@ type RepeatedCheck = Purchase & Required<Pick<ListedItem, 'nextCheckAt'>>;
 const isRepeatedCheck = (item: ListedItem): item is RepeatedCheck => isPurchase(item) && item.nextCheckAt !== undefined;
 
 /** Leases the items for ten minutes. Returns those that no other worker has leased. */
-async function leaseItems(items: readonly ListedItem[], service: Service): Promise<ListedItem[]> {
+async function leaseItems(service: Service, items: readonly ListedItem[]): Promise<ListedItem[]> {
   const until = service.now() + leaseMs;
   const isLeased = await Promise.all(items.map(async (item) => await leaseDueItem(service, item, until)));
   return items.filter((_item, index) => isLeased[index]);
@@ -73,24 +72,24 @@ async function leaseItems(items: readonly ListedItem[], service: Service): Promi
  * again. In this order, a crash between both repeats a check and loses none.
  */
 async function enqueueRepeatedChecks(
+  service: Service,
   checks: readonly RepeatedCheck[],
   budget: RefreshBudget,
-  service: Service,
 ): Promise<void> {
-  const enqueued = await enqueueRefreshes(checks, budget, service);
+  const enqueued = await enqueueRefreshes(service, checks, budget);
   await Promise.all(
     checks
       .filter((check) => enqueued.has(check))
       .map(async (check) => await leaseDueItem(service, check, check.nextCheckAt)),
   );
   await leaseItems(
-    checks.filter((check) => !enqueued.has(check)),
     service,
+    checks.filter((check) => !enqueued.has(check)),
   );
 }
 
 /** Logs the oldest item if it is late. Returns whether it is. */
-function reportLateItems(items: readonly ListedItem[], { emulator, now }: Service): boolean {
+function reportLateItems({ emulator, now }: Service, items: readonly ListedItem[]): boolean {
   const oldest = items.toSorted((a, b) => a.dueAt - b.dueAt)[0];
   // The emulated clock advances by days, which makes all items late.
   if (!oldest || emulator.url || now() - oldest.dueAt <= maxLatenessMs) return false;
@@ -104,7 +103,7 @@ function reportLateItems(items: readonly ListedItem[], { emulator, now }: Servic
 }
 
 /** Announces the ends of grants. */
-async function announceEnds(items: readonly ListedItem[], service: Service): Promise<void> {
+async function announceEnds(service: Service, items: readonly ListedItem[]): Promise<void> {
   const ended = items.filter((item) => item.kind === 'grant');
   await pMap(ended, async (grant) => await announceGrantEnd(service, grant, service.now()), { concurrency });
 }
@@ -114,9 +113,9 @@ async function announceEnds(items: readonly ListedItem[], service: Service): Pro
  * it has enqueued.
  */
 async function enqueueRefreshes(
+  { refreshQueue }: Service,
   refreshes: readonly Purchase[],
   budget: RefreshBudget,
-  { refreshQueue }: Service,
 ): Promise<ReadonlySet<Purchase>> {
   const renewalsFirst = refreshes.toSorted((a, b) => Number(a.isIntervalCheck ?? 0) - Number(b.isIntervalCheck ?? 0));
   const messagesByDelay = new Map<number, RefreshMessage[]>();
@@ -132,13 +131,13 @@ async function enqueueRefreshes(
   return enqueued;
 }
 
-async function enqueueRefundRequests(items: readonly ListedItem[], { refreshQueue }: Service): Promise<void> {
+async function enqueueRefundRequests({ refreshQueue }: Service, items: readonly ListedItem[]): Promise<void> {
   const requests = items.filter((item) => item.kind === 'refundRequest');
   if (requests.length === 0) return;
   await refreshQueue.send(requests.map(({ appName, requestId }) => ({ appName, refundRequestId: requestId })));
 }
 
-async function enqueueDeliveries(items: readonly ListedItem[], { webhookQueue }: Service): Promise<void> {
+async function enqueueDeliveries({ webhookQueue }: Service, items: readonly ListedItem[]): Promise<void> {
   const deliveries = items.filter((item) => item.kind === 'delivery');
   const appNames = [...new Set(deliveries.map(({ appName }) => appName))];
   await Promise.all(

@@ -19,14 +19,14 @@ const concurrency = 5;
  * renewals after the restored time. A failed refresh is logged and retried on its schedule.
  */
 export async function refreshAllPurchases(
-  name: string,
   service: Service,
+  name: string,
   reportProgress?: ReportProgress,
 ): Promise<RefreshAllResult> {
   const { name: appName } = await getApp(service, name);
   let [refreshed, failed] = [0, 0];
   const refresh = async (purchaseId: string) => {
-    if (await refreshPurchase({ appName, purchaseId }, service)) refreshed++;
+    if (await refreshPurchase(service, { appName, purchaseId })) refreshed++;
     else failed++;
     reportProgress?.(refreshed + failed);
   };

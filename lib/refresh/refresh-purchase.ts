@@ -9,8 +9,7 @@ import type { Service } from '../foundation/service.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { endRefreshSchedule, findRefreshState } from '../purchases/purchase-table.ts';
-import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
-import { recordPurchase } from '../purchases/record-purchase.ts';
+import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
 import type { PurchaseRefreshState } from '../purchases/stored-purchase.ts';
 import { containsAliasForm } from '../purchases/user-aliases.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
@@ -39,7 +38,7 @@ export interface RefreshContext {
  * failed: the next one is scheduled, or the expiration date takes effect. Returns false then. Ends the schedule of a
  * deleted app.
  */
-export async function refreshPurchase({ appName, purchaseId }: PurchaseMessage, service: Service): Promise<boolean> {
+export async function refreshPurchase(service: Service, { appName, purchaseId }: PurchaseMessage): Promise<boolean> {
   const app = await findCachedApp(service, appName);
   if (app?.deletedAt !== undefined) await endRefreshSchedule(service, appName, purchaseId);
   if (!app || app.deletedAt !== undefined) return true;
@@ -54,11 +53,11 @@ export async function refreshPurchase({ appName, purchaseId }: PurchaseMessage, 
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);
   if (failure) logError({ worker: 'refresh-purchase', app: appName, purchaseId, eventId: recorder.eventId }, failure);
-  await recordWorkerEvent(
-    appName,
-    { recorder, request: { route: 'refresh', params: { purchaseId } }, ...(failure && { failure }) },
-    service,
-  );
+  await recordWorkerEvent(service, appName, {
+    recorder,
+    request: { route: 'refresh', params: { purchaseId } },
+    ...(failure && { failure }),
+  });
   return failure === undefined;
 }
 
@@ -147,7 +146,7 @@ async function recordObservations(
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
     const isNamed = namedUser !== undefined && containsAliasForm(observation.userAliases, namedUser);
-    const storeUser = await resolveStoreUser(app.name, observation, service);
+    const storeUser = await resolveStoreUser(service, app.name, observation);
     const input = {
       ...update,
       ...(isNamed && { storeUser: namedUser }),

@@ -285,7 +285,7 @@ async function sendOnSchedule(service: Service, appName: string, request: Refund
   const failure = isSent || reason === undefined ? undefined : new ServiceError('ConnectionFailed', reason);
   const params = { requestId: request.requestId, preference: request.answer?.preference ?? '' };
   const result = { recorder, request: { route: 'refund', params }, ...(failure && { failure }) };
-  await recordWorkerEvent(appName, result, service);
+  await recordWorkerEvent(service, appName, result);
 }
 
 async function endSteps(service: Service, appName: string, { requestId, version }: RefundRequest): Promise<void> {

@@ -22,28 +22,28 @@ const maxNames = 20;
  * Finds the customers whose names begin with the text, and what has exactly this name or id: purchases, transactions,
  * an event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
  */
-export async function search(app: App, q: string, service: Service): Promise<SearchResult[]> {
-  const exact = await findExact(app, q, service);
+export async function search(service: Service, app: App, q: string): Promise<SearchResult[]> {
+  const exact = await findExact(service, app, q);
   if (exact.some(({ type }) => type !== 'customer')) return exact;
   const variants = [...new Set([q.toUpperCase(), q.toLowerCase()])].filter((variant) => variant !== q);
   const results = await Promise.all(
-    variants.flatMap((variant) => [searchPurchases(app, variant, service), searchTransactions(app, variant, service)]),
+    variants.flatMap((variant) => [searchPurchases(service, app, variant), searchTransactions(service, app, variant)]),
   );
   return [...exact, ...results.flat()];
 }
 
-async function findExact(app: App, q: string, service: Service): Promise<SearchResult[]> {
+async function findExact(service: Service, app: App, q: string): Promise<SearchResult[]> {
   const results = await Promise.all([
-    searchCustomers(app, q, service),
-    searchPurchases(app, q, service),
-    searchTransactions(app, q, service),
-    searchEvents(app, q, service),
-    searchDeliveries(app, q, service),
+    searchCustomers(service, app, q),
+    searchPurchases(service, app, q),
+    searchTransactions(service, app, q),
+    searchEvents(service, app, q),
+    searchDeliveries(service, app, q),
   ]);
   return results.flat();
 }
 
-async function searchCustomers({ name }: App, q: string, service: Service) {
+async function searchCustomers(service: Service, { name }: App, q: string) {
   const [named, aliased, prefixed] = await Promise.all([
     findCustomerRows(service, name, [q]),
     findUserOfAlias(service, name, q),
@@ -69,7 +69,7 @@ function listPrefixedIds(q: string): string[] {
   return isPrefixed ? [id] : platforms.map((platform) => withPlatform(platform, id));
 }
 
-async function searchPurchases({ name }: App, q: string, service: Service) {
+async function searchPurchases(service: Service, { name }: App, q: string) {
   const [unclaimedIds, accountIds] = await Promise.all([
     listUnclaimedPurchases(service, name, [q], maxAccountPurchases),
     listPurchaseIdsByStoreAccount(service, name, q, maxAccountPurchases),
@@ -90,19 +90,19 @@ async function searchPurchases({ name }: App, q: string, service: Service) {
   );
 }
 
-async function searchTransactions({ name }: App, q: string, service: Service) {
+async function searchTransactions(service: Service, { name }: App, q: string) {
   const lists = await Promise.all(listPrefixedIds(q).map(async (id) => await listTransactionsById(service, name, id)));
   return lists
     .flat()
     .map((transaction) => ({ type: 'transaction', transaction: toTransactionRecord(transaction) }) as const);
 }
 
-async function searchEvents({ name }: App, q: string, service: Service) {
+async function searchEvents(service: Service, { name }: App, q: string) {
   const event = await findEvent(service, name, q);
   return event ? [{ type: 'event', eventId: event.eventId } as const] : [];
 }
 
-async function searchDeliveries({ name }: App, q: string, service: Service) {
+async function searchDeliveries(service: Service, { name }: App, q: string) {
   const delivery = await findDelivery(service, name, q);
   return delivery ? [{ type: 'delivery', deliveryId: delivery.deliveryId } as const] : [];
 }

@@ -21,9 +21,9 @@ const concurrency = 8;
  * Skips and reports what no repetition can count.
  */
 export async function aggregateStreamRecords(
+  service: Service,
   records: readonly StreamRecord[],
   shardId: string,
-  service: Service,
 ): Promise<void> {
   const shardKey = toShardKey(shardId);
   const failures: StreamFailure[] = [];
@@ -56,12 +56,12 @@ export async function aggregateStreamRecords(
   await pMap(
     recordsByCustomer.values(),
     async ({ record, customer }) =>
-      await skipPermanent(record, async () => await rebuildCustomerSummary(customer, service)),
+      await skipPermanent(record, async () => await rebuildCustomerSummary(service, customer)),
     { concurrency },
   );
   // After all writes, so that a repeated batch rarely reports its failures again. A replay is idempotent.
-  await reportStreamFailures(failures, service);
-  await deletePassedMarkers(records, service);
+  await reportStreamFailures(service, failures);
+  await deletePassedMarkers(service, records);
 }
 
 type FailedRecord = Pick<StreamRecord, 'appName' | 'key' | 'writtenAt'>;

@@ -31,7 +31,7 @@ interface Head {
 }
 
 /** Parses the range. The default is the last 31 days by day, otherwise the last 12 months. */
-function parseRange({ startdate, enddate }: Query, isByDay: boolean, service: Service) {
+function parseRange(service: Service, { startdate, enddate }: Query, isByDay: boolean) {
   const last = enddate ?? toUtcDay(service.now());
   const first = startdate ?? (isByDay ? undefined : `${addMonths(last.slice(0, 7), -11)}-01`);
   return parseStatsRange({ startdate: first, enddate: last }, service.now())?.days;
@@ -50,7 +50,7 @@ export async function getIntervalFigures<Row>(
   },
 ) {
   const { interval = 'month', by = 'none', amount = 'after_refunds' } = query;
-  const days = parseRange(query, interval === 'day', service);
+  const days = parseRange(service, query, interval === 'day');
   const today = toUtcDay(service.now());
   const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
   const { range, wholeMonths } = planReads(intervals, { interval, today });
@@ -86,7 +86,7 @@ export async function getCohortFigures<Cohort>(
   },
 ) {
   const { interval: unit = 'month', by = 'none', amount = 'after_refunds' } = query;
-  const range = parseRange(query, false, service);
+  const range = parseRange(service, query, false);
   const now = service.now();
   const today = toUtcDay(now);
   const starts = range ? listCohortStarts(range, unit, today) : [];

@@ -47,9 +47,9 @@ const concurrency = 25;
  * the requested ones as the limits allow. Throws `InvalidPayload` if the range has too many intervals.
  */
 export async function readBreakdown(
+  service: Service,
   appName: string,
   { days, interval, by, isSandbox, page }: BreakdownQuery,
-  service: Service,
 ): Promise<Breakdown> {
   const products = by === 'product' ? await listCountedProducts(service, appName) : [];
   const skip = page.skip ?? page.offset ?? 0;

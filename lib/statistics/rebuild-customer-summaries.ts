@@ -27,8 +27,8 @@ const concurrency = 8;
  * aggregator: older data never overwrites newer data.
  */
 export async function rebuildCustomerSummaries(
-  appName: string,
   service: Service,
+  appName: string,
   { usernames: requestedUsernames = [], reportProgress }: RebuildOptions = {},
 ): Promise<RebuildResult> {
   let checked = 0;
@@ -38,7 +38,7 @@ export async function rebuildCustomerSummaries(
   for await (const usernames of batches) {
     const changes = await pMap(
       usernames,
-      async (username) => ({ username, change: await rebuildCustomerSummary({ appName, username }, service) }),
+      async (username) => ({ username, change: await rebuildCustomerSummary(service, { appName, username }) }),
       { concurrency },
     );
     for (const { username, change } of changes) {

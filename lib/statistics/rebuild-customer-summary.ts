@@ -35,8 +35,8 @@ export function findAffectedCustomers(records: readonly StreamRecord[]): Custome
  * locking: a summary of older purchases never replaces a newer one. Returns undefined if the customer does not exist.
  */
 export async function rebuildCustomerSummary(
-  { appName, username }: CustomerKey,
   service: Service,
+  { appName, username }: CustomerKey,
 ): ReturnType<typeof updateCustomerSummary> {
   const listPurchases = async () => await listRepresentativePurchases(service, appName, username, 'subscriptions');
   return await updateCustomerSummary(service, appName, username, listPurchases);

@@ -22,8 +22,8 @@ const concurrency = 10;
  * nothing, and the stream counts what was corrected. Idempotent.
  */
 export async function restateFigures(
-  { name, strategy, commissionRates, exchangeRates: appRates }: RestatedApp,
   service: Service,
+  { name, strategy, commissionRates, exchangeRates: appRates }: RestatedApp,
   { correct, reportProgress }: RestateOptions,
 ): Promise<number> {
   let [checked, found] = [0, 0];

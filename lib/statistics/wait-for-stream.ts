@@ -32,7 +32,7 @@ export async function waitForStream(
 }
 
 /** Deletes the markers among the records, which signals `waitForStream` that the earlier records are counted. */
-export async function deletePassedMarkers(records: readonly StreamRecord[], service: Service): Promise<void> {
+export async function deletePassedMarkers(service: Service, records: readonly StreamRecord[]): Promise<void> {
   const markers = records.filter(({ kind, eventName }) => kind === 'streamMarker' && eventName === 'INSERT');
   if (markers.length > 0)
     await deleteStreamMarkers(

@@ -13,9 +13,9 @@ interface StoreConnection {
 
 /** Lists all stores with the settings of the app for them. */
 export async function listStoreConnections(
+  service: Service,
   appName: string,
   baseUrl: string,
-  service: Service,
 ): Promise<StoreConnection[]> {
   const connected = await listConnectedPlatforms(service, appName);
   return platforms.map((platform) => {

@@ -9,8 +9,7 @@ import type { Service } from '../foundation/service.ts';
 import { minuteMs } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { invalidatePriceList } from '../purchases/price-list-table.ts';
-import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
-import { recordPurchase } from '../purchases/record-purchase.ts';
+import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
 import { recordRefundOutcome, recordRefundRequest } from '../refunds/record-refund-request.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
@@ -33,7 +32,7 @@ const maxDelaySeconds = 900;
  * Records the current state of the purchases in a store notification. Idempotent. While the store is unavailable, the
  * notification is enqueued again with a delay. Throws any other failure, so the queue retries the message.
  */
-export async function processNotification(queued: QueuedNotification, service: Service): Promise<void> {
+export async function processNotification(service: Service, queued: QueuedNotification): Promise<void> {
   const { platform, notification, eventId, receivedAt } = queued;
   const app = await findCachedApp(service, queued.appName);
   if (!app || app.deletedAt !== undefined) return;
@@ -46,16 +45,16 @@ export async function processNotification(queued: QueuedNotification, service: S
   };
   try {
     await recordNotification(queued, { app, recorder, service });
-    await recordWorkerEvent(app.name, { recorder, request }, service);
+    await recordWorkerEvent(service, app.name, { recorder, request });
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
-    await recordWorkerEvent(app.name, { recorder, request, failure }, service);
+    await recordWorkerEvent(service, app.name, { recorder, request, failure });
     if (failure.code !== ('ConnectionFailed' satisfies ErrorCode) || queued.attempt >= maxAttempts) throw failure;
     if (service.now() - receivedAt > delayedAfterMs)
       logError({ worker: 'process-notification', problem: 'NotificationDelayed', app: app.name, eventId }, failure);
-    await recordRenewalNotice(queued, app, service);
-    await requeue(queued, service);
+    await recordRenewalNotice(service, queued, app);
+    await requeue(service, queued);
   }
 }
 
@@ -63,7 +62,7 @@ export async function processNotification(queued: QueuedNotification, service: S
  * Records what the verified notification proves while its store is unavailable, so that a subscriber who has renewed
  * keeps access.
  */
-async function recordRenewalNotice({ platform, notification }: QueuedNotification, app: App, service: Service) {
+async function recordRenewalNotice(service: Service, { platform, notification }: QueuedNotification, app: App) {
   const store = await loadStore(platform);
   const found = store.findRenewalNotice?.(notification);
   if (!found) return;
@@ -105,7 +104,7 @@ async function recordNotification(
       trigger: 'notification',
       observation,
       storeReason: reason,
-      ...(await resolveStoreUser(app.name, observation, service)),
+      ...(await resolveStoreUser(service, app.name, observation)),
       notificationPart: { ...notificationKey, isPartOfSeveral },
       strategy: app.strategy,
       now: service.now(),
@@ -136,7 +135,7 @@ async function claimForNewAlias(
   { app, service }: ProcessingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   if (stored.claims.length > 0) return undefined;
-  const { storeUser } = await resolveStoreUser(app.name, observation, service);
+  const { storeUser } = await resolveStoreUser(service, app.name, observation);
   if (storeUser === undefined) return undefined;
   return await recordPurchase(service, app.name, observation.purchase.purchaseId, {
     trigger: 'notification',
@@ -159,7 +158,7 @@ async function recordFulfilled(
 }
 
 /** Retries with exponential backoff: 5 s after the first attempt, at most 15 min. */
-async function requeue(queued: QueuedNotification, { notificationQueue }: Service): Promise<void> {
+async function requeue({ notificationQueue }: Service, queued: QueuedNotification): Promise<void> {
   const delaySeconds = Math.min(maxDelaySeconds, 5 * 2 ** Math.min(queued.attempt, 10));
   await notificationQueue.send([{ ...queued, attempt: queued.attempt + 1 }], { delaySeconds, group: queued.appName });
 }

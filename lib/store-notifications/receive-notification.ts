@@ -32,11 +32,11 @@ interface NotificationCall {
  * internal error, so the store sends the notification again.
  */
 export async function receiveNotification(
-  lambdaEvent: APIGatewayProxyEvent,
   service: Service,
+  lambdaEvent: APIGatewayProxyEvent,
 ): Promise<APIGatewayProxyResult> {
   try {
-    return await enqueueNotifications(await identifyCall(lambdaEvent, service), service);
+    return await enqueueNotifications(service, await identifyCall(service, lambdaEvent));
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     const { code, status, message, retryable } = failure;
@@ -52,11 +52,11 @@ export async function receiveNotification(
  */
 const rejectedMessage = 'The notification is rejected.';
 
-async function identifyCall(lambdaEvent: APIGatewayProxyEvent, service: Service): Promise<NotificationCall> {
+async function identifyCall(service: Service, lambdaEvent: APIGatewayProxyEvent): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
     appName === undefined
-      ? await authenticateStore(lambdaEvent, { ...service, now: service.now })
+      ? await authenticateStore({ ...service, now: service.now }, lambdaEvent)
       : await findCachedApp(service, appName);
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'The app is not found.');
   const type = `webhook.${endpoint.platform}.called`;
@@ -66,7 +66,7 @@ async function identifyCall(lambdaEvent: APIGatewayProxyEvent, service: Service)
 }
 
 /** Verifies the key in the URL that the operator has configured in the store. */
-async function authenticateStore(lambdaEvent: APIGatewayProxyEvent, service: Service): Promise<App> {
+async function authenticateStore(service: Service, lambdaEvent: APIGatewayProxyEvent): Promise<App> {
   const { app, key } = await authenticate(service, extractQueryCredentials(lambdaEvent));
   requireLevel(key, { keyLevel: 'public', method: 'POST', permissions: [] });
   return app;
@@ -81,8 +81,8 @@ function matchEndpoint(path: string): { endpoint: NotificationEndpoint; appName:
 }
 
 async function enqueueNotifications(
-  { endpoint, app, raw, receivedAt, recorder }: NotificationCall,
   service: Service,
+  { endpoint, app, raw, receivedAt, recorder }: NotificationCall,
 ): Promise<APIGatewayProxyResult> {
   const { platform } = endpoint;
   const store = await loadStore(platform);
@@ -103,12 +103,12 @@ async function enqueueNotifications(
       })),
       { group: app.name },
     );
-    await enqueueStoreMessage({ appName: app.name, platform, raw, receivedAt, notifications }, service);
+    await enqueueStoreMessage(service, { appName: app.name, platform, raw, receivedAt, notifications });
     return toHttpResult(200, received.responseText ?? '');
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     if (failure.code !== 'InvalidPayload') throw failure;
-    await recordWorkerEvent(app.name, { recorder, failure, request: { route: endpoint.paths[0] ?? '' } }, service);
+    await recordWorkerEvent(service, app.name, { recorder, failure, request: { route: endpoint.paths[0] ?? '' } });
     return toHttpResult(200, '');
   }
 }

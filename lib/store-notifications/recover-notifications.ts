@@ -85,9 +85,9 @@ export interface RecoveryProgress {
  * have no settings.
  */
 export async function recoverSince(
+  service: Service,
   name: string,
   { since, onProgress = () => {} }: RecoveryOptions,
-  service: Service,
 ): Promise<StoreRecovery[]> {
   const app = await getApp(service, name);
   const recoveries: StoreRecovery[] = [];
@@ -148,7 +148,7 @@ async function processRecovered(
       throw unavailableError(storeNames[platform], 'The notification cannot be processed now.');
     },
   };
-  return await processNotification(queued, { ...service, notificationQueue: rejectingQueue }).then(
+  return await processNotification({ ...service, notificationQueue: rejectingQueue }, queued).then(
     () => true,
     () => false,
   );
@@ -165,12 +165,12 @@ async function recoverForApps(
   for (const app of [...present.slice(first), ...present.slice(0, first)]) {
     for (const platform of targetPlatforms) {
       if (remainingMs() < minRemainingMs) return;
-      await recoverForApp(app, platform, service);
+      await recoverForApp(service, app, platform);
     }
   }
 }
 
-async function recoverForApp(app: App, platform: Platform, service: Service): Promise<void> {
+async function recoverForApp(service: Service, app: App, platform: Platform): Promise<void> {
   const recorder = createEventRecorder({ type: 'notifications.reconciled', date: service.now() });
   const request = { route: 'reconcile', params: { platform } };
   try {
@@ -183,11 +183,11 @@ async function recoverForApp(app: App, platform: Platform, service: Service): Pr
     if (undelivered.length > 0) await store.deleteEnqueued?.(undelivered, context);
     if (unhandled.length === 0) return;
     recorder.addContent({ notifications: unhandled.map(({ notification: { type } }) => ({ platform, type })) });
-    await recordWorkerEvent(app.name, { recorder, request, response: { quantity: unhandled.length } }, service);
+    await recordWorkerEvent(service, app.name, { recorder, request, response: { quantity: unhandled.length } });
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
-    await recordWorkerEvent(app.name, { recorder, request, failure }, service);
+    await recordWorkerEvent(service, app.name, { recorder, request, failure });
   }
 }
 

@@ -4,9 +4,9 @@ import { findUserOfAlias } from '../purchases/user-alias-table.ts';
 
 /** Finds the customer that a store identifies in an observation by a user alias. */
 export async function resolveStoreUser(
+  service: Service,
   appName: string,
   { userAliases }: Observation,
-  service: Service,
 ): Promise<{ readonly storeUser?: string }> {
   for (const alias of userAliases) {
     const storeUser = await findUserOfAlias(service, appName, alias);

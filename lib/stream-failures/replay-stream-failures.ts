@@ -71,7 +71,7 @@ async function findProblem(run: () => Promise<void>): Promise<{ readonly problem
 async function replayAnnouncements(service: Service, { appName, key, writtenAt }: StreamFailure): Promise<void> {
   const [purchase] = await findStoredItems(service, [key]);
   const range = { from: writtenAt - clockSkewMs, to: service.now() + 1 };
-  if (purchase) await backfillPurchaseDeliveries(appName, { item: purchase.item, range }, service);
+  if (purchase) await backfillPurchaseDeliveries(service, appName, { item: purchase.item, range });
 }
 
 const PurchaseItem = v.object({ entitledUsers: v.array(v.string()) });
@@ -87,7 +87,7 @@ async function replayCounts(
     failures.map(({ key }) => key),
   );
   for (const username of new Set(items.flatMap(listEntitledUsers)))
-    await rebuildCustomerSummary({ appName, username }, service);
+    await rebuildCustomerSummary(service, { appName, username });
   const days = [...new Set(items.flatMap(listCountedDays))].sort();
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return;

@@ -8,16 +8,16 @@ import type { UpdateTrigger } from '../purchases/announced-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { changesPurchase } from '../purchases/purchase-change.ts';
-import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
-import { recordPurchase } from '../purchases/record-purchase.ts';
+import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import type { Md5Alias, UnclaimedPurchases } from '../purchases/user-alias-table.ts';
 import {
   findMd5Alias,
   findUnclaimedPurchases,
   listUnclaimedPurchases,
+  type Md5Alias,
   saveUserAliases,
+  type UnclaimedPurchases,
 } from '../purchases/user-alias-table.ts';
 import { containsAliasOf, listClientAliases } from '../purchases/user-aliases.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';

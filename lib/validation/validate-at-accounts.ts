@@ -17,7 +17,7 @@ export async function validateAtAccounts(
 ): Promise<ValidationOutcome> {
   const { app, service } = context;
   if (platform !== platformTokens.stripe) return await processValidation(request, platform, context);
-  const [account, otherAccount] = await listCheckoutPlatforms(app.name, service);
+  const [account, otherAccount] = await listCheckoutPlatforms(service, app.name);
   try {
     return await processValidation(request, account, context);
   } catch (rejection) {

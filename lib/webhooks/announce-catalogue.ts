@@ -51,10 +51,10 @@ const delaySeconds = 20;
  * webhook URL.
  */
 export async function setAnnouncedCatalogue(
+  service: Service,
   name: string,
   catalogue: unknown,
   options: AnnounceOptions,
-  service: Service,
 ): Promise<AnnounceResult> {
   const after = parse(Catalogue, catalogue);
   const app = await getApp(service, name);
@@ -63,13 +63,13 @@ export async function setAnnouncedCatalogue(
   const before = (await findCatalogue(service, name)) ?? {};
   const pending = await findCatalogueAnnouncement(service, name);
   const isContinued = toCatalogueTag(before) === toCatalogueTag(after);
-  const completed = pending && (await announce(app, { announcement: pending, after: before, options }, service));
+  const completed = pending && (await announce(service, app, { announcement: pending, after: before, options }));
   const products = Object.keys(after).length;
   if (isContinued) return { products, customers: 0, webhooks: 0, ...completed };
   const announcement = { announcementId: randomUUID(), before, startedAt: service.now() };
   await saveCatalogueAnnouncement(service, name, announcement);
   await setCatalogue(service, name, after, toCatalogueTag(before));
-  const announced = await announce(app, { announcement, after, options }, service);
+  const announced = await announce(service, app, { announcement, after, options });
   return { products, ...announced, webhooks: announced.webhooks + (completed?.webhooks ?? 0) };
 }
 
@@ -81,16 +81,16 @@ interface AnnouncedChange {
 
 /** Enqueues the webhooks of a change of the catalogue, then deletes the former catalogue. */
 async function announce(
+  service: Service,
   app: App,
   { announcement, after, options: { wait, rate, reportProgress } }: AnnouncedChange,
-  service: Service,
 ): Promise<Pick<AnnounceResult, 'customers' | 'webhooks'>> {
   const { before } = announcement;
-  const { changes } = await findEntitlementChanges(app, { before, after }, service);
+  const { changes } = await findEntitlementChanges(service, app, { before, after });
   const deliveries = changes.flatMap((change) => buildAnnouncements(app, change, announcement));
   let webhooks = 0;
   for (const [index, batch] of splitIntoChunks(deliveries, rate).entries()) {
-    const created = await pMap(batch, async (delivery) => await createMissing(delivery, service), { concurrency });
+    const created = await pMap(batch, async (delivery) => await createMissing(service, delivery), { concurrency });
     const messages = created.flat();
     if (messages.length > 0) {
       if (index > 0) await wait(secondMs);
@@ -126,7 +126,7 @@ function buildAnnouncements(
  * Creates a delivery and returns its queue message. None if the delivery has been attempted. An earlier call can have
  * created it without a message; a second message for the same attempt has no effect.
  */
-async function createMissing(delivery: WebhookDelivery, service: Service): Promise<WebhookMessage[]> {
+async function createMissing(service: Service, delivery: WebhookDelivery): Promise<WebhookMessage[]> {
   const { appName, deliveryId } = delivery;
   const isNew = await createDeliveryIfAbsent(service, delivery);
   const { state, failedAttempts, dueAt } =

@@ -33,7 +33,7 @@ export async function announceStoreRequest(
   request: StoreRequest,
   { key, date, service }: { readonly key: string; readonly date: EpochMillis; readonly service: Service },
 ): Promise<RequestSubjects> {
-  const subjects = await findSubjects(app.name, request, service);
+  const subjects = await findSubjects(service, app.name, request);
   if (!app.webhookSettings?.events?.includes(eventsByType[request.type])) return subjects;
   const recipients = subjects.usernames.length > 0 ? subjects.usernames : [undefined];
   const notification = { id: toShortDigest(`${app.name}\n${key}`), reason: 'OTHER', date } as const;
@@ -54,7 +54,7 @@ export async function announceStoreRequest(
   return subjects;
 }
 
-async function findSubjects(appName: string, request: StoreRequest, service: Service): Promise<RequestSubjects> {
+async function findSubjects(service: Service, appName: string, request: StoreRequest): Promise<RequestSubjects> {
   if (request.type !== 'consent.rescinded') return { purchases: [], usernames: [] };
   const ids = await listPurchaseIdsByStoreAccount(service, appName, request.appTransactionId, maxPurchases);
   const stored = await findPurchases(service, appName, ids);

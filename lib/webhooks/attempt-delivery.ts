@@ -27,9 +27,9 @@ export interface DeliveryAttempt {
 
 /** Sends the webhook once, with the customer's current purchases, and records an event. */
 export async function attemptDelivery(
+  service: Service,
   delivery: WebhookDelivery,
   sender: WebhookSender,
-  service: Service,
 ): Promise<DeliveryAttempt> {
   const { appName, deliveryId, username, url } = delivery;
   const { secretKey, signingSecret } = sender;
@@ -54,11 +54,12 @@ export async function attemptDelivery(
   const redact = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
   const call = toExternalCall(url, outcome, { startedAt, endedAt: service.now() });
   const bodyExcerpt = 'status' in outcome ? redact(outcome.bodyExcerpt) : '';
-  await recordAttemptEvent(
-    delivery,
-    { outcome, call, bodyExcerpt, sent: { headers, body: JSON.parse(body) } },
-    service,
-  );
+  await recordAttemptEvent(service, delivery, {
+    outcome,
+    call,
+    bodyExcerpt,
+    sent: { headers, body: JSON.parse(body) },
+  });
   return { outcome, startedAt };
 }
 
@@ -99,9 +100,9 @@ interface AttemptResult {
 
 /** Records the event with the notification id as its request id, so the event search finds it by that id. */
 async function recordAttemptEvent(
+  service: Service,
   delivery: WebhookDelivery,
   { outcome, call, bodyExcerpt, sent }: AttemptResult,
-  service: Service,
 ): Promise<void> {
   const { appName, deliveryId, type, username, notification, failedAttempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;
@@ -125,7 +126,7 @@ async function recordAttemptEvent(
     params: { type, attempt: failedAttempts + 1, ...(purchaseId && { purchaseId }) },
     ...sent,
   };
-  await recordWorkerEvent(appName, { recorder, request, response, ...(failure && { failure }) }, service);
+  await recordWorkerEvent(service, appName, { recorder, request, response, ...(failure && { failure }) });
 }
 
 /** Returns the record of a request to a server of the app. */

@@ -67,9 +67,9 @@ export async function backfillDeliveries(
 
 /** Creates and enqueues the missing deliveries of one purchase item. Nothing if the app has no webhook URL. */
 export async function backfillPurchaseDeliveries(
+  service: Service,
   appName: string,
   { item, range }: { readonly item: PurchaseItem; readonly range: TimeRange },
-  service: Service,
 ): Promise<void> {
   const app = await getApp(service, appName);
   const from = Math.max(range.from, service.now() - maxLookbackMs);
@@ -88,10 +88,10 @@ async function backfillPurchases(
   const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, service.now()));
   const missing = await pMap(
     deliveries,
-    async (delivery) => ((await createIfMissing(delivery, service)) ? [delivery] : []),
+    async (delivery) => ((await createIfMissing(service, delivery)) ? [delivery] : []),
     { concurrency },
   );
-  await enqueueDeliveries(missing.flat(), service);
+  await enqueueDeliveries(service, missing.flat());
   return { expected: deliveries.length, created: missing.flat().length };
 }
 
@@ -145,7 +145,7 @@ async function findAnnouncements(
 }
 
 /** Returns whether to enqueue the delivery: it was missing, or its first queue message may be lost. */
-async function createIfMissing(delivery: WebhookDelivery, service: Service): Promise<boolean> {
+async function createIfMissing(service: Service, delivery: WebhookDelivery): Promise<boolean> {
   if (await createDeliveryIfAbsent(service, delivery)) return true;
   const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);
   const { state, failedAttempts, dueAt, createdAt } = existing ?? delivery;

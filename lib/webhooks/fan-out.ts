@@ -23,13 +23,13 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
  * reports a record before it that no repetition can process.
  */
 export async function fanOutDeliveries(
-  records: readonly StreamRecord[],
   service: Service,
+  records: readonly StreamRecord[],
 ): Promise<string | undefined> {
   // Once per batch of records. Not from the app cache, because a webhook URL may have just been set.
   const findAppOnce = memoize(async (appName: string) => await findApp(service, appName));
   const outcomes = await Promise.all(
-    records.map(async (record) => await createDeliveries(record, findAppOnce, service)),
+    records.map(async (record) => await createDeliveries(service, record, findAppOnce)),
   );
   const failedIndexes = new Set(
     outcomes.flatMap(({ failure }, index) => (failure && !isPermanent(failure) ? [index] : [])),
@@ -40,7 +40,7 @@ export async function fanOutDeliveries(
       const ownDeliveries = outcomes.map(({ deliveries }) =>
         deliveries.filter((delivery) => delivery.appName === appName),
       );
-      const failure = await catchFailure(async () => await enqueueDeliveries(ownDeliveries.flat(), service));
+      const failure = await catchFailure(async () => await enqueueDeliveries(service, ownDeliveries.flat()));
       if (!failure) return;
       for (const [index, deliveries] of ownDeliveries.entries()) if (deliveries.length > 0) failedIndexes.add(index);
     }),
@@ -49,7 +49,7 @@ export async function fanOutDeliveries(
   const firstFailed = Math.min(...failedIndexes);
   const passed = skipped.filter((index) => index < firstFailed);
   const failures = passed.flatMap((index) => toStreamFailure(records[index], outcomes[index]?.failure) ?? []);
-  const reportFailure = await catchFailure(async () => await reportStreamFailures(failures, service));
+  const reportFailure = await catchFailure(async () => await reportStreamFailures(service, failures));
   return records[reportFailure ? (passed[0] ?? firstFailed) : firstFailed]?.sequenceNumber;
 }
 
@@ -76,10 +76,10 @@ interface RecordOutcome {
 
 type FindApp = (appName: string) => Promise<App | undefined>;
 
-async function createDeliveries(record: StreamRecord, findApp: FindApp, service: Service): Promise<RecordOutcome> {
+async function createDeliveries(service: Service, record: StreamRecord, findApp: FindApp): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
-    const deliveries = await buildDeliveriesOfRecord(record, findApp, service);
+    const deliveries = await buildDeliveriesOfRecord(service, record, findApp);
     await pMap(deliveries, async (delivery) => await createDeliveryIfAbsent(service, delivery), { concurrency });
     created = deliveries;
   });
@@ -87,24 +87,24 @@ async function createDeliveries(record: StreamRecord, findApp: FindApp, service:
 }
 
 async function buildDeliveriesOfRecord(
+  service: Service,
   record: StreamRecord,
   findApp: FindApp,
-  service: Service,
 ): Promise<readonly WebhookDelivery[]> {
-  if (record.kind === 'grant') return await buildGrantDeliveries(record, service, findApp);
-  if (record.kind === 'refundRequest') return await buildRefundDeliveries(record, service, findApp);
-  return await buildPurchaseDeliveries(record, findApp, service);
+  if (record.kind === 'grant') return await buildGrantDeliveries(service, record, findApp);
+  if (record.kind === 'refundRequest') return await buildRefundDeliveries(service, record, findApp);
+  return await buildPurchaseDeliveries(service, record, findApp);
 }
 
 async function buildPurchaseDeliveries(
+  service: Service,
   record: StreamRecord,
   findApp: FindApp,
-  service: Service,
 ): Promise<readonly WebhookDelivery[]> {
   const announcements = computeFromRecord(() => readStreamRecord(record));
   const app = announcements && (await findApp(announcements.appName));
   return announcements && app
-    ? buildDeliveries(await omitErasedRecipients(announcements, service), app, service.now())
+    ? buildDeliveries(await omitErasedRecipients(service, announcements), app, service.now())
     : [];
 }
 
@@ -113,8 +113,8 @@ async function buildPurchaseDeliveries(
  * have been erased since.
  */
 async function omitErasedRecipients(
-  announcements: PurchaseAnnouncements,
   service: Service,
+  announcements: PurchaseAnnouncements,
 ): Promise<PurchaseAnnouncements> {
   const { appName, recipients } = announcements;
   return { ...announcements, recipients: await selectExistingCustomers(service, appName, recipients) };
@@ -159,8 +159,8 @@ export function buildDeliveries(
 
 /** Enqueues new deliveries of one app in the app's message group, so its backlog does not delay other apps. */
 export async function enqueueDeliveries(
-  deliveries: readonly WebhookDelivery[],
   { webhookQueue }: Service,
+  deliveries: readonly WebhookDelivery[],
 ): Promise<void> {
   const [first] = deliveries;
   if (!first) return;

@@ -16,8 +16,8 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
  * erased.
  */
 export async function buildGrantDeliveries(
-  { appName, before, after }: StreamRecord,
   service: Service,
+  { appName, before, after }: StreamRecord,
   findApp: (appName: string) => Promise<App | undefined>,
 ): Promise<readonly WebhookDelivery[]> {
   const previous = computeFromRecord(() => before && parse(Grant, before, 'InternalError'));

@@ -61,7 +61,7 @@ const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];
 const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([...urls, ...sandboxUrls]);
 
 /** Sends a webhook of type `test` to all URLs, disabled ones included: a successful response enables the URL. */
-export async function sendTestWebhook(name: string, service: Service): Promise<readonly WebhookDelivery[]> {
+export async function sendTestWebhook(service: Service, name: string): Promise<readonly WebhookDelivery[]> {
   const { webhookSettings } = await getApp(service, name);
   const urls = webhookSettings ? listUrls(webhookSettings) : [];
   if (urls.length === 0) throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);
@@ -69,6 +69,6 @@ export async function sendTestWebhook(name: string, service: Service): Promise<r
   const notification = { id: randomUUID(), reason: 'TEST', date: createdAt } as const;
   const deliveries = urls.map((url) => buildDelivery({ appName: name, type: 'test', url, notification, createdAt }));
   for (const delivery of deliveries) await createDeliveryIfAbsent(service, delivery);
-  await enqueueDeliveries(deliveries, service);
+  await enqueueDeliveries(service, deliveries);
   return deliveries;
 }

@@ -9,9 +9,9 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
 
 /** Returns the URLs that the app's current settings select for the delivery; for a test, all URLs. */
 export async function getCurrentUrls(
+  service: Service,
   { type, notification, storeRequest }: WebhookDelivery,
   app: App,
-  service: Service,
 ): Promise<readonly string[]> {
   const { urls = [], sandboxUrls = [] } = app.webhookSettings ?? {};
   if (type === 'test') return [...urls, ...sandboxUrls];
@@ -27,9 +27,9 @@ export async function getCurrentUrls(
  * that already has a delivery of the notification gets no second one. Returns the delivery in its final state.
  */
 export async function redirectDelivery(
+  service: Service,
   delivery: WebhookDelivery,
   urls: readonly string[],
-  service: Service,
 ): Promise<WebhookDelivery> {
   const { appName, type, username, notification, refundRequest, storeRequest } = delivery;
   const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
@@ -47,15 +47,15 @@ export async function redirectDelivery(
       createdAt: service.now(),
     }),
   );
-  for (const replacement of replacements) await createOrRestart(replacement, service);
-  await enqueueDeliveries(replacements, service);
+  for (const replacement of replacements) await createOrRestart(service, replacement);
+  await enqueueDeliveries(service, replacements);
   return replacements.length > 0
     ? { ...deadDelivery, state: 'redirected' }
     : markDead(delivery, 'The app removed the webhook URL.');
 }
 
 /** Creates the delivery. Restarts an existing one whose URL was removed and is now set again. */
-async function createOrRestart(delivery: WebhookDelivery, service: Service): Promise<void> {
+async function createOrRestart(service: Service, delivery: WebhookDelivery): Promise<void> {
   if (await createDeliveryIfAbsent(service, delivery)) return;
   const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);
   if (existing?.state === 'redirected')

@@ -11,8 +11,8 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
 
 /** Builds the deliveries of a new refund request. None for an app that has not switched them on. */
 export async function buildRefundDeliveries(
-  { appName, before, after }: StreamRecord,
   service: Service,
+  { appName, before, after }: StreamRecord,
   findApp: (appName: string) => Promise<App | undefined>,
 ): Promise<readonly WebhookDelivery[]> {
   const request = computeFromRecord(() => (before ? undefined : after && parse(RefundRequest, after, 'InternalError')));

@@ -23,10 +23,10 @@ const maxEvents = 100;
  * or, for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if there is no such
  * event, `InvalidPayload` if the events have no recipient or the app has no webhook URL.
  */
-export async function repeatWebhooks(app: App, reqId: string, service: Service): Promise<readonly WebhookDelivery[]> {
-  const events = await findEvents(app.name, reqId, service);
+export async function repeatWebhooks(service: Service, app: App, reqId: string): Promise<readonly WebhookDelivery[]> {
+  const events = await findEvents(service, app.name, reqId);
   if (events.length === 0) throw new ServiceError('ResourceNotFound', 'The request is not found.');
-  const purchases = await loadPurchases(app.name, events, service);
+  const purchases = await loadPurchases(service, app.name, events);
   const subjects = new Map(events.flatMap((event) => findRecipients(event, purchases)));
   if (subjects.size === 0) throw new ServiceError('InvalidPayload', 'The request has no customer.');
   const input = { id: randomUUID(), createdAt: service.now(), purchases };
@@ -35,12 +35,12 @@ export async function repeatWebhooks(app: App, reqId: string, service: Service):
   );
   if (deliveries.length === 0) throw new ServiceError('InvalidPayload', 'The webhook URL is missing.');
   for (const delivery of deliveries) await createDeliveryIfAbsent(service, delivery);
-  await enqueueDeliveries(deliveries, service);
+  await enqueueDeliveries(service, deliveries);
   return deliveries;
 }
 
 /** Lists the events of a request id, or the event with this event id; oldest first. */
-async function findEvents(appName: string, reqId: string, service: Service): Promise<EventRecord[]> {
+async function findEvents(service: Service, appName: string, reqId: string): Promise<EventRecord[]> {
   const [eventById, taggedEvents] = await Promise.all([
     findEvent(service, appName, reqId),
     listEventsByTags(service, appName, [reqId], maxEvents),
@@ -54,9 +54,9 @@ type PurchasesById = ReadonlyMap<string, EntitledPurchase>;
 
 /** Loads the current state of the purchases in the events. */
 async function loadPurchases(
+  service: Service,
   appName: string,
   events: readonly EventRecord[],
-  service: Service,
 ): Promise<PurchasesById> {
   const rows = events.flatMap((event) =>
     isStoreEvent(event) ? event.content.purchases : event.content.purchases.slice(0, 1),

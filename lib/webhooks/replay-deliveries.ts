@@ -14,15 +14,15 @@ import { listDeliveryPage } from './list-deliveries.ts';
  * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such
  * delivery, and `Conflict` if it is being sent or if deliveries for other URLs have replaced it.
  */
-export async function replayDelivery(appName: string, deliveryId: string, service: Service): Promise<WebhookDelivery> {
+export async function replayDelivery(service: Service, appName: string, deliveryId: string): Promise<WebhookDelivery> {
   const delivery = await findDelivery(service, appName, deliveryId);
   if (!delivery) throw new ServiceError('ResourceNotFound', 'The delivery is not found.');
   if (delivery.state === 'redirected') throw conflict('Deliveries for other URLs have replaced the delivery.');
-  await keepOrder([delivery], service);
-  const replayed = await reset(delivery, service);
+  await keepOrder(service, [delivery]);
+  const replayed = await reset(service, delivery);
   if (!replayed) throw conflict('The delivery is being sent.');
-  await endBackoff([replayed], service);
-  await enqueueDeliveries([replayed], service);
+  await endBackoff(service, [replayed]);
+  await enqueueDeliveries(service, [replayed]);
   return replayed;
 }
 
@@ -33,7 +33,7 @@ const isBeingSent = ({ state, failedAttempts, nextAttemptAt }: WebhookDelivery):
   state === 'pending' && failedAttempts === 0 && nextAttemptAt === undefined;
 
 /** Returns undefined if the delivery is being sent, or if another worker has changed it. */
-async function reset(delivery: WebhookDelivery, service: Service): Promise<WebhookDelivery | undefined> {
+async function reset(service: Service, delivery: WebhookDelivery): Promise<WebhookDelivery | undefined> {
   if (isBeingSent(delivery)) return undefined;
   const time = service.now();
   const after = resetForReplay(delivery, time);
@@ -41,13 +41,13 @@ async function reset(delivery: WebhookDelivery, service: Service): Promise<Webho
 }
 
 /** Adds forwards to their chains before the first one is enqueued, so that they are sent in order again. */
-async function keepOrder(replayed: readonly WebhookDelivery[], service: Service): Promise<void> {
+async function keepOrder(service: Service, replayed: readonly WebhookDelivery[]): Promise<void> {
   const entries = replayed.flatMap((delivery) => toChainEntry(delivery) ?? []);
   await pMap(entries, async (entry) => await addToForwardChain(service, entry, service.now()), { concurrency });
 }
 
 /** Ends the backoff of the URLs, which would postpone the attempts that the operator requests now. */
-async function endBackoff(replayed: readonly WebhookDelivery[], service: Service): Promise<void> {
+async function endBackoff(service: Service, replayed: readonly WebhookDelivery[]): Promise<void> {
   const byUrl = new Map(replayed.map(({ url, appName }) => [url, appName]));
   await pMap(byUrl, async ([url, appName]) => await saveUrlBackoff(service, appName, url, {}), { concurrency });
 }
@@ -72,9 +72,9 @@ const concurrency = 25;
  * for a range that ends in the future.
  */
 export async function replayDeliveries(
+  service: Service,
   appName: string,
   range: ReplayRange,
-  service: Service,
 ): Promise<{ readonly replayed: number; readonly isComplete: boolean }> {
   if (range.enddate > service.now()) throw new ServiceError('InvalidPayload', 'enddate must not be in the future.');
   const selected: WebhookDelivery[] = [];
@@ -85,11 +85,11 @@ export async function replayDeliveries(
     selected.push(...page.rows.filter((delivery) => !isBeingSent(delivery)));
     cursor = page.next;
   } while (cursor !== undefined && selected.length < maxReplayed);
-  await keepOrder(selected, service);
+  await keepOrder(service, selected);
   // The list has the newest first.
-  const changed = await pMap(selected.reverse(), async (delivery) => await reset(delivery, service), { concurrency });
+  const changed = await pMap(selected.reverse(), async (delivery) => await reset(service, delivery), { concurrency });
   const enqueued = changed.filter((delivery) => delivery !== undefined);
-  await endBackoff(enqueued, service);
-  await enqueueDeliveries(enqueued, service);
+  await endBackoff(service, enqueued);
+  await enqueueDeliveries(service, enqueued);
   return { replayed: enqueued.length, isComplete: cursor === undefined };
 }

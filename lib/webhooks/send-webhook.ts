@@ -21,7 +21,7 @@ const clockSkewMs = 2 * secondMs;
  * Attempts a pending delivery, saves the result and schedules the retry. Ignores duplicate and stale messages. At least
  * once: after a crash, the queue message or the due item repeats the attempt, with the same `webhook-id`.
  */
-export async function sendWebhook(message: WebhookMessage, service: Service): Promise<void> {
+export async function sendWebhook(service: Service, message: WebhookMessage): Promise<void> {
   const { appName, deliveryId, failedAttempts } = message;
   const delivery = await findDelivery(service, appName, deliveryId);
   if (delivery?.state !== 'pending' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
@@ -29,20 +29,20 @@ export async function sendWebhook(message: WebhookMessage, service: Service): Pr
   // Due and replayed forwards arrive here. They have their own queue, because their servers must not delay webhooks.
   if (delivery.type === 'forward') return await service.forwardQueue.send([message], { group: appName });
   if ((delivery.nextAttemptAt ?? 0) > service.now() + clockSkewMs) return;
-  const result = await attemptOrSkip(delivery, service).catch((error: unknown) =>
+  const result = await attemptOrSkip(service, delivery).catch((error: unknown) =>
     countInternalFailure(delivery, error, service.now()),
   );
-  await saveAndReschedule(delivery, result, service);
+  await saveAndReschedule(service, delivery, result);
 }
 
 /** Attempts the delivery, or postpones, redirects or ends it without an attempt. Returns the resulting delivery. */
-async function attemptOrSkip(delivery: WebhookDelivery, service: Service): Promise<WebhookDelivery> {
+async function attemptOrSkip(service: Service, delivery: WebhookDelivery): Promise<WebhookDelivery> {
   const { appName, url } = delivery;
   const [sender, urlHealth] = await Promise.all([readSender(service, appName), readUrlHealth(service, appName, url)]);
   if (!sender?.app.webhookSettings || sender.app.deletedAt !== undefined)
     return markDead(delivery, 'The app has disabled webhooks.');
-  const urls = await getCurrentUrls(delivery, sender.app, service);
-  if (!urls.includes(url)) return await redirectDelivery(delivery, urls, service);
+  const urls = await getCurrentUrls(service, delivery, sender.app);
+  if (!urls.includes(url)) return await redirectDelivery(service, delivery, urls);
   return skipIfBlocked(delivery, urlHealth, service.now()) ?? (await send(delivery, { sender, urlHealth, service }));
 }
 
@@ -65,7 +65,7 @@ async function send(
   delivery: WebhookDelivery,
   { sender, urlHealth, service }: { sender: WebhookSender; urlHealth: WebhookUrlHealth; service: Service },
 ): Promise<WebhookDelivery> {
-  const { outcome, startedAt } = await attemptDelivery(delivery, sender, service);
+  const { outcome, startedAt } = await attemptDelivery(service, delivery, sender);
   await updateUrlHealth(delivery, { outcome, urlHealth, service });
   return applyAttempt(delivery, outcome, { now: service.now(), random: Math.random(), startedAt });
 }
@@ -80,7 +80,7 @@ function logDeath(
   logError({ worker: 'send-webhook', problem: 'WebhookDead', app: appName, deliveryId }, failure);
 }
 
-async function saveAndReschedule(before: WebhookDelivery, after: WebhookDelivery, service: Service): Promise<void> {
+async function saveAndReschedule(service: Service, before: WebhookDelivery, after: WebhookDelivery): Promise<void> {
   const isSaved = await replaceDelivery(service, before, after, service.now());
   if (isSaved) logDeath(before, after);
   if (!isSaved || after.state !== 'pending' || after.failedAttempts === before.failedAttempts) return;

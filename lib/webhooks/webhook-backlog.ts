@@ -21,9 +21,9 @@ const listDates = (rows: readonly WebhookDelivery[]): EpochMillis[] =>
 
 /** Lists the creation dates of the app's pending or dead deliveries with a failed attempt, at most 1,000. */
 export async function getWebhookBacklog(
+  service: Service,
   appName: string,
   state: 'pending' | 'dead',
-  service: Service,
 ): Promise<WebhookBacklog> {
   const { rows, next } = await listDeliveryPage(service, appName, { state, limit: maxDeliveries });
   return { dates: listDates(rows), isComplete: next === undefined };
@@ -32,7 +32,7 @@ export async function getWebhookBacklog(
 const maxNewest = 100;
 
 /** Lists the newest deliveries of the app. */
-export const listNewestDeliveries = async (appName: string, service: Service): Promise<readonly WebhookDelivery[]> =>
+export const listNewestDeliveries = async (service: Service, appName: string): Promise<readonly WebhookDelivery[]> =>
   (await listDeliveryPage(service, appName, { limit: maxNewest })).rows;
 
 /**
@@ -51,9 +51,9 @@ const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Lists the webhook URLs of the app with their health, and what the newest deliveries say about them. */
 export async function listWebhookUrls(
+  service: Service,
   { name, webhookSettings }: App,
   newest: readonly WebhookDelivery[],
-  service: Service,
 ) {
   const { urls = [], sandboxUrls = [] } = webhookSettings ?? {};
   const listed = [...new Set([...urls, ...sandboxUrls])].map(async (url) => {

@@ -1,10 +1,8 @@
 import { Webhook } from 'standardwebhooks';
-import type { Entitlements } from '../entitlements/entitlements.ts';
-import { toEntitlementRecords } from '../entitlements/entitlements.ts';
+import { type Entitlements, toEntitlementRecords } from '../entitlements/entitlements.ts';
 import { type EpochMillis, secondMs } from '../foundation/time.ts';
 import { applyVocabulary, type Vocabulary } from '../foundation/vocabulary.ts';
-import type { Purchase } from '../purchases/purchase.ts';
-import { isUnpaid } from '../purchases/purchase.ts';
+import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
 import type { WebhookDelivery, WebhookNotification } from './delivery.ts';

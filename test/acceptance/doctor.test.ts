@@ -277,7 +277,7 @@ describe('doctor', () => {
 
   it('names a webhook URL that responded with 410, without its query', async () => {
     const { appName } = await givenApp({}, [`${goneServer.url}/hook?token=secret`]);
-    await sendTestWebhook(appName, getService());
+    await sendTestWebhook(getService(), appName);
     const findHealth = async () => await findUrlHealth(getService(), appName, `${goneServer.url}/hook?token=secret`);
     await waitFor('410', findHealth, ({ disabledAt }) => disabledAt !== undefined);
     const report = await doctor(appName);
@@ -289,7 +289,7 @@ describe('doctor', () => {
     const closed = await startHttpServer(() => {});
     await closed.close();
     const { appName } = await givenApp({}, [closed.url]);
-    await sendTestWebhook(appName, getService());
+    await sendTestWebhook(getService(), appName);
     const findHealth = async () => await findUrlHealth(getService(), appName, closed.url);
     await waitFor('backoff', findHealth, ({ backoffUntil }) => backoffUntil !== undefined);
     expectOnly(await doctor(appName), {

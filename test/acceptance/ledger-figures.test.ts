@@ -108,7 +108,7 @@ async function synchronize(keys: IssuedApiKeys): Promise<void> {
   await router.poll(keys.appName);
   await deliver(keys);
   for (const { purchaseId } of await listPurchaseRows(keys))
-    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.service);
+    await refreshPurchase(router.service, { appName: keys.appName, purchaseId: String(purchaseId) });
 }
 
 function recountWithPython(ledger: object) {

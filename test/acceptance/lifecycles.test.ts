@@ -294,7 +294,7 @@ async function processLate({ appName }: IssuedApiKeys, choosePosition: () => num
  */
 async function refreshAll({ appName }: IssuedApiKeys): Promise<void> {
   for (const purchaseId of (await loadPurchases(appName)).keys()) {
-    await refreshPurchase({ appName, purchaseId }, router.service);
+    await refreshPurchase(router.service, { appName, purchaseId });
   }
 }
 

@@ -88,7 +88,7 @@ async function buyPending(platform: Platform, type: (typeof types)[number], term
       await service.callControl(`/purchases/${id}/${action}`, {});
       await processNotifications();
     },
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId: await findId() }, router.service),
+    refresh: async () => await refreshPurchase(router.service, { appName: keys.appName, purchaseId: await findId() }),
     readPurchase: async () =>
       (await callEndpoint(getPurchase, { headers, params: { purchaseId: await findId() } })).body,
     readCustomer: async () => ({

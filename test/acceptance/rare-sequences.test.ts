@@ -501,7 +501,7 @@ async function refreshRows(keys: IssuedApiKeys, username: string) {
   const isOwn = ({ entitledUsers }: { entitledUsers?: readonly string[] }) =>
     entitledUsers?.includes(username) ?? false;
   for (const { purchaseId } of (await listPurchaseRows(keys)).filter(isOwn)) {
-    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId: String(purchaseId) });
   }
   return (await listPurchaseRows(keys)).filter(isOwn);
 }

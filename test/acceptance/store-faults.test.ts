@@ -116,7 +116,7 @@ async function takeNotifications(): Promise<readonly APIGatewayProxyEvent[]> {
 /** Returns the steps that receive store notifications and process the queue until it is empty. */
 const createSteps = (notifications: readonly APIGatewayProxyEvent[]) => [
   ...notifications.map(
-    (notification) => async () => (await receiveNotification(notification, depsWithFaults)).statusCode === 200,
+    (notification) => async () => (await receiveNotification(depsWithFaults, notification)).statusCode === 200,
   ),
   processQueue,
 ];
@@ -129,7 +129,7 @@ async function processQueue(): Promise<boolean> {
     const { batchItemFailures } = await handleBatch({ Records: [{ messageId: '1', body }] } as SQSEvent, {
       worker: 'process-notification',
       schema: QueuedNotification,
-      handle: async (message) => await processNotification(message, depsWithFaults),
+      handle: async (message) => await processNotification(depsWithFaults, message),
     });
     if (batchItemFailures.length > 0) return false;
     queue.shift();

@@ -7,8 +7,7 @@ import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { setCatalogue, setSandboxRule } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setCatalogue, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { createGrant } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
@@ -321,7 +320,7 @@ async function checkRound(owned: readonly OwnedPurchase[], round: number, keys: 
   // One after the other: the order of the claims of one store account is then the order of the histories.
   for (const purchase of validating) validations.set(purchase, await validate(purchase, keys));
   for (const { purchaseId } of await listPurchaseRows(keys)) {
-    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.service);
+    await refreshPurchase(router.service, { appName: keys.appName, purchaseId: String(purchaseId) });
   }
   const rows = await listPurchaseRows(keys);
   for (const purchase of owned) {
@@ -386,7 +385,7 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
 async function refreshUnverified(keys: IssuedApiKeys): Promise<void> {
   for (const { purchaseId, unverifiedSince } of await listPurchaseRows(keys)) {
     if (unverifiedSince !== undefined)
-      await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.service);
+      await refreshPurchase(router.service, { appName: keys.appName, purchaseId: String(purchaseId) });
   }
 }
 
@@ -422,7 +421,7 @@ async function checkRenewalsInOutage(
   await service.callControl('/clock', { set: new Date(first.end + 2 * hourMs).toISOString() });
   service.freezeClock();
   for (const { purchaseId } of renewing) {
-    await refreshPurchase({ appName: keys.appName, purchaseId }, router.service).catch(ignoreOutage);
+    await refreshPurchase(router.service, { appName: keys.appName, purchaseId }).catch(ignoreOutage);
   }
   const rows = await listPurchaseRows(keys);
   const problems: Problem[] = [];

@@ -41,12 +41,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
       purchaseDate: startDate + 31 * dayMs,
     });
     await recordPurchase(service, app.name, 'store_a:1', buildValidationInput('ann', observation));
-    await exportApp(app, target, service, { kind: 'full' });
+    await exportApp(service, app, target, { kind: 'full' });
     const renewedAt = startDate + 31 * dayMs;
     service.moveTo(renewedAt);
     const renewed = { ...observation, asOf: renewedAt, transactions: [...observation.transactions, renewal] };
     await recordPurchase(service, app.name, 'store_a:1', { ...buildValidationInput('ann', renewed), now: renewedAt });
-    await exportApp(app, target, service, { kind: 'changes' });
+    await exportApp(service, app, target, { kind: 'changes' });
 
     const { stdout, stderr } = spawnSync(python ?? '', ['-c', runQuery], {
       cwd: folder,

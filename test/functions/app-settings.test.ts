@@ -52,7 +52,7 @@ describe('PATCH /v3/app', () => {
     const { body } = await callWithSecretKey(changeApp, keys, { body: { alertUrl } });
     expect(body).toMatchObject({ ok: true, alertUrl: shown });
     const other = await service.createApp([]);
-    await setAlertUrl(other.appName, alertUrl, getService());
+    await setAlertUrl(getService(), other.appName, alertUrl);
     expect((await callWithSecretKey(getApp, other)).body).toMatchObject({ alertUrl: shown });
     expect(await readEvents()).not.toContain('XXXXXXXX9');
     const rejected = await callWithSecretKey(changeApp, keys, { body: { alertUrl: 'https://169.254.169.254/' } });

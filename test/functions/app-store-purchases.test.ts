@@ -276,7 +276,7 @@ describe('the purchase of a member (App Store) after the reversal of a refund', 
     await fixture.setNotificationUrl('store_a', null);
     await reverse();
     await fixture.callControl('/clock', { advance: 'P10D' });
-    await refreshPurchase({ appName: keys.appName, purchaseId: `store_a:${member.id}` }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId: `store_a:${member.id}` });
     expectAccess(await fetchPurchase());
   });
 });

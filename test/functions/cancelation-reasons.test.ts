@@ -31,7 +31,7 @@ async function givenSubscription(platform: Platform) {
   return {
     act: async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {}),
     readAfterRefresh: async () => {
-      await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+      await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
       return (await callWithSecretKey(getPurchase, keys, { params })).body;
     },
     validateAgain: async () => (await service.validate(keys, validate)).body.data?.collection?.[0],

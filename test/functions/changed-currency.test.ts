@@ -38,7 +38,7 @@ async function givenChangedCurrency(platform: Platform) {
   await fixture.callControl('/clock', { set: new Date(renewsAt).toISOString() });
   await fixture.callControl(`/purchases/${id}/renew`, platform === 'store_c' ? {} : dollars);
   await fixture.processNotifications();
-  await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+  await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
   // Only the client of the Microsoft Store reports the price.
   if (platform === 'store_c') {
     const { validate: current } = await fixture.callControl(`/purchases/${id}`);

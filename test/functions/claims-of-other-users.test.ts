@@ -45,7 +45,7 @@ async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<rea
     observation: look,
     strategy: 'first',
     now,
-    ...(await resolveStoreUser(keys.appName, look, getService())),
+    ...(await resolveStoreUser(getService(), keys.appName, look)),
   });
   return await ownersOf(purchaseId);
 }

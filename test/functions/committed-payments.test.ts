@@ -38,7 +38,7 @@ async function givenPlan(platform: Platform, order: object) {
     perform,
     fetchPurchase,
     act: async (action: string) => await perform(`/purchases/${id}/${action}`),
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService()),
+    refresh: async () => await refreshPurchase(getService(), { appName: keys.appName, purchaseId }),
     listPayments: async () => await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId]),
   };
 }

@@ -80,7 +80,7 @@ describe('Customers with many purchases', () => {
         subscription: await get(api.getCustomerSubscription),
         transactions: await get(api.getCustomerTransactions, { limit: '20' }),
         access: await get(listPurchases, { customerId: username, active: 'true' }),
-        aggregator: await measureReads(async () => await aggregateStreamRecords([record], 'shard-0', getService())),
+        aggregator: await measureReads(async () => await aggregateStreamRecords(getService(), [record], 'shard-0')),
       };
     };
     const [few, many] = [await measure(105), await measure(220)];

@@ -41,7 +41,7 @@ describe('deleteApp', () => {
   it('keeps its purchases, and removes them from the refresh schedule when they are due', async () => {
     const { keys, purchaseId, readItem } = await givenDeletedApp();
     await service.callControl('/clock', { advance: 'PT1H' });
-    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     const item = await readItem();
     expect(item).toMatchObject({ purchase: expect.anything() });
     expect(item).not.toHaveProperty('duePk');
@@ -52,7 +52,7 @@ describe('deleteApp', () => {
     const { keys } = await givenDeletedApp();
     const isDeleted = { code: 'AppNotFound', message: `The app ${keys.appName} is deleted.` };
     await expect(setStrategy(getService(), keys.appName, 'first')).rejects.toMatchObject(isDeleted);
-    await expect(sendTestWebhook(keys.appName, getService())).rejects.toMatchObject(isDeleted);
+    await expect(sendTestWebhook(getService(), keys.appName)).rejects.toMatchObject(isDeleted);
     await expect(deleteApp(getService(), keys.appName, getService().now())).rejects.toMatchObject(isDeleted);
     await expect(createApp(getService(), keys.appName, getService().now())).rejects.toMatchObject({ code: 'Conflict' });
   });

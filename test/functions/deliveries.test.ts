@@ -54,7 +54,7 @@ async function deliver(username: string, { createdAt = getService().now() } = {}
     createdAt,
   });
   await createDeliveryIfAbsent(getService(), delivery);
-  await enqueueDeliveries([delivery], getService());
+  await enqueueDeliveries(getService(), [delivery]);
   await queues.drain();
   return delivery.deliveryId;
 }

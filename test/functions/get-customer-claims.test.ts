@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CustomerClaim } from '../../lib/api/customers.ts';
-import { getCustomerClaims } from '../../lib/api/customers.ts';
+import { type CustomerClaim, getCustomerClaims } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { hourMs } from '../../lib/foundation/time.ts';

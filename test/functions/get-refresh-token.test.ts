@@ -38,7 +38,7 @@ describe('GET /v3/purchases/:purchaseId/refresh_token', () => {
     const fetchLatestRefresh = async () =>
       (await callWithSecretKey(getRefreshToken, keys, { params: { purchaseId } })).body.latestRefresh;
     expect(await fetchLatestRefresh()).toBeUndefined();
-    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     expect(await fetchLatestRefresh()).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 

@@ -35,7 +35,7 @@ describe('GET /v3/stats/mrr', () => {
       if (step.startsWith('P')) await fixture.callControl('/clock', { advance: step });
       else await fixture.callControl(`/purchases/${id}/${step}`, {});
       await fixture.processNotifications();
-      await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+      await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     }
     await aggregatePartitions([purchasePartition(keys.appName, purchaseId)]);
     const today = toUtcDay(getService().now());

@@ -41,7 +41,7 @@ async function buy(order: object, settings: object = {}) {
     validateAgain: async () =>
       (await service.validate(keys, (await service.callControl(`/purchases/${encodeURIComponent(id)}`)).validate)).body,
     act: async (action: string) => await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {}),
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService()),
+    refresh: async () => await refreshPurchase(getService(), { appName: keys.appName, purchaseId }),
     read: async () =>
       (
         await callWithSecretKey(getPurchase, keys, {
@@ -288,11 +288,11 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     const { appName } = bought.keys;
     expect(await bought.validate({ license: {} })).toMatchObject({ ok: false, code: 6778006 });
     await bought.validate();
-    expect(await checkStoreKeys(appName, getService())).toEqual([]);
+    expect(await checkStoreKeys(getService(), appName)).toEqual([]);
     await advance('P65D');
     await bought.refresh();
     expect(await bought.read()).toMatchObject({ isExpired: true });
-    expect(await checkStoreKeys(appName, getService())).toMatchObject([
+    expect(await checkStoreKeys(getService(), appName)).toMatchObject([
       { code: 'store-keys-expired', severity: 'warning', app: appName, platform: 'store_c' },
     ]);
     expect(await bought.validateAgain()).toMatchObject({ ok: true });
@@ -301,6 +301,6 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     await advance('P3D');
     expect(await bought.refresh()).toBe(true);
     expect(await findExpiredKey(bought)).toBeUndefined();
-    expect(await checkStoreKeys(appName, getService())).toEqual([]);
+    expect(await checkStoreKeys(getService(), appName)).toEqual([]);
   });
 });

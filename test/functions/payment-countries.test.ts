@@ -31,7 +31,7 @@ async function readCountry(platform: Platform, order: object, actions: readonly 
   const purchaseId = withPlatform(platform, body.data.collection[0].purchaseId);
   for (const action of actions) {
     await service.callControl(`/purchases/${id}/${action}`, {});
-    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
   }
   const purchase = await findPurchase(getService(), keys.appName, purchaseId);
   const transaction = await findTransaction(getService(), keys.appName, purchase?.purchase.transactionId ?? '');

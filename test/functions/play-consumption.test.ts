@@ -46,7 +46,7 @@ async function buy(type: string) {
     findAtStore,
     fetchRecord,
     receive: async () => await service.processNotifications(),
-    refresh: async () => await refreshPurchase(ids, getService()),
+    refresh: async () => await refreshPurchase(getService(), ids),
     findNextRefresh: async () =>
       (await findPurchaseFacts(getService(), ids.appName, ids.purchaseId))?.nextRefreshAt ?? Infinity,
   };

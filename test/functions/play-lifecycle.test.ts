@@ -50,7 +50,7 @@ async function buy(order: object = {}) {
     id,
     purchaseId,
     validate: async () => (await fixture.validate(keys, validate)).body,
-    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService()),
+    refresh: async () => await refreshPurchase(getService(), { appName: keys.appName, purchaseId }),
     /** Performs an action and processes its notifications. Returns the id of the resulting purchase. */
     act: async (action: string, details: object = {}) => {
       const result = await fixture.callControl(`/purchases/${id}/${action}`, details);
@@ -325,7 +325,7 @@ describe('acknowledgement of Google Play', () => {
     await refresh();
     const successorId = await act('resubscribe');
     expect(await fixture.fetchPurchase(keys, successorId)).toMatchObject({ isAcknowledged: true });
-    await refreshPurchase({ appName: keys.appName, purchaseId: successorId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId: successorId });
     expect(await fixture.fetchPurchase(keys, successorId)).toMatchObject({ entitledUsers: [expect.any(String)] });
   });
 
@@ -346,7 +346,7 @@ describe('acknowledgement of Google Play', () => {
     await fixture.clearFaults();
     const { nextRefreshAt = 0 } = (await findPurchaseFacts(getService(), keys.appName, purchaseId)) ?? {};
     expect(nextRefreshAt - Date.now()).toBeLessThan(hourMs);
-    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     expect(await fixture.fetchPurchase(keys, purchaseId)).toMatchObject({ isAcknowledged: true });
   });
 

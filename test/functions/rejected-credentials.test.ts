@@ -228,6 +228,7 @@ describe('receiveNotification', () => {
     const apiKey = createWrongKey();
     const post = async () =>
       await receiveNotification(
+        getService(),
         buildProxyEvent({
           httpMethod: 'POST',
           path: '/v1/webhook/apple',
@@ -235,7 +236,6 @@ describe('receiveNotification', () => {
           body: '{"signedPayload":"a.b.c"}',
           sourceIp,
         }),
-        getService(),
       );
     for (let number = 0; number < blockingRejections; number++) await post();
     expect(await post()).toMatchObject({ statusCode: 401 });

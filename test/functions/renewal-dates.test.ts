@@ -36,7 +36,7 @@ describe('lastRenewalDate', () => {
     };
     const changedAgain = await act('change-plan', next);
     expect(changedAgain).toMatchObject({ productId: `${platform}:${next.productId}`, lastRenewalDate });
-    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     const refreshed = await fixture.fetchPurchase(keys, purchaseId);
     expect(refreshed).toMatchObject({ productId: `${platform}:${next.productId}`, lastRenewalDate });
     // Each upgrade has its own payment.

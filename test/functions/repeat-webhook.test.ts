@@ -167,13 +167,13 @@ async function processStoreNotification(purchaseId: string): Promise<string> {
   const payload = { kind: 'subscription', token: purchaseId.replace('store_b:', '') };
   const notification = { key: eventId, type: 'SUBSCRIPTION_RENEWED', occurredAt: receivedAt, payload };
   const queued = { appName: keys.appName, platform: 'store_b', eventId, receivedAt, attempt: 0, notification } as const;
-  await processNotification(queued, getService());
+  await processNotification(getService(), queued);
   return eventId;
 }
 
 /** Refreshes the purchase. Returns the id of the event. */
 async function refresh(purchaseId: string): Promise<string> {
-  await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+  await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
   const events: { eventId: string; context: { eventType: string } }[] = await findEvents(keys, purchaseId);
   const event = events.find(({ context }) => context.eventType === 'receipt.refreshed');
   if (!event) throw new Error(`No refresh event of ${purchaseId}: ${JSON.stringify(events)}`);

@@ -44,13 +44,13 @@ describe('a free trial that a store takes back', () => {
       const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
       await service.callControl('/clock', { advance: 'PT1H' });
       await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
-      if (observer !== 'notifications') await refreshPurchase({ appName, purchaseId }, router.service);
+      if (observer !== 'notifications') await refreshPurchase(router.service, { appName, purchaseId });
       if (observer !== 'a refresh') {
         await router.waitUntilPosted();
         await router.poll(appName);
         await router.process(router.take(appName));
       }
-      await refreshPurchase({ appName, purchaseId }, router.service);
+      await refreshPurchase(router.service, { appName, purchaseId });
       const query = { include_notifications: 'true' } as const;
       const purchase = (await callWithSecretKey(getPurchase, keys, { params: { purchaseId }, query })).body;
       expect(purchase).toMatchObject({ isExpired: true });

@@ -15,7 +15,7 @@ export const marchRange = { startdate: '2026-03-01', enddate: '2026-03-03' };
 export async function givenStats(): Promise<IssuedApiKeys> {
   const keys = await givenApp(await createTestTable());
   const records = buildItems(keys.appName).map((after, position) => buildStreamRecord({ after }, position));
-  await aggregateStreamRecords(records, 'shard-1', getService());
+  await aggregateStreamRecords(getService(), records, 'shard-1');
   return keys;
 }
 

@@ -38,7 +38,7 @@ async function givenHistories(platform: Platform, productIds: readonly [subscrip
     for (const action of actions) {
       await fixture.callControl(`/purchases/${id}/${action}`, {});
       await fixture.processNotifications();
-      await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+      await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     }
     await aggregatePartitions([purchasePartition(keys.appName, purchaseId)]);
   }

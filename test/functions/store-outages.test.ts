@@ -168,7 +168,7 @@ describe('a renewing subscription whose store is unavailable at its renewal', ()
       return body.rows[0];
     };
     const { purchaseId, expirationDate: renewalDate = '' } = await readRow();
-    const refresh = async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    const refresh = async () => await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     const setClock = async (hours: number) =>
       await service.callControl('/clock', { set: new Date(Date.parse(renewalDate) + hours * hourMs).toISOString() });
     // A refresh before the outage: the StoreID key of the Microsoft Store must be renewed.
@@ -244,13 +244,13 @@ describe('a subscription that renews in an outage of 73 hours in which the notif
           if (hour % 24 === 0)
             await service.callControl('/faults', { ...outage, platform, fault: 'down', times: 10_000 });
           await processNotifications();
-          expect(await refreshPurchase({ appName: keys.appName, purchaseId }, getService())).toBe(false);
+          expect(await refreshPurchase(getService(), { appName: keys.appName, purchaseId })).toBe(false);
           if ((await readPurchase()).isExpired) denials.push(hour);
         }
         expect(denials).toEqual([]);
         await service.clearFaults();
         await processNotifications();
-        await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+        await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
         expect(await readPurchase()).toMatchObject({ isExpired: false });
         const { body } = await callWithSecretKey(listPurchases, keys, { query: { include_notifications: 'true' } });
         const reasons = toReasons(body.rows[0].notifications);

@@ -58,7 +58,7 @@ async function sendDueWebhooks(): Promise<Record<string, unknown>[]> {
   const due = await listDueItems(getService(), getService().now(), 400);
   for (const item of due)
     if (item.kind === 'delivery' && item.appName === keys.appName)
-      await sendWebhook({ appName: item.appName, deliveryId: item.deliveryId }, getService());
+      await sendWebhook(getService(), { appName: item.appName, deliveryId: item.deliveryId });
   return server.requests.map(({ body }) => JSON.parse(String(body)));
 }
 

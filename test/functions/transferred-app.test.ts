@@ -28,7 +28,7 @@ it.each(['store_a', 'store_b'] as const)(
     });
     await fixture.validate(keys, validate);
     const purchaseId = `${platform}:${id}`;
-    const refresh = async () => await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    const refresh = async () => await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     const settings = await fixture.callControl(`/settings/${platform}`);
     await setStoreSettings(getService(), keys.appName, platform, withFormerKey(platform, settings));
     await fixture.setNotificationUrl(platform, null);

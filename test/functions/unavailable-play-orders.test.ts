@@ -40,7 +40,7 @@ async function validateOrder(order: object) {
   /** Refreshes the purchase and returns its latest transaction. */
   const refresh = async (orders: 'available' | 'down') => {
     areOrdersDown = orders === 'down';
-    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     const [transaction] = await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId]);
     return transaction;
   };

@@ -26,7 +26,7 @@ async function givenSubscription() {
 describe('the event of a refresh', () => {
   it('shows the purchase in its raw view', async () => {
     const { keys, purchaseId } = await givenSubscription();
-    await refreshPurchase({ appName: keys.appName, purchaseId }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     const [{ eventId }] = await findEvents(keys, purchaseId);
     const { body } = await callWithSecretKey(getEventRaw, keys, { params: { id: eventId } });
     expect(body).toMatchObject({ type: 'receipt.refreshed', request: { route: 'refresh', params: { purchaseId } } });

@@ -16,5 +16,5 @@ export const convertExportOf = async (
 ): Promise<ConversionReport> =>
   await convertExport(path, {
     mover: movers[from],
-    findTokens: async (orderIds) => await findPlayTokens(appName, orderIds, service),
+    findTokens: async (orderIds) => await findPlayTokens(service, appName, orderIds),
   });

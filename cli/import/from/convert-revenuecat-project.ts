@@ -39,7 +39,7 @@ export async function convertRevenueCatProject(options: ProjectOptions): Promise
     fromRevenueCatCustomer(customer, { productIds, now: service.now() }),
   );
   const report = await writeConversion(path, purchases, {
-    findTokens: async (orderIds) => await findPlayTokens(appName, orderIds, service),
+    findTokens: async (orderIds) => await findPlayTokens(service, appName, orderIds),
   });
   return { ...report, customers: customers.length, catalogueFile, products: Object.keys(catalogue).length };
 }

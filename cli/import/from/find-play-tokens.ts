@@ -17,9 +17,9 @@ const ignoreCalls = { addExternalCall: () => {} };
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget
  */
 export async function findPlayTokens(
+  service: Service,
   appName: string,
   orderIds: readonly string[],
-  service: Service,
 ): Promise<ReadonlyMap<string, string>> {
   const context = await createStoreContext(appName, platformTokens.googlePlay, { recorder: ignoreCalls, service });
   const tokens = new Map<string, string>();

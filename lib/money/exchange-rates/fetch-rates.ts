@@ -1,6 +1,5 @@
 import { ServiceError } from '../../foundation/errors.ts';
-import type { EpochMillis } from '../../foundation/time.ts';
-import { secondMs } from '../../foundation/time.ts';
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import { unavailableError } from '../../foundation/unavailable-error.ts';
 import { type DailyRates, toUtcDay } from '../daily-rates.ts';
 import { parseEcbRates } from './parse-ecb-rates.ts';

@@ -23,10 +23,10 @@ async function givenExport() {
   const app = await getApp(service, (await givenApp(table)).appName);
   await storeCatalogue(service, app.name, { monthly: { type: 'paid subscription', entitlements: ['premium'] } });
   const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
-  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, service);
+  await givenCustomer(service, app, { username, alias: createUniqueName('alias'), companion });
   const open = async () => await openBucketTarget('s3://exports/claimcheck/app-1/');
   const run = async (options: Partial<ExportAppOptions> = {}) =>
-    await exportApp(app, await open(), service, { kind: 'full', ...options });
+    await exportApp(service, app, await open(), { kind: 'full', ...options });
   return { username, companion, open, run };
 }
 

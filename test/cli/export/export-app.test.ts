@@ -74,9 +74,9 @@ async function givenExport(
   const app = await getApp(service, (await givenApp(table)).appName);
   await storeCatalogue(service, app.name, catalogue);
   const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
-  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, service);
+  await givenCustomer(service, app, { username, alias: createUniqueName('alias'), companion });
   const run = async (options: Partial<ExportAppOptions> = {}, target = createFolderTarget(folder)) =>
-    await exportApp(app, await target, service, { kind: 'full', ...options });
+    await exportApp(service, app, await target, { kind: 'full', ...options });
   return { folder, app, username, companion, service, run, moveTo: service.moveTo };
 }
 

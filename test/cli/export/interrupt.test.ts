@@ -28,7 +28,7 @@ describe('export', () => {
     const service = createService(table);
     const app = await getApp(service, (await givenApp(table)).appName);
     const names = { username: createUniqueName('user'), companion: createUniqueName('companion') };
-    await givenCustomer(app, { ...names, alias: createUniqueName('alias') }, service);
+    await givenCustomer(service, app, { ...names, alias: createUniqueName('alias') });
     const exportNow = async () =>
       await runCommand({ TABLE_NAME: table.name }, [
         ...['--table', table.name, '--master-key', 'master-key'],

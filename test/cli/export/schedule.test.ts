@@ -24,7 +24,7 @@ async function givenSchedule() {
   const service = createExportService(table);
   const app = await getApp(service, (await givenApp(table)).appName);
   const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
-  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, service);
+  await givenCustomer(service, app, { username, alias: createUniqueName('alias'), companion });
   await setExportSchedule(service, app.name, { location, createdAt: startDate });
   const run = async (remainingMs = 15 * minuteMs) => await runScheduledExports(service, () => remainingMs);
   const find = async () => await findExportSchedule(service, app.name);

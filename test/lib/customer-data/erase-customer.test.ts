@@ -61,7 +61,7 @@ async function givenStoredCustomer(username = createUniqueName('user')) {
   const service = createService(table);
   const app = await getApp(service, (await givenApp(table)).appName);
   const alias = createUniqueName('alias');
-  await givenCustomer(app, { username, alias, companion }, service);
+  await givenCustomer(service, app, { username, alias, companion });
   return { app, username, alias, service, names: [username, alias] };
 }
 
@@ -73,7 +73,7 @@ describe('eraseCustomer', () => {
     const kinds = await listNamingKinds(app.name, names);
     const naming = Object.entries(itemKinds).filter(([, { names: place }]) => !['never', 'digest'].includes(place));
     expect(kinds.sort()).toEqual(naming.map(([title]) => title).sort());
-    expect(await eraseCustomer(app, username, service, noWait)).toEqual({
+    expect(await eraseCustomer(service, app, username, noWait)).toEqual({
       purchases: 9,
       unclaimedPurchases: 1,
       aliases: 4,
@@ -93,7 +93,7 @@ describe('eraseCustomer', () => {
     ['900 bytes', 'ü'.repeat(450)],
   ])('erases a username with %s', async (_what, username) => {
     const { app, service, alias } = await givenStoredCustomer(username);
-    await eraseCustomer(app, username, service, noWait);
+    await eraseCustomer(service, app, username, noWait);
     const texts = (await listItems(app.name)).map((item) => JSON.stringify(item));
     expect(texts.filter((text) => text.includes(JSON.stringify(username).slice(1, -1)))).toEqual([]);
     expect(findNames(texts, [alias])).toEqual([]);
@@ -102,7 +102,7 @@ describe('eraseCustomer', () => {
   it('keeps purchases and transactions, and the purchases of other customers', async () => {
     const { app, username, service } = await givenStoredCustomer();
     const transactions = await listTransactions(app.name);
-    await eraseCustomer(app, username, service, noWait);
+    await eraseCustomer(service, app, username, noWait);
     expect(await listTransactions(app.name)).toEqual(transactions);
     const owned = await listRepresentativePurchases(createService(table), app.name, companion);
     expect(owned.map(({ purchaseId }) => purchaseId).sort()).toEqual([
@@ -116,13 +116,13 @@ describe('eraseCustomer', () => {
     const other = await givenStoredCustomer();
     const before = await listItems(other.app.name);
     const { app, service } = await givenStoredCustomer(other.username);
-    await eraseCustomer(app, other.username, service, noWait);
+    await eraseCustomer(service, app, other.username, noWait);
     expect(await listItems(other.app.name)).toEqual(before);
   });
 
   it('does not store an erased name that a store repeats, and does for a customer who returns', async () => {
     const { app, username, alias, service, names } = await givenStoredCustomer();
-    await eraseCustomer(app, username, service, noWait);
+    await eraseCustomer(service, app, username, noWait);
     const observation = createObservation(
       { purchaseId: 'store_a:later', transactionId: 'store_a:later' },
       { userAliases: [alias, username], checkoutUsername: username },
@@ -140,15 +140,15 @@ describe('eraseCustomer', () => {
   it('completes an erasure that was interrupted after any write', async () => {
     const { app, username } = await givenStoredCustomer();
     const { counting, countWrites } = countWritesOf(table);
-    await eraseCustomer(app, username, createService(counting), noWait);
+    await eraseCustomer(createService(counting), app, username, noWait);
     expect(countWrites()).toBeGreaterThan(20);
     const writeNumbers = Array.from({ length: countWrites() - 1 }, (_, index) => index + 1);
     await checkSample(writeNumbers, 3, async (writeNumber) => {
       table = await createTestTable(createUniqueName('erasure'));
       const interrupted = await givenStoredCustomer();
       const crashing = createService(crashAfter(table, writeNumber));
-      await expect(eraseCustomer(interrupted.app, interrupted.username, crashing, noWait)).rejects.toThrow('crashed');
-      await eraseCustomer(interrupted.app, interrupted.username, interrupted.service, noWait);
+      await expect(eraseCustomer(crashing, interrupted.app, interrupted.username, noWait)).rejects.toThrow('crashed');
+      await eraseCustomer(interrupted.service, interrupted.app, interrupted.username, noWait);
       expect(await listNaming(interrupted.app.name, interrupted.names)).toEqual([]);
       const links = await rebuildPurchaseLinks(interrupted.service, interrupted.app.name);
       expect(links).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
@@ -166,7 +166,7 @@ describe('eraseCustomer', () => {
         const input = buildValidationInput(username, observation);
         await recordPurchase(createService(table), app.name, purchaseId, input).catch(() => undefined);
       });
-      await eraseCustomer(app, username, service, { wait: async () => void (await Promise.all(validations)) });
+      await eraseCustomer(service, app, username, { wait: async () => void (await Promise.all(validations)) });
       await Promise.all(validations);
       const remaining = await listNaming(app.name, [username]);
       const links = await rebuildPurchaseLinks(service, app.name);
@@ -191,7 +191,7 @@ describe('eraseCustomer', () => {
     const onRemoved = (counts: ErasureCounts): void => {
       removed = counts;
     };
-    await expect(eraseCustomer(app, username, service, { wait, onRemoved })).rejects.toMatchObject({
+    await expect(eraseCustomer(service, app, username, { wait, onRemoved })).rejects.toMatchObject({
       code: 'Conflict',
       message: expect.stringContaining('still using the app'),
     });
@@ -204,7 +204,7 @@ describe('eraseCustomer', () => {
       if (range.partition === tagPartition(app.name, toTagValue(username))) throw new Error('unavailable');
       return await table.query(range);
     };
-    expect(await failToErase(app, username, createService({ ...table, query }))).toEqual({
+    expect(await failToErase(createService({ ...table, query }), app, username)).toEqual({
       purchases: 9,
       unclaimedPurchases: 1,
       aliases: 4,
@@ -224,7 +224,7 @@ describe('eraseCustomer', () => {
       if (writes.some(isPurchaseWrite)) await failLast();
       await table.transact(writes);
     };
-    expect(await failToErase(app, username, createService({ ...table, transact }), reported)).toMatchObject({
+    expect(await failToErase(createService({ ...table, transact }), app, username, reported)).toMatchObject({
       purchases: 8,
       unclaimedPurchases: 1,
       aliases: 4,
@@ -242,7 +242,7 @@ describe('eraseCustomer', () => {
       }
       await table.transact(writes);
     };
-    const counts = await eraseCustomer(app, username, createService({ ...table, transact }), noWait);
+    const counts = await eraseCustomer(createService({ ...table, transact }), app, username, noWait);
     expect(conflicts).toBe(2);
     expect(counts).toMatchObject({ purchases: 9, vaultReferences: 1 });
   });
@@ -256,7 +256,7 @@ describe('eraseCustomer', () => {
       await table.update(change);
     };
     const service = createService({ ...table, update });
-    expect(await failToErase(app, username, service, reported)).toMatchObject({ events: 1 });
+    expect(await failToErase(service, app, username, reported)).toMatchObject({ events: 1 });
   });
 
   it('reports each page of items that it has deleted before a failure', async () => {
@@ -273,7 +273,7 @@ describe('eraseCustomer', () => {
     };
     const service = createService({ ...table, batchDelete });
     Object.assign(scanBounds(service), { pageSize: 50 });
-    expect(await failToErase(app, username, service)).toMatchObject({ accessTokens: 50 });
+    expect(await failToErase(service, app, username)).toMatchObject({ accessTokens: 50 });
   });
 
   it('reports the deleted links of a customer whose own item cannot be deleted', async () => {
@@ -282,20 +282,20 @@ describe('eraseCustomer', () => {
       if (keys[0]?.sk === customerKey(app.name, username).sk) throw new Error('unavailable');
       await table.batchDelete(keys);
     };
-    const { customerItems } = await failToErase(app, username, createService({ ...table, batchDelete }));
+    const { customerItems } = await failToErase(createService({ ...table, batchDelete }), app, username);
     expect(customerItems).toBeGreaterThan(0);
   });
 });
 
 /** Runs an erasure that fails with `unavailable`, and returns the last reported counts. */
 async function failToErase(
+  service: Service,
   app: App,
   username: string,
-  service: Service,
   reported: ErasureCounts[] = [],
 ): Promise<ErasureCounts> {
   const options = { ...noWait, onRemoved: (counts: ErasureCounts) => void reported.push(counts) };
-  await expect(eraseCustomer(app, username, service, options)).rejects.toThrow('unavailable');
+  await expect(eraseCustomer(service, app, username, options)).rejects.toThrow('unavailable');
   const last = reported.at(-1);
   if (!last) throw new Error('No counts were reported.');
   return last;

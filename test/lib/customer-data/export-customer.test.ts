@@ -11,13 +11,13 @@ import { createTestTable } from '../../../testing/table.ts';
 async function exportStored(username: string, requested = username) {
   const service = createService(await createTestTable());
   const app = await getApp(service, (await givenApp(await createTestTable())).appName);
-  await givenCustomer(app, { username, alias: 'alias-at-the-store', companion: 'companion@example.com' }, service);
+  await givenCustomer(service, app, { username, alias: 'alias-at-the-store', companion: 'companion@example.com' });
   let text = '';
   let isEmpty = false;
   const onEmpty = (): void => {
     isEmpty = true;
   };
-  for await (const chunk of exportCustomer(app, requested, service, { onEmpty })) text += chunk;
+  for await (const chunk of exportCustomer(service, app, requested, { onEmpty })) text += chunk;
   return { text, document: JSON.parse(text), isEmpty };
 }
 

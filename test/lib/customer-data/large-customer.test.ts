@@ -48,7 +48,7 @@ async function recordPurchaseAndEvent(index: number): Promise<void> {
 
 async function readExport() {
   let text = '';
-  for await (const chunk of exportCustomer(app, username, service)) text += chunk;
+  for await (const chunk of exportCustomer(service, app, username)) text += chunk;
   return JSON.parse(text) as { purchases: { purchaseId: string }[]; events: { eventId: string }[] };
 }
 
@@ -62,7 +62,7 @@ describe('a customer of more purchases and events than one page', () => {
   });
 
   it('erases every item', async () => {
-    const removed = await eraseCustomer(app, username, service, { wait: async () => {} });
+    const removed = await eraseCustomer(service, app, username, { wait: async () => {} });
     expect(removed).toMatchObject({ purchases: count, events: count });
     const items = (await scanItems(tableName)).map(formatItem);
     expect(items.length).toBeGreaterThan(count);

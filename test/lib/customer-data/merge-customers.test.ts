@@ -62,8 +62,8 @@ const listOwned = async (username: string): Promise<string[]> =>
     .map(({ purchaseId }) => purchaseId)
     .sort();
 const merge = async (from: string, to: string, changes: Partial<Service> = {}, maxPurchases?: number) =>
-  await mergeCustomers(app, { from, to, key }, { ...service, ...changes }, maxPurchases);
-const reverse = async (to: string, mergeId: string) => await reverseMerge(app, { to, mergeId, key }, service);
+  await mergeCustomers({ ...service, ...changes }, app, { from, to, key }, maxPurchases);
+const reverse = async (to: string, mergeId: string) => await reverseMerge(service, app, { to, mergeId, key });
 
 /** Returns the webhooks of a changed item: the recipients with the reasons. */
 const readWebhooks = (before: Item | undefined, after: Item | undefined) => {
@@ -181,7 +181,7 @@ describe('grants of merged customers', () => {
     const after = await table.get(grantKey(app.name, username, 'grant_1'));
     if (!after) throw new Error('The grant is missing.');
     const record = buildStreamRecord({ ...(before && { before }), after }, 0);
-    return (await buildGrantDeliveries(record, service, findAppWithWebhook)).map((delivery) => [
+    return (await buildGrantDeliveries(service, record, findAppWithWebhook)).map((delivery) => [
       delivery.username,
       delivery.notification.reason,
     ]);
@@ -274,7 +274,7 @@ describe('eraseCustomer after a merge', () => {
     await givenPurchases(guest, 2);
     await givenGrant(guest);
     await merge(guest, ann);
-    await eraseCustomer(app, names[erased] ?? '', service, noWait);
+    await eraseCustomer(service, app, names[erased] ?? '', noWait);
     const items = (await scanItems(table.name)).filter(({ pk }) => String(pk).startsWith(`${app.name}#`));
     expect(findNames(items.map(formatItem), [names[erased] ?? ''])).toEqual([]);
     expect(await listOwned(names[other] ?? '')).toHaveLength(other === 'ann' ? 2 : 0);

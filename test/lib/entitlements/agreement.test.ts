@@ -123,7 +123,7 @@ describe('entitlements', () => {
         const purchases = life.purchases.map((purchase, index) => ({ ...purchase, purchaseId: `store_a:${index}` }));
         const service = createService(createTableOfLife('demo', { catalogue, purchases, grants }));
         const app = { name: 'demo', strategy: 'all', ...(sandboxRule && { sandboxRule }) } as const;
-        const entitlements = await readEntitlements(app, 'ann', service);
+        const entitlements = await readEntitlements(service, app, 'ann');
         const active = [...entitlements].filter(([, { isActive }]) => isActive).map(([name]) => name);
 
         const { token, expiresAt } = await signEntitlementToken(
@@ -160,7 +160,7 @@ describe('entitlements', () => {
         expect(sent.map(([name]) => name)).toEqual(active);
 
         for (const entitlement of names) {
-          const { isActive, because } = await explainAccess(app, 'ann', { entitlement }, service);
+          const { isActive, because } = await explainAccess(service, app, 'ann', { entitlement });
           expect(isActive).toBe(active.includes(entitlement));
           expect(because.some(({ effect }) => effect === 'gives')).toBe(isActive);
         }

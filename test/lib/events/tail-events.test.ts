@@ -25,7 +25,7 @@ const createEvent = (date: number): EventRecord =>
   }).event;
 
 const startTail = (appName: string, options: { startdate?: number; limit: number }) =>
-  createEventTail(appName, { ...options, follow: true }, service);
+  createEventTail(service, appName, { ...options, follow: true });
 
 describe('createEventTail', () => {
   it('searches backwards for the newest events that match, among many others', async () => {
@@ -42,7 +42,7 @@ describe('createEventTail', () => {
     const others = Array.from({ length: 110 }, (_, index) => createEvent(startDate - secondMs - (index % 30)));
     await Promise.all(others.map((event) => saveEvent(service, appName, event)));
     const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
-    const tail = createEventTail(appName, { limit: 2, follow: false, matches, searchPageSize: 100 }, service);
+    const tail = createEventTail(service, appName, { limit: 2, follow: false, matches, searchPageSize: 100 });
     expect((await tail.poll()).map(({ eventId }) => eventId)).toEqual(matching.slice(1));
   });
 
@@ -60,7 +60,7 @@ describe('createEventTail', () => {
       maxSearched: 50,
       onSearchLimit: (count: number) => limits.push(count),
     };
-    const tail = createEventTail(appName, options, service);
+    const tail = createEventTail(service, appName, options);
     expect(await tail.poll()).toEqual([]);
     // Each page repeats the last event of the page before: others can have its millisecond.
     expect(limits).toEqual([55]);

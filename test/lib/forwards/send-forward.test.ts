@@ -18,7 +18,7 @@ import { buildPurchase, purchaseId } from '../webhooks/purchase-updates.ts';
 const getServer = useApplicationServer();
 
 async function givenForwards(harness: WebhookHarness, forwards: readonly Forward[]): Promise<void> {
-  await setForwards(harness.keys.appName, forwards, harness.service);
+  await setForwards(harness.service, harness.keys.appName, forwards);
 }
 
 let keys = 0;
@@ -127,7 +127,7 @@ describe('sendForward', () => {
     expect(bodies.filter((body) => body.startsWith('other')).toSorted()).toEqual(
       [0, 1, 2, 3, 4].map((index) => `other ${index}`),
     );
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   });
 
   it('does not delay webhooks while a server hangs, and ends after three days with a replay', async () => {
@@ -145,11 +145,11 @@ describe('sendForward', () => {
     expect(listBodies('/webhook')).toHaveLength(1);
     expect(harness.now - startedAt).toBeLessThan(secondMs);
     await harness.workUntil(startDate + 5 * dayMs);
-    const dead = await listDeliveries(harness.keys.appName, 'dead', harness.service);
+    const dead = await listDeliveries(harness.service, harness.keys.appName, 'dead');
     expect(dead.map(({ type }) => type)).toEqual(Array.from({ length: 5 }, () => 'forward'));
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
-    for (const { deliveryId } of dead) await replayDelivery(harness.keys.appName, deliveryId, harness.service);
+    for (const { deliveryId } of dead) await replayDelivery(harness.service, harness.keys.appName, deliveryId);
     await harness.workUntil(harness.now + minuteMs);
     expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2, 3, 4].map((index) => `message ${index}`));
   });
@@ -163,7 +163,7 @@ describe('sendForward', () => {
       await harness.workUntil(harness.now + minuteMs);
     }
     await harness.workUntil(startDate + 7 * dayMs);
-    expect(await listDeliveries(harness.keys.appName, 'dead', harness.service)).toHaveLength(3);
+    expect(await listDeliveries(harness.service, harness.keys.appName, 'dead')).toHaveLength(3);
     getServer().requests.length = 0;
     getServer().respondWith(() => ({ status: getServer().requests.length < 3 ? 500 : 200 }));
     expect(await replayDeadDeliveries(harness)).toBe(3);
@@ -178,7 +178,7 @@ describe('sendForward', () => {
     await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
     failAt('/forward', { status: 500 });
     await forward(harness, { content: withBody('purchase-token-of-google') });
-    const [delivery] = await listDeliveries(harness.keys.appName, 'pending', harness.service);
+    const [delivery] = await listDeliveries(harness.service, harness.keys.appName, 'pending');
     expect(delivery).toMatchObject({ type: 'forward', failedAttempts: 1 });
     expect(JSON.stringify(delivery)).not.toContain('purchase-token-of-google');
   });
@@ -190,7 +190,7 @@ describe('sendForward', () => {
     await forward(harness);
     await givenForwards(harness, []);
     await harness.workUntil(harness.now + hourMs);
-    expect(await listDeliveries(harness.keys.appName, 'dead', harness.service)).toHaveLength(1);
+    expect(await listDeliveries(harness.service, harness.keys.appName, 'dead')).toHaveLength(1);
   });
 });
 
@@ -203,7 +203,7 @@ describe('setForwards', () => {
     ['an unknown store', [{ url: 'https://example.com/', platforms: ['store_x'] }]],
   ])('rejects %s', async (_case, forwards) => {
     const harness = await createWebhookHarness({ urls: [] });
-    const input = setForwards(harness.keys.appName, forwards, { ...harness.service, emulator: { roots: [] } });
+    const input = setForwards({ ...harness.service, emulator: { roots: [] } }, harness.keys.appName, forwards);
     await expect(input).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });

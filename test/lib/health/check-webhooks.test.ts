@@ -43,7 +43,7 @@ async function listProblems(health: WebhookUrlHealth, rows: readonly WebhookDeli
     await createDeliveryIfAbsent(service, pending);
     await replaceDelivery(service, pending, delivery, 0);
   }
-  const findings = await checkWebhooks({ ...app, name } as unknown as App, service);
+  const findings = await checkWebhooks(service, { ...app, name } as unknown as App);
   return findings.map(({ problem }) => problem.replaceAll(name, 'my-app'));
 }
 

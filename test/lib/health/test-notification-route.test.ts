@@ -29,7 +29,7 @@ async function testRoute(timeoutMs: number) {
   await service.setNotificationUrl('store_a', url);
   const listLatestEvents = async () =>
     (await listEventPage(getService(), app, { limit: 50, includesReads: false })).rows;
-  return await testNotificationRoute({ app, platform: 'store_a', url, timeoutMs, listLatestEvents }, getService());
+  return await testNotificationRoute(getService(), { app, platform: 'store_a', url, timeoutMs, listLatestEvents });
 }
 
 describe('testNotificationRoute', () => {

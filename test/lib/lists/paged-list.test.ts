@@ -85,9 +85,9 @@ function createList(collection: ListKind) {
         const recordsBefore = records.findLastIndex(({ date }) => date < before) + 1;
         const batch = records.splice(0, Math.max(recordsBefore, minRecords[index] ?? 0));
         await aggregateStreamRecords(
+          getService(),
           batch.map(({ record }) => record),
           shard,
-          getService(),
         );
       }
     },

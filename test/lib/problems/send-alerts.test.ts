@@ -23,7 +23,7 @@ async function givenDeadWebhook() {
   const service = createService(table);
 
   const { appName } = await givenApp(table);
-  await setAlertUrl(appName, alertUrl, service);
+  await setAlertUrl(service, appName, alertUrl);
   await storeWebhook(service, appName, settings, () => 'whsec_4cret');
   const notification = { id: 'n-1', reason: 'RENEWED', date: startDate } as const;
   const [url = ''] = settings.urls;
@@ -119,7 +119,7 @@ describe('sendAlerts', () => {
   it('rejects an alert URL that is not public', async () => {
     const { appName, service } = await givenDeadWebhook();
     for (const url of ['http://hooks.example.com', 'https://169.254.169.254/x', 'https://127.0.0.1/x', 'text'])
-      await expect(setAlertUrl(appName, url, service)).rejects.toMatchObject({ code: 'InvalidPayload' });
+      await expect(setAlertUrl(service, appName, url)).rejects.toMatchObject({ code: 'InvalidPayload' });
     expect((await findApp(service, appName))?.alertUrl).toBe(alertUrl);
   });
 });

@@ -148,7 +148,7 @@ function computeAccess(purchases: readonly Purchase[], sandboxRule: SandboxRule,
 }
 
 /** Compares the responses from the links with the responses from all purchases. */
-async function expectAnswersOfAll(appName: string, service: Service): Promise<void> {
+async function expectAnswersOfAll(service: Service, appName: string): Promise<void> {
   const items = await listAppItems(appName);
   const stored = items.filter(({ sk }) => sk === 'P').map(parsePurchaseItem);
   const transactions = items.filter(({ sk }) => String(sk).startsWith('T#')).map(parseTransactionItem);
@@ -214,9 +214,9 @@ describe('the owned purchases of a customer', () => {
             });
           }
           const service = createBoundedService();
-          await expectAnswersOfAll(appName, service);
+          await expectAnswersOfAll(service, appName);
           await rebuildPurchaseLinks(service, appName);
-          await expectAnswersOfAll(appName, service);
+          await expectAnswersOfAll(service, appName);
           expect(await rebuildPurchaseLinks(service, appName)).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
         },
       );
@@ -258,7 +258,7 @@ describe('the owned purchases of a customer', () => {
       addedLinks: 12,
       deletedLinks: 4,
     });
-    await expectAnswersOfAll(appName, createBoundedService());
+    await expectAnswersOfAll(createBoundedService(), appName);
     const rebuilt = (await table.query({ partition })).filter(({ sk }) => sk !== 'C');
     expect(rebuilt.map(({ sk }) => sk)).toEqual(links.map(({ sk }) => sk));
   });

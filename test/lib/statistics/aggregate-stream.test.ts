@@ -60,7 +60,7 @@ async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, 
   let delivered = 0;
   for (let turn = 0; delivered < records.length; turn++) {
     const batch = records.slice(delivered, delivered + (batchSizes[turn % batchSizes.length] ?? 1));
-    const isSuccess = await aggregateStreamRecords(batch, 'shard-1', service).then(
+    const isSuccess = await aggregateStreamRecords(service, batch, 'shard-1').then(
       () => true,
       () => false,
     );
@@ -131,7 +131,7 @@ describe('aggregateStreamRecords', () => {
           const { records, items } = buildHistory(appName, writes);
           await deliverInBatches(records, { batchSizes, crashes: () => crashes.next().value });
           // Lambda repeats a batch if it does not receive the response.
-          await aggregateStreamRecords(records.slice(0, 3), 'shard-1', createAggregationDeps(table));
+          await aggregateStreamRecords(createAggregationDeps(table), records.slice(0, 3), 'shard-1');
           expect(await readCounters(appName)).toEqual(computeCounters(items));
         },
       );
@@ -147,10 +147,10 @@ describe('aggregateStreamRecords', () => {
     const recordOfShard1 = buildStreamRecord({ after: buildTransactionItem(appName, 1, fields) }, 7);
     const recordOfShard2 = buildStreamRecord({ after: buildTransactionItem(appName, 2, fields) }, 5);
     await Promise.all([
-      aggregateStreamRecords([recordOfShard1], 'shard-1', service),
-      aggregateStreamRecords([recordOfShard2], 'shard-2', service),
+      aggregateStreamRecords(service, [recordOfShard1], 'shard-1'),
+      aggregateStreamRecords(service, [recordOfShard2], 'shard-2'),
     ]);
-    await aggregateStreamRecords([recordOfShard1], 'shard-1', service);
+    await aggregateStreamRecords(service, [recordOfShard1], 'shard-1');
     const [counter] = await listCounterDays(service, appName, '2026-01-01', '2026-01-01');
     expect(counter?.counts).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
   });
@@ -169,7 +169,7 @@ describe('aggregateStreamRecords', () => {
         return { shardId: `shard-${shard}`, batches: [[first], [first, second]] as StreamRecord[][] };
       });
       const deliver = async (batch: readonly StreamRecord[], shardId: string): Promise<void> =>
-        await aggregateStreamRecords(batch, shardId, service).catch(async () => await deliver(batch, shardId));
+        await aggregateStreamRecords(service, batch, shardId).catch(async () => await deliver(batch, shardId));
       // The second batch of each shard repeats its first record, after 199 other shards have written the counters.
       for (const turn of [0, 1])
         await pMap(shards, async ({ shardId, batches }) => await deliver(batches[turn] ?? [], shardId), {
@@ -192,7 +192,7 @@ describe('aggregateStreamRecords', () => {
     const records = [unreadable, buildTransactionItem(appName, 2, fields)].map((after, position) =>
       buildStreamRecord({ after }, position),
     );
-    await aggregateStreamRecords(records, 'shard', service);
+    await aggregateStreamRecords(service, records, 'shard');
     const [counter] = await listCounterDays(service, appName, '2026-01-01', '2026-01-01');
     expect(counter?.counts).toMatchObject({ transactions: 1 });
     const { key, writtenAt } = records[0] as StreamRecord;
@@ -206,7 +206,7 @@ describe('aggregateStreamRecords', () => {
     const key = keys.counterKey(appName, '2026-01');
     await table.batchPut([{ ...key, counts: 'none' }]);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
-    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1)], 'shard', service);
+    await aggregateStreamRecords(service, [buildStreamRecord({ after: event }, 1)], 'shard');
     expect((await listCounterDays(service, appName, '2026-01-01', '2026-01-01'))[0]?.counts).toEqual({ requests: 1 });
     expect(service.sentFailures).toMatchObject([{ worker: 'aggregate-statistics', appName, key }]);
   });
@@ -219,7 +219,7 @@ describe('aggregateStreamRecords', () => {
       ...buildLambdaRecord({ before: event }, 2),
       userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     });
-    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1), ttlDeletion], 'shard-1', service);
+    await aggregateStreamRecords(service, [buildStreamRecord({ after: event }, 1), ttlDeletion], 'shard-1');
     expect((await listCounterMonths(service, appName))[0]?.counts).toEqual({ requests: 1 });
   });
 
@@ -232,7 +232,7 @@ describe('aggregateStreamRecords', () => {
         amountMicros: 3_000_000_000_000_000 + id * 1_000_000,
         purchaseDate: startDate + id * dayMs,
       });
-      await aggregateStreamRecords([buildStreamRecord({ after }, id - 1)], 'shard', service);
+      await aggregateStreamRecords(service, [buildStreamRecord({ after }, id - 1)], 'shard');
     }
     const [counter] = await listCounterMonths(service, appName);
     expect(JSON.stringify(counter)).toContain('12000000010000000');
@@ -253,9 +253,9 @@ describe('aggregateStreamRecords (sandbox)', () => {
     const read = async () => await listCounterMonths(service, appName, undefined, undefined, { isSandbox: true });
     const build = (id: number, sandbox: boolean, position: number) =>
       buildStreamRecord({ after: buildTransactionItem(appName, id, { sandbox }) }, position);
-    await aggregateStreamRecords([build(1, false, 1)], 'shard-1', service);
+    await aggregateStreamRecords(service, [build(1, false, 1)], 'shard-1');
     expect(await read()).toEqual([]);
-    await aggregateStreamRecords([build(2, true, 2)], 'shard-1', service);
+    await aggregateStreamRecords(service, [build(2, true, 2)], 'shard-1');
     expect(await read()).toMatchObject([{ period: '2026-01', counts: { paid: 1, 'store_a/paid': 1 } }]);
   });
 });

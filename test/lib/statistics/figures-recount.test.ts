@@ -6,8 +6,18 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
-import type { ChurnRow, ConversionCohort, LtvCohort, MrrRow, RetentionCohort } from '../../../lib/api/figures.ts';
-import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/api/figures.ts';
+import {
+  type ChurnRow,
+  type ConversionCohort,
+  getChurn,
+  getConversion,
+  getLtv,
+  getMrr,
+  getRetention,
+  type LtvCohort,
+  type MrrRow,
+  type RetentionCohort,
+} from '../../../lib/api/figures.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../../lib/export/export-app.ts';
 import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
@@ -130,7 +140,7 @@ async function recountWithPython(table: Table, appName: string) {
     const exportDeps = createExportService(table);
     exportDeps.moveTo(Date.now());
     const app = await getApp(exportDeps, appName);
-    await exportApp(app, await createFolderTarget(folder), exportDeps, { kind: 'full', rowsPerPart: 10 });
+    await exportApp(exportDeps, app, await createFolderTarget(folder), { kind: 'full', rowsPerPart: 10 });
     const run = async (...flags: string[]) => {
       const { stdout } = await promisify(execFile)('python3', ['testing/recount-figures.py', folder, ...flags]);
       return JSON.parse(stdout);

@@ -112,7 +112,7 @@ function addSubscription(sums: Sums, item: PurchaseItem, isSandbox: boolean): vo
 }
 
 /** Returns the counters of all products in the format of `computeProductSums`. */
-async function readProductSums(appName: string, service: Service, isSandbox: boolean) {
+async function readProductSums(service: Service, appName: string, isSandbox: boolean) {
   const sums = new Sums();
   for (const product of await listCountedProducts(service, appName)) {
     const days = await listCounterDays(service, appName, '2000-01-01', '2099-12-31', { product, isSandbox });
@@ -125,7 +125,7 @@ async function readProductSums(appName: string, service: Service, isSandbox: boo
 }
 
 /** Returns the sums of each platform and of the app in the counters of the days. */
-async function readAppSums(appName: string, service: Service, isSandbox: boolean) {
+async function readAppSums(service: Service, appName: string, isSandbox: boolean) {
   const platforms = new Sums();
   const totals = new Sums();
   for (const { period, counts } of await listCounterDays(service, appName, '2000-01-01', '2099-12-31', { isSandbox })) {
@@ -159,7 +159,7 @@ interface Scope {
 
 async function expectCorrectScope(purchases: readonly Item[][], { appName, service, isSandbox }: Scope): Promise<void> {
   const productSums = computeProductSums(purchases, isSandbox);
-  expect(await readProductSums(appName, service, isSandbox)).toEqual(productSums);
+  expect(await readProductSums(service, appName, isSandbox)).toEqual(productSums);
   const platformSums = new Sums();
   const totals = new Sums();
   for (const [key, counts] of Object.entries(productSums)) {
@@ -171,7 +171,7 @@ async function expectCorrectScope(purchases: readonly Item[][], { appName, servi
     }
   }
   const expected = { platforms: platformSums.toObject(), totals: totals.toObject() };
-  expect(await readAppSums(appName, service, isSandbox)).toEqual(expected);
+  expect(await readAppSums(service, appName, isSandbox)).toEqual(expected);
   expectActiveTotal(purchases, productSums, isSandbox);
 }
 

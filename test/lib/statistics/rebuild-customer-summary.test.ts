@@ -110,7 +110,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
           };
           await Promise.all(consumers.map(consumeAll));
           // Lambda repeats a batch if it does not receive the response.
-          await aggregateStreamRecords(recorded.shards[0]?.slice(-4) ?? [], 'shard-0', createAggregationDeps(table));
+          await aggregateStreamRecords(createAggregationDeps(table), recorded.shards[0]?.slice(-4) ?? [], 'shard-0');
 
           const now = Date.now();
           const [purchases, customerItems] = await Promise.all([
@@ -142,9 +142,9 @@ describe('aggregateStreamRecords (customer summaries)', () => {
       from: Date.now() - dayMs,
     });
     await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
-    await aggregateStreamRecords(recorded.shards[0]?.splice(0) ?? [], 'shard', getService());
+    await aggregateStreamRecords(getService(), recorded.shards[0]?.splice(0) ?? [], 'shard');
     await runStep({ kind: 'claim', purchaseIndex: 0, user: 'bob', hoursBefore: 1 });
-    await aggregateStreamRecords(recorded.shards[0] ?? [], 'shard', getService());
+    await aggregateStreamRecords(getService(), recorded.shards[0] ?? [], 'shard');
     const { body } = await callEndpoint(listCustomers, { headers: buildBasicAuth(keys.appName, keys.secretKey) });
     expect(body.rows).toMatchObject([
       { applicationUsername: 'ann', customerInfo: { activeSubscriber: false, lapsedSubscriber: false } },
@@ -165,17 +165,17 @@ describe('rebuildCustomerSummaries', () => {
     await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
     await runStep({ kind: 'buy', purchaseIndex: 2, user: 'bob', hoursBefore: 1 });
     await runStep({ kind: 'claim', purchaseIndex: 0, user: 'eve', hoursBefore: 1 });
-    expect(await rebuildCustomerSummaries(keys.appName, getService(), { usernames: ['ann', 'unknown-user'] })).toEqual({
+    expect(await rebuildCustomerSummaries(getService(), keys.appName, { usernames: ['ann', 'unknown-user'] })).toEqual({
       checked: 1,
       corrected: 1,
       unknownUsernames: ['unknown-user'],
     });
-    expect(await rebuildCustomerSummaries(keys.appName, getService())).toEqual({
+    expect(await rebuildCustomerSummaries(getService(), keys.appName)).toEqual({
       checked: 3,
       corrected: 2,
       unknownUsernames: [],
     });
-    expect(await rebuildCustomerSummaries(keys.appName, getService())).toEqual({
+    expect(await rebuildCustomerSummaries(getService(), keys.appName)).toEqual({
       checked: 3,
       corrected: 0,
       unknownUsernames: [],

@@ -239,7 +239,7 @@ describe('aggregateStreamRecords (any history)', () => {
           await history.countAll();
           // Lambda repeats records after a lost response. The shards are read in any order.
           for (const [index, records] of [...recorded.shards.entries()].reverse())
-            await aggregateStreamRecords(records.slice(-repeated), `shard-${index}`, aggregation);
+            await aggregateStreamRecords(aggregation, records.slice(-repeated), `shard-${index}`);
           await expectCorrectProductCounters(table, { appName, service: aggregation });
           expect(await recount(aggregation, appName, range)).toEqual([]);
         },

@@ -88,7 +88,7 @@ async function givenCountedItems(select: (items: readonly Item[]) => readonly It
   const items = buildItems(appName);
   await table.batchPut(items);
   const records = select(items).map((after, index) => buildStreamRecord({ after }, index));
-  await aggregateStreamRecords(records, 'shard', service);
+  await aggregateStreamRecords(service, records, 'shard');
   return { appName, service, items };
 }
 
@@ -152,7 +152,7 @@ describe('correctCounters', () => {
     const after = { ...before, pk: String(before?.pk), sk: 'P', entitledUsers: ['ann'], version: 2 };
     await table.batchPut([after]);
     const record = buildStreamRecord({ ...(before && { before }), after }, 1);
-    for (const repeated of [[record], [record, record]]) await aggregateStreamRecords(repeated, 'shard', service);
+    for (const repeated of [[record], [record, record]]) await aggregateStreamRecords(service, repeated, 'shard');
     expect(await recount(service, appName, days)).toEqual([]);
   });
 
@@ -178,7 +178,7 @@ describe('correctCounters', () => {
     const { appName, service, items } = await givenCountedItems(omitRefundedPayment);
     const differences = await recount(service, appName, february);
     const lateRecords = items.filter(isRefundedPayment).map((after) => buildStreamRecord({ after }, 1_000));
-    await aggregateStreamRecords(lateRecords, 'shard', service);
+    await aggregateStreamRecords(service, lateRecords, 'shard');
     await expect(correctCounters(service, appName, { days: february, differences })).rejects.toMatchObject({
       code: 'Conflict',
     });

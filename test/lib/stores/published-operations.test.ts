@@ -96,7 +96,7 @@ async function sendRequests(platform: Platform, changes: readonly string[]): Pro
   expect((await service.validate(keys, validate)).body).toMatchObject({ ok: true });
   for (const action of changes) {
     await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
-    await refreshPurchase({ appName: keys.appName, purchaseId: `${platform}:${id}` }, getService());
+    await refreshPurchase(getService(), { appName: keys.appName, purchaseId: `${platform}:${id}` });
   }
   await diagnoseStoreSettings(keys.appName, platform, {
     recorder: { addExternalCall: () => {} },

@@ -30,7 +30,7 @@ async function announce(harness: WebhookHarness, catalogue: Catalogue, changes: 
   const { service, keys } = harness;
   const waits: number[] = [];
   const wait = async (ms: number) => void waits.push(ms);
-  const result = await setAnnouncedCatalogue(keys.appName, catalogue, { rate: 2, wait }, { ...service, ...changes });
+  const result = await setAnnouncedCatalogue({ ...service, ...changes }, keys.appName, catalogue, { rate: 2, wait });
   return { ...result, waits };
 }
 

@@ -81,7 +81,7 @@ async function deliverWithCrashes(crashes: Crashes): Promise<string[]> {
   await harness.workUntil(startDate + 4 * dayMs);
   injector.isEnabled = false;
   expectAllAnnounced();
-  expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
+  expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   return injector.calls;
 }
 

@@ -40,7 +40,7 @@ const listBodies = () => getServer().requests.map(({ body }) => JSON.parse(body)
 const listPaths = () => getServer().requests.map(({ path }) => path);
 const listWebhookIds = () => getServer().requests.map(({ headers }) => headers['webhook-id']);
 const listFailureReasons = async ({ keys, service }: WebhookHarness) =>
-  (await listDeliveries(keys.appName, 'dead', service)).map(({ failureReason }) => failureReason);
+  (await listDeliveries(service, keys.appName, 'dead')).map(({ failureReason }) => failureReason);
 
 /** Records the update, fans it out and runs the workers until the given time. */
 async function announce(
@@ -92,7 +92,7 @@ describe('fanOutDeliveries', () => {
     const entitledUsers = Array.from({ length: 250 }, (_, index) => `user-${index}`);
     const { table } = harness.service;
     await table.batchPut(entitledUsers.map((username) => ({ ...customerKey(record.appName, username), username })));
-    await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.service);
+    await fanOutDeliveries(harness.service, [{ ...record, after: { ...record.after, entitledUsers } }]);
     expect(new Set(harness.queue.map(({ message }) => message.deliveryId)).size).toBe(250);
   });
 
@@ -144,8 +144,8 @@ describe('fanOutDeliveries', () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const { after = {}, ...unchanged } = record;
-    await fanOutDeliveries([{ ...unchanged, before: after, after }], harness.service);
-    await fanOutDeliveries([buildStreamRecord({ before: after }, 1)], harness.service);
+    await fanOutDeliveries(harness.service, [{ ...unchanged, before: after, after }]);
+    await fanOutDeliveries(harness.service, [buildStreamRecord({ before: after }, 1)]);
     expect(harness.queue).toEqual([]);
   });
 });
@@ -175,7 +175,7 @@ describe('sendWebhook', () => {
       },
     });
     expect(request).toMatchObject({ path: '/hooks', headers: { 'content-type': 'application/json' } });
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   });
 
   it('omits the password and uses the brand vocabulary according to the settings', async () => {
@@ -210,7 +210,7 @@ describe('sendWebhook', () => {
     await announce(harness);
     expect(getServer().requests).toEqual([]);
     const failureReason = 'The webhook URL does not start with https.';
-    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.service);
+    const deliveries = await listDeliveries(harness.service, harness.keys.appName, 'pending');
     expect(deliveries).toMatchObject([{ failureReason, failedAttempts: 1 }]);
   });
 });
@@ -219,7 +219,7 @@ describe('sendTestWebhook', () => {
   it('sends a test webhook to all URLs, sandbox URLs included', async () => {
     const urls = { urls: [`${getServer().url}/live`], sandboxUrls: [`${getServer().url}/sandbox`] };
     const harness = await createWebhookHarness(urls);
-    await sendTestWebhook(harness.keys.appName, harness.service);
+    await sendTestWebhook(harness.service, harness.keys.appName);
     await harness.workUntil(harness.now);
     expect(listPaths().sort()).toEqual(['/live', '/sandbox']);
   });
@@ -248,7 +248,7 @@ describe('sendWebhook (retries)', () => {
     }
     expect(new Set(listWebhookIds()).size).toBe(1);
     expect(listBodies().at(-1).purchases['store_a:monthly'].transactionId).toBe('store_a:2');
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   });
 
   it('ends with a dead delivery after ten attempts, which can be replayed', async () => {
@@ -257,7 +257,7 @@ describe('sendWebhook (retries)', () => {
     getServer().respondWith({ status: 500 });
     await announce(harness, buildPurchase('ann'), startDate + 6 * dayMs);
     expect(getServer().requests).toHaveLength(10);
-    const [deadDelivery] = await listDeliveries(appName, 'dead', harness.service);
+    const [deadDelivery] = await listDeliveries(harness.service, appName, 'dead');
     expect(deadDelivery).toMatchObject({
       failedAttempts: 10,
       lastHttpStatus: 500,
@@ -265,11 +265,11 @@ describe('sendWebhook (retries)', () => {
       username: 'ann',
     });
     getServer().respondWith({ status: 200 });
-    await replayDelivery(appName, deadDelivery?.deliveryId ?? '', harness.service);
+    await replayDelivery(harness.service, appName, deadDelivery?.deliveryId ?? '');
     await harness.workUntil(harness.now);
     expect(getServer().requests).toHaveLength(11);
     expect(listWebhookIds()[10]).toBe(listWebhookIds()[0]);
-    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, appName, undefined)).toEqual([]);
   });
 
   it('postpones a replayed delivery during the backoff of its URL', async () => {
@@ -283,7 +283,7 @@ describe('sendWebhook (retries)', () => {
     await replayDeadDeliveries(harness);
     await harness.workUntil(harness.now + 2 * dayMs);
     expect(getServer().requests).toHaveLength(1);
-    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, appName, undefined)).toEqual([]);
   });
 
   it('respects the Retry-After header', async () => {
@@ -297,9 +297,9 @@ describe('sendWebhook (retries)', () => {
 
   it('sends a test webhook once, and states what to do if the server refuses the connection', async () => {
     const harness = await createWebhookHarness({ urls: ['http://127.0.0.1:1/hook'] });
-    await sendTestWebhook(harness.keys.appName, harness.service);
+    await sendTestWebhook(harness.service, harness.keys.appName);
     await harness.workUntil(startDate + dayMs);
-    expect(await listDeliveries(harness.keys.appName, 'dead', harness.service)).toMatchObject([
+    expect(await listDeliveries(harness.service, harness.keys.appName, 'dead')).toMatchObject([
       {
         failedAttempts: 1,
         failureReason: expect.stringMatching(
@@ -323,7 +323,7 @@ describe('sendWebhook (retries)', () => {
     console.error = originalConsoleError;
     isDatabaseDown = false;
     expect(JSON.stringify(logEntries)).toContain('the database is down');
-    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.service);
+    const deliveries = await listDeliveries(harness.service, harness.keys.appName, 'pending');
     expect(deliveries).toMatchObject([
       { failedAttempts: 1, failureReason: expect.stringMatching(/could not be sent/) },
     ]);
@@ -356,7 +356,7 @@ describe('redirectDelivery', () => {
     const [firstBody, secondBody] = listBodies();
     expect(listPaths().slice(0, 2)).toEqual(['/', '/other']);
     expect(secondBody).toEqual(firstBody);
-    const deliveries = await listDeliveries(appName, undefined, harness.service);
+    const deliveries = await listDeliveries(harness.service, appName, undefined);
     expect(deliveries.map(({ state, url }) => [state, url])).toEqual([['pending', `${getServer().url}/other?2`]]);
   });
 
@@ -376,7 +376,7 @@ describe('redirectDelivery', () => {
     getServer().requests.length = 0;
     await harness.workUntil(harness.now + dayMs);
     expect(listPaths()).toEqual(['/first']);
-    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, appName, undefined)).toEqual([]);
   });
 
   it('returns to the first URL days later and during its backoff', async () => {
@@ -420,7 +420,7 @@ describe('redirectDelivery', () => {
     const { appName } = harness.keys;
     getServer().respondWith({ status: 500 });
     await announce(harness);
-    await sendTestWebhook(appName, harness.service);
+    await sendTestWebhook(harness.service, appName);
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
     await setWebhook(appName, settings, { newSecret: false, service: harness.service });
     await harness.workUntil(startDate + dayMs);
@@ -444,7 +444,7 @@ describe('sendWebhook (URL health)', () => {
       'The webhook URL is disabled: the server responded with 410.',
     ]);
     getServer().respondWith({ status: 200 });
-    await sendTestWebhook(harness.keys.appName, harness.service);
+    await sendTestWebhook(harness.service, harness.keys.appName);
     await harness.workUntil(harness.now);
     expect(listBodies()[1]).toEqual({ type: 'test', password: harness.keys.secretKey });
     await replayDeadDeliveries(harness);
@@ -472,7 +472,7 @@ describe('sendWebhook (URL health)', () => {
     const takeMessages = () => harness.queue.splice(0).map(({ message }) => message);
     getServer().respondWith({ status: 200, hangs: true });
     harness.postTimeoutMs = 300;
-    await Promise.all(takeMessages().map(async (message) => await sendWebhook(message, harness.service)));
+    await Promise.all(takeMessages().map(async (message) => await sendWebhook(harness.service, message)));
     harness.now += minuteMs;
     const [first, second] = takeMessages();
     if (!first || !second) throw new Error('Both deliveries must be retried.');
@@ -480,8 +480,8 @@ describe('sendWebhook (URL health)', () => {
       headers['webhook-id'] === first.deliveryId ? { status: 410 } : concurrentResponse,
     );
     harness.postTimeoutMs = 10 * secondMs;
-    const concurrentAttempt = sendWebhook(second, harness.service);
-    goneAttempt = sendWebhook(first, harness.service);
+    const concurrentAttempt = sendWebhook(harness.service, second);
+    goneAttempt = sendWebhook(harness.service, first);
     await Promise.all([goneAttempt, concurrentAttempt]);
     getServer().requests.length = 0;
     await announce(harness, { ...buildPurchase('bob'), now: harness.now }, harness.now + dayMs);
@@ -500,13 +500,13 @@ describe('sendWebhook (URL health)', () => {
     }
     await harness.workUntil(startDate + secondMs);
     expect(getServer().requests).toHaveLength(1);
-    const deliveries = await listDeliveries(harness.keys.appName, 'pending', harness.service);
+    const deliveries = await listDeliveries(harness.service, harness.keys.appName, 'pending');
     expect(deliveries.map(({ failedAttempts }) => failedAttempts).sort()).toEqual([0, 0, 0, 0, 0, 1]);
     getServer().respondWith({ status: 200 });
     harness.postTimeoutMs = 30 * secondMs;
     await harness.workUntil(startDate + 10 * minuteMs);
     expect(new Set(listWebhookIds()).size).toBe(6);
-    expect(await listDeliveries(harness.keys.appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   });
 
   it('attempts a delivery that is older than all retries during the backoff, and retries it', async () => {
@@ -522,6 +522,6 @@ describe('sendWebhook (URL health)', () => {
     getServer().respondWith({ status: 200 });
     await harness.workUntil(harness.now + minuteMs);
     expect(new Set(listWebhookIds()).size).toBe(1);
-    expect(await listDeliveries(appName, undefined, harness.service)).toEqual([]);
+    expect(await listDeliveries(harness.service, appName, undefined)).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ describe('startBatch', () => {
     const { service, reads } = recordReads(harness.service, ({ pk }) => names.get(pk));
     const batch = startBatch(service);
     const messages = harness.queue.splice(0).map(({ message }) => message);
-    await Promise.all(messages.map(async (message) => await sendWebhook(message, batch)));
+    await Promise.all(messages.map(async (message) => await sendWebhook(batch, message)));
     expect(
       getServer()
         .requests.map(({ path }) => path)
@@ -71,7 +71,7 @@ describe('startBatch', () => {
     );
     const batch = startBatch(service);
     const messages = harness.queue.splice(0).map(({ message }) => message);
-    await Promise.all(messages.map(async (message) => await sendWebhook(message, batch)));
+    await Promise.all(messages.map(async (message) => await sendWebhook(batch, message)));
     const recipients = getServer()
       .requests.map(({ body }) => JSON.parse(body))
       .map(({ applicationUsername, purchases }) => ({ applicationUsername, products: Object.keys(purchases) }))
