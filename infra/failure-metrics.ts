@@ -7,8 +7,8 @@ import { getServiceName } from './code-stack.ts';
 const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
 
 /**
- * Filters of error lines by the fields that lib/foundation/log.ts logs under `message`. Lambda's own metric `Errors` does
- * not count failures that a function handles.
+ * Filters of error lines by the fields that lib/foundation/log.ts logs under `message`. Lambda's own metric `Errors`
+ * does not count failures that a function handles.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 export const logPatterns = {

@@ -346,9 +346,9 @@ export async function findObservedPurchases(
 }
 
 /**
- * Loads the purchase item with its claims and transactions, as input of `savePurchaseChange`. A query is not a snapshot:
- * the version is read before it, so that the conditional write fails if another writer changes the purchase during the
- * query. An earlier result of `findStoredPurchase` replaces the first of the two reads.
+ * Loads the purchase item with its claims and transactions, as input of `savePurchaseChange`. A query is not a
+ * snapshot: the version is read before it, so that the conditional write fails if another writer changes the purchase
+ * during the query. An earlier result of `findStoredPurchase` replaces the first of the two reads.
  */
 export async function loadPurchase(
   service: Service,

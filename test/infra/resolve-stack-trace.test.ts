@@ -36,7 +36,9 @@ const listFiles = (root: string): string[] =>
 async function runWithoutEvent(bundle: string): Promise<string> {
   const { href } = pathToFileURL(join(bundles, bundle, `${basename(bundle)}.mjs`));
   const call = `(await import(${JSON.stringify(href)})).handler(null, {})`;
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', call], { env: {} });
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', call], {
+    env: { TABLE_NAME: 'none', MASTER_KEY_ID: 'none' },
+  });
   const { stderr } = await run.catch((error: { stderr: string }) => error);
   return stderr;
 }
