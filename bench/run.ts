@@ -16,7 +16,7 @@ import { benchLoad } from './load.ts';
 import { benchLocal } from './local.ts';
 import { benchMemory } from './memory.ts';
 import { benchPages } from './pages.ts';
-import { saveResults } from './results.ts';
+import { saveTables } from './results.ts';
 import { benchScale } from './scale.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
@@ -51,7 +51,7 @@ const { values, positionals } = parseArgs({
     check: { type: 'boolean', default: false },
     /** Compares units and costs with the reached figures in place of the targets. */
     limits: { type: 'boolean', default: false },
-    /** Writes bench/results and the tables of the documents. */
+    /** Writes the tables that documents quote. */
     save: { type: 'boolean', default: false },
     /** Duration of the launch, and of the steady rate of `load`. */
     minutes: { type: 'string', default: '2' },
@@ -76,7 +76,7 @@ async function runBench(name: string): Promise<void> {
   requireNames([name], Object.keys(benches));
   const tables = [(await benches[name]?.()) ?? []].flat();
   for (const table of tables) printTable(table);
-  if (values.save) await saveResults(name, tables);
+  if (values.save) await saveTables(name, tables);
 }
 
 /** Runs each bench in its own process: a process creates the dependencies once, for one table. */

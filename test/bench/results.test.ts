@@ -1,44 +1,60 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import {
-  type BenchFile,
-  formatTable,
-  insertTables,
-  quotingPages,
-  readResults,
-  renderResultsPage,
-  resultsPage,
-} from '../../bench/results.ts';
+import { type BenchRun, formatTable, insertTables, quotingPages } from '../../bench/results.ts';
 
-const file: BenchFile = {
+const run: BenchRun = {
+  bench: 'cost',
   machine: { cores: 2, memoryGb: 8, node: '24.0.0', date: '2026-06-01', commit: 'abc' },
   tables: [{ id: 'totals', title: 'Totals', rows: [{ name: 'a', value: 1 }] }],
 };
-const results = new Map([['cost', file]]);
+
+/** Reads the rows of a Markdown table. */
+function readRows(table: string): Record<string, string | number>[] {
+  const [header = [], , ...rows] = table.split('\n').map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return rows.map((cells) =>
+    Object.fromEntries(
+      header.map((name, column) => {
+        const cell = cells[column] ?? '';
+        return [name, /^-?[\d.]+$/.test(cell) ? Number(cell) : cell];
+      }),
+    ),
+  );
+}
 
 describe('insertTables', () => {
   it('replaces the text between the markers by the table', () => {
     const page = 'Before\n<!-- results: cost totals -->\nold\n<!-- end -->\nAfter';
-    const updated = insertTables(page, results);
+    const updated = insertTables(page, run);
     expect(updated).toContain('Totals:\n\n| name | value |');
     expect(updated).not.toContain('old');
-    expect(insertTables(updated, results)).toBe(updated);
+    expect(insertTables(updated, run)).toBe(updated);
   });
 
-  it('names the command of a bench without results', () => {
-    const page = '<!-- results: start all -->\nold\n<!-- end -->';
-    expect(insertTables(page, results)).toContain('`npm run bench -- start --save`');
+  it('replaces the text of a machine', () => {
+    const page = insertTables('<!-- machine: cost -->\nold\n<!-- end -->', run);
+    expect(page).toContain('Run on 2026-06-01 at abc: 2 cores, 8 GB');
+    expect(page).not.toContain('old');
   });
 
-  it('throws for a table that the results lack', () => {
-    expect(() => insertTables('<!-- results: cost other -->\n<!-- end -->', results)).toThrow('other');
+  it('keeps the tables of other benches', () => {
+    const page = '<!-- results: start all -->\nold\n<!-- end -->\n<!-- machine: start -->\nold\n<!-- end -->';
+    expect(insertTables(page, run)).toBe(page);
+  });
+
+  it('throws for a table that the run lacks', () => {
+    expect(() => insertTables('<!-- results: cost other -->\n<!-- end -->', run)).toThrow('other');
   });
 
   const rows = [
     { name: 'a', load: 'quiet', value: 1 },
     { name: 'b', load: 'steady', value: 2 },
   ];
-  const wide = new Map([['cost', { ...file, tables: [{ id: 'totals', title: 'Totals', rows }] }]]);
+  const wide = { ...run, tables: [{ id: 'totals', title: 'Totals', rows }] };
   const insert = (selection: string) => insertTables(`<!-- results: cost totals ${selection} -->\n<!-- end -->`, wide);
 
   it('selects columns and rows', () => {
@@ -63,34 +79,44 @@ describe('formatTable', () => {
   });
 });
 
-describe(resultsPage, () => {
-  it('contains all tables of bench/results', async () => {
-    expect(readFileSync(resultsPage, 'utf8')).toBe(renderResultsPage(await readResults()));
-  });
-});
-
 describe.each(quotingPages)('%s', (file) => {
-  it('quotes the tables of bench/results', async () => {
-    const page = readFileSync(file, 'utf8');
-    expect(insertTables(page, await readResults())).toBe(page);
+  const page = readFileSync(file, 'utf8');
+  const quotes = [...page.matchAll(/<!-- results: (\w+) (\w+).* -->\n\n(.+):\n\n([\s\S]+?)\n\n<!-- end -->/g)].map(
+    ([, bench = '', id = '', title = '', table = '']) => ({ bench, tables: [{ id, title, rows: readRows(table) }] }),
+  );
+
+  it('has the columns, the title and the format that npm run bench -- --save writes', () => {
+    expect(quotes.length).toBe(page.match(/<!-- results: /g)?.length);
+    // A quoted table, inserted again, has the columns of its marker.
+    for (const { bench, tables } of quotes) {
+      const run = { bench, machine: {}, tables };
+      const [marked = ''] =
+        new RegExp(`<!-- results: ${bench} ${tables[0]?.id}[\\s\\S]*?<!-- end -->`).exec(page) ?? [];
+      expect(insertTables(marked.replace(/ load=\w+/, ''), run)).toBe(marked.replace(/ load=\w+/, ''));
+    }
   });
 
   it('names the command of each table before it', () => {
-    const page = readFileSync(file, 'utf8');
     const tables = [...page.matchAll(/<!-- results: (\w+) \w+.* -->/g)];
     expect(tables.length).toBeGreaterThan(0);
     for (const { 1: bench = '', index } of tables)
       expect(page.slice(0, index)).toMatch(new RegExp(`\`npm run bench (?:-- )?${bench}\\b`));
   });
-});
 
-describe('bench/results', () => {
-  it('name the machine without its host, user or folders', async () => {
-    for (const { machine } of (await readResults()).values()) {
-      expect(Object.keys(machine).sort()).toEqual(
-        expect.arrayContaining(['commit', 'cores', 'date', 'memoryGb', 'node']),
-      );
-      expect(JSON.stringify(machine)).not.toMatch(/\/(home|work|root|tmp|Users)\b/);
+  it('names a machine without its host, user or folders', () => {
+    for (const [, machine] of page.matchAll(/<!-- machine: \w+ -->\n([\s\S]*?)<!-- end -->/g)) {
+      expect(machine).toMatch(/Run on \d{4}-\d\d-\d\d at \w{12}: \d+ cores, \d+ GB, Node \d/);
+      expect(machine).not.toMatch(/\/(home|work|root|tmp|Users)\b/);
     }
   });
+});
+
+it('quotes the same figures in each document', () => {
+  const totals = quotingPages.map((file) =>
+    [
+      ...readFileSync(file, 'utf8').matchAll(/<!-- results: cost months .*\n\n.*\n\n([\s\S]+?)\n\n<!-- end -->/g),
+    ].flatMap(([, table = '']) => readRows(table).map(({ users, total }) => ({ users, total }))),
+  );
+  expect(totals[0]?.length).toBeGreaterThan(0);
+  expect(totals[1]).toEqual(totals[0]);
 });
