@@ -99,7 +99,7 @@ async function runSchemathesis({ baseUrl, app, secretKey }, configFile, options)
   // One worker: CPython 3.11 fails at times if two threads parse code
   // (https://github.com/python/cpython/issues/106905).
   await run(`${folder}/.venv/bin/schemathesis`, [
-    ...['--config-file', configFile, 'run', 'docs/openapi.json', ...options],
+    ...['--config-file', configFile, 'run', 'dist/openapi.json', ...options],
     ...['--url', baseUrl, '--header', authorization, '--checks', checks.join(',')],
     ...['--seed', '1', '--workers', '1', '--no-color'],
     ...['--suppress-health-check', 'all', '--warnings', 'off'],

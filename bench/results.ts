@@ -51,8 +51,9 @@ const marker =
 
 /**
  * Replaces the text between `<!-- results: <bench> <table> -->` and `<!-- end -->` by the table of the run, and between
- * `<!-- machine: <bench> -->` and `<!-- end -->` by its machine. `[<column> | <column>]` after the table selects columns,
- * and `<column>=<value>` rows. Keeps the text of other benches. Throws if the run lacks the table, a column or all rows.
+ * `<!-- machine: <bench> -->` and `<!-- end -->` by its machine. `[<column> | <column>]` after the table selects
+ * columns, and `<column>=<value>` rows. Keeps the text of other benches. Throws if the run lacks the table, a column or
+ * all rows.
  */
 export function insertTables(page: string, { bench, machine, tables }: BenchRun): string {
   return page.replace(marker, (text, ...groups: string[]) => {

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { contracts } from '../lib/contracts/index.ts';
+import { buildOpenApiDocument } from './openapi.ts';
 import { projectFolder } from './project-folder.ts';
+import { renderLlmsText } from './render-llms-text.ts';
 
 const entryPoint = 'console/main.tsx';
 
@@ -41,9 +44,9 @@ export async function buildConsole(outdir: string): Promise<Metafile> {
     logLevel: 'warning',
   });
   writeFileSync(join(outdir, 'index.html'), buildPage(metafile));
-  const document: unknown = JSON.parse(readFileSync(join(projectFolder, 'docs', 'openapi.json'), 'utf8'));
+  const document = buildOpenApiDocument(contracts);
   writeFileSync(join(outdir, 'openapi.json'), JSON.stringify(document));
-  copyFileSync(join(projectFolder, 'docs', 'llms.txt'), join(outdir, 'llms.txt'));
+  writeFileSync(join(outdir, 'llms.txt'), renderLlmsText(document));
   writeReference(outdir);
   return metafile;
 }

@@ -29,7 +29,7 @@ type Operations = Readonly<Record<string, object>>;
 
 /**
  * Builds the body of the REST API from the contracts: routes and integrations. Aliases call the same function. The
- * schemas are in docs/openapi.json.
+ * document with the schemas is of infra/openapi.ts.
  */
 export function buildGatewayDocument(
   contracts: readonly Contract[],

@@ -1,12 +1,21 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { contracts } from '../lib/contracts/index.ts';
 import { buildOpenApiDocument } from './openapi.ts';
+import { computeDigests, digestsFile } from './openapi-digests.ts';
+import { projectFolder } from './project-folder.ts';
 import { renderApiReference } from './render-api-reference.ts';
-import { renderLlmsText } from './render-llms-text.ts';
+
+// Writes the API document and its reference into `dist/`, and the digests of the operations, which are in git.
 
 const document = buildOpenApiDocument(contracts);
-const write = (file: string, text: string): void => writeFileSync(new URL(`../docs/${file}`, import.meta.url), text);
 
-write('openapi.json', `${JSON.stringify(document, undefined, 2)}\n`);
-write('api-reference.md', renderApiReference(document));
-write('llms.txt', renderLlmsText(document));
+function write(file: string, text: string): void {
+  const path = join(projectFolder, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+write('dist/openapi.json', `${JSON.stringify(document, undefined, 2)}\n`);
+write('dist/api-reference.md', renderApiReference(document));
+write(digestsFile, `${JSON.stringify(computeDigests(document), undefined, 2)}\n`);

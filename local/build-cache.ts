@@ -13,7 +13,6 @@ export const buildSources = [
   'cdk.json',
   'cli',
   'console',
-  'docs/openapi.json',
   'emulator',
   'functions',
   'infra',

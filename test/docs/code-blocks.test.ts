@@ -28,10 +28,7 @@ const testSources = readdirSync('test/docs').map((name) => readFileSync(join('te
 const isRunByTest = ({ file, name }: CodeBlock): boolean =>
   testSources.some((source) => source.includes(`'${file}'`) && source.includes(`'${name}'`));
 
-/** Without the page that `npm run openapi` writes: the test of the API document runs its blocks. */
-const blocks = listDocuments()
-  .filter((file) => file !== 'docs/api-reference.md')
-  .flatMap(listCodeBlocks);
+const blocks = listDocuments().flatMap(listCodeBlocks);
 
 /** The commands of a shell block, one a line: without comments, continued lines joined. */
 const listShellCommands = ({ text }: CodeBlock): string[] =>

@@ -30,16 +30,15 @@ describe('a comment of the source', () => {
   });
 });
 
-/** The page that `npm run openapi` writes. That of the results is not among the documents. */
-const generatedPages: ReadonlySet<string> = new Set(['docs/api-reference.md']);
-
 /** Replaces code blocks and generated tables by as many empty lines, and URLs by nothing. */
 const omitFreeText = (text: string): string =>
   text
-    .replaceAll(/^( *)```[\s\S]*?^\1```$|<!-- results:[\s\S]*?<!-- end -->/gm, (block) => block.replaceAll(/.+/g, ''))
+    .replaceAll(/^( *)```[\s\S]*?^\1```$|<!-- (?:results|machine):[\s\S]*?<!-- end -->/gm, (block) =>
+      block.replaceAll(/.+/g, ''),
+    )
     .replaceAll(/https?:[^\s)]+/g, '');
 
-describe.each(listDocuments().filter((file) => !generatedPages.has(file)))('%s', (file) => {
+describe.each(listDocuments())('%s', (file) => {
   it('contains no line of more than 160 characters', () => {
     const lines = omitFreeText(readFileSync(file, 'utf8')).split('\n');
     const longLines = lines.flatMap((line, index) => (line.length > 160 ? [`${index + 1}: ${line}`] : []));
