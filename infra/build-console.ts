@@ -5,6 +5,7 @@ import { build, type Metafile } from 'esbuild';
 import { contracts } from '../lib/contracts/index.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import { projectFolder } from './project-folder.ts';
+import { renderApiReference } from './render-api-reference.ts';
 import { renderLlmsText } from './render-llms-text.ts';
 
 const entryPoint = 'console/main.tsx';
@@ -44,23 +45,23 @@ export async function buildConsole(outdir: string): Promise<Metafile> {
     logLevel: 'warning',
   });
   writeFileSync(join(outdir, 'index.html'), buildPage(metafile));
-  const document = buildOpenApiDocument(contracts);
-  writeFileSync(join(outdir, 'openapi.json'), JSON.stringify(document));
-  writeFileSync(join(outdir, 'llms.txt'), renderLlmsText(document));
-  writeReference(outdir);
+  writeApiDocument(outdir);
   return metafile;
 }
 
-/** Copies the library that renders the reference, and writes its page. Only that page loads the library. */
-function writeReference(outdir: string): void {
-  const library = readFileSync(join(projectFolder, 'node_modules/rapidoc/dist/rapidoc-min.js'), 'utf8');
-  // The source map is not served.
-  const script = library.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n');
-  const hash = createHash('sha256').update(script).digest('hex').slice(0, 8).toUpperCase();
-  const name = `rapidoc-${hash}.js`;
-  writeFileSync(join(outdir, name), script);
+/** Writes the API document, and its reference and overview. */
+function writeApiDocument(outdir: string): void {
+  const document = buildOpenApiDocument(contracts);
+  writeFileSync(join(outdir, 'openapi.json'), JSON.stringify(document));
+  writeFileSync(join(outdir, 'llms.txt'), renderLlmsText(document));
+  const styles = readFileSync(join(projectFolder, 'console', 'reference.css'), 'utf8');
+  const hash = createHash('sha256').update(styles).digest('hex').slice(0, 8).toUpperCase();
+  const name = `reference-${hash}.css`;
+  writeFileSync(join(outdir, name), styles);
   const page = readFileSync(join(projectFolder, 'console', 'reference.html'), 'utf8');
-  writeFileSync(join(outdir, 'reference.html'), page.replace('{script}', toUrl(name)));
+  // Functions, because a text can contain `$&`.
+  const content = page.replace('{styles}', () => toUrl(name)).replace('{content}', () => renderApiReference(document));
+  writeFileSync(join(outdir, 'reference.html'), content);
 }
 
 /** Inserts the names of the assets into the page. Their URLs are relative to `/console`, below any base path. */

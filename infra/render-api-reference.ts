@@ -1,5 +1,17 @@
 import type { JsonSchema } from '../lib/api/json-schema.ts';
 import { readApiExamples } from './api-examples.ts';
+import {
+  escapeHtml,
+  joinBlocks,
+  link,
+  renderBlock,
+  renderHeading,
+  renderInline,
+  renderList,
+  renderTable,
+  renderText,
+  toCode,
+} from './html.ts';
 import type { buildOpenApiDocument } from './openapi.ts';
 import { renderCurl, renderFetch } from './render-request.ts';
 
@@ -40,32 +52,51 @@ interface LocatedOperation extends Operation {
   readonly path: string;
 }
 
-/** Renders the API document as a page: the operations by tag, the webhooks, the errors and the schemas. */
+/** Renders the API document as the content of a page: the operations by tag, the webhooks, the errors and the schemas. */
 export function renderApiReference(document: Document): string {
   const operations = listOperations(document.paths as Readonly<Record<string, Readonly<Record<string, object>>>>);
   const webhooks = Object.values(document.webhooks).map(({ post }) => post as unknown as Operation);
-  return [
-    '# API reference',
-    '`npm run openapi` writes this page and [openapi.json](openapi.json) from the contracts in `lib/api/`. A running service returns the document at `GET /openapi.json`, without a key.',
-    document.info.description,
-    renderServers(document),
-    'The examples are calls of `npm start`. Set `API`, `APP`, `PUBLIC` and `SECRET` with the first lines of the [README](../README.md#try-it). In JavaScript, `api`, `app`, `publicKey` and `secretKey` have the same values. Long texts are shortened, and lists have at most two items.',
-    '## Operations',
-    ...document.tags.flatMap(({ name, description }) => [
-      // Differs from the heading of the schema with the same name, which is the target of links.
-      `### Area: ${name}`,
+  const areas = document.tags
+    .map(({ name, description }) => ({
+      name,
       description,
-      ...operations.filter(({ tags }) => tags[0] === name).map((operation) => renderOperation(operation)),
+      operations: operations.filter(({ tags }) => tags[0] === name),
+    }))
+    .filter((area) => area.operations.length > 0);
+  return joinBlocks([
+    '<nav aria-label="Contents">',
+    ...areas.map(({ name, operations: ofArea }) => renderContents(name, ofArea)),
+    renderContents('Webhooks to your server', webhooks),
+    renderList([link('errors', 'Errors'), link('schemas', 'Schemas')]),
+    '</nav>',
+    '<main>',
+    renderHeading(1, 'API reference'),
+    renderText(document.info.description),
+    '<p>The same as a document for tools, in OpenAPI: <a href="openapi.json">openapi.json</a>.</p>',
+    renderServers(document),
+    renderText(
+      'The examples are calls of the local service. `API`, `APP`, `PUBLIC` and `SECRET` are the base URL, the name of the app, and its keys. In JavaScript, `api`, `app`, `publicKey` and `secretKey` have the same values. Long texts are shortened, and lists have at most two items.',
+    ),
+    ...areas.flatMap(({ name, description, operations: ofArea }) => [
+      renderHeading(2, name, `area-${name}`),
+      renderText(description),
+      ...ofArea.map((operation) => renderOperation(operation)),
     ]),
-    '## Webhooks to your server',
+    renderHeading(2, 'Webhooks to your server', 'webhooks'),
     ...webhooks.map(renderWebhook),
-    '## Errors',
+    renderHeading(2, 'Errors', 'errors'),
     renderErrors(document),
-    '## Schemas',
+    renderHeading(2, 'Schemas', 'schemas'),
     ...Object.entries(document.components.schemas).map(([name, schema]) => renderSchema(name, schema)),
-    '',
-  ].join('\n\n');
+    '</main>',
+  ]);
 }
+
+const renderContents = (title: string, operations: readonly Operation[]): string =>
+  joinBlocks([
+    `<h2>${escapeHtml(title)}</h2>`,
+    renderList(operations.map(({ operationId, summary }) => link(operationId, summary))),
+  ]);
 
 const listOperations = (paths: Readonly<Record<string, Readonly<Record<string, object>>>>): LocatedOperation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
@@ -78,27 +109,28 @@ const listOperations = (paths: Readonly<Record<string, Readonly<Record<string, o
 
 function renderServers({ servers, components }: Document): string {
   const schemes = Object.entries(components.securitySchemes).map(
-    ([name, { description }]) => `- \`${name}\`: ${description}`,
+    ([name, { description }]) => `${renderInline(`\`${name}\`: ${description}`)}`,
   );
-  return [
-    `Base URL: ${servers[0]?.variables.apiUrl.description}`,
-    'Credentials, in one of these forms:',
-    schemes.join('\n'),
-  ].join('\n\n');
+  return joinBlocks([
+    renderText(`Base URL: ${servers[0]?.variables.apiUrl.description}`),
+    renderText('Credentials, in one of these forms:'),
+    renderList(schemes),
+  ]);
 }
 
 function renderOperation({ method, path, responses, ...operation }: LocatedOperation): string {
   const { summary, description, deprecated, parameters, requestBody, 'x-aliases': aliases = [] } = operation;
   const { 200: success, ...errors } = responses;
   return joinBlocks([
-    `#### ${method} ${path}`,
-    `**${summary}.**${deprecated ? ' Deprecated.' : ''}`,
-    description,
-    aliases.length > 0 && `Released clients also call ${aliases.map(toCode).join(', ')}.`,
+    renderHeading(3, `${method} ${path}`, operation.operationId),
+    `<p><strong>${escapeHtml(summary)}.</strong>${deprecated ? ' Deprecated.' : ''}</p>`,
+    renderText(description),
+    aliases.length > 0 &&
+      renderText(`Released clients also call ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`),
     parameters.length > 0 && renderParameters(parameters),
-    requestBody && `Body: ${describeContent(requestBody.content)}`,
-    `Response: ${describeContent(success?.content)}`,
-    `Error statuses: ${Object.keys(errors).join(', ')}`,
+    requestBody && `<p>Body: ${describeContent(requestBody.content)}</p>`,
+    `<p>Response: ${describeContent(success?.content)}</p>`,
+    renderText(`Error statuses: ${Object.keys(errors).join(', ')}`),
     ...renderExample(method, operation.operationId),
   ]);
 }
@@ -109,22 +141,23 @@ function renderExample(method: string, operationId: string): string[] {
   if (!example) return [];
   const request = { method, ...example };
   return [
-    renderBlock('sh', renderCurl(request)),
-    renderBlock('js', renderFetch(request)),
-    renderBlock('json', JSON.stringify(example.response, null, 2)),
+    renderBlock('Command', renderCurl(request)),
+    renderBlock('JavaScript', renderFetch(request)),
+    renderBlock('Example of the response', JSON.stringify(example.response, null, 2)),
   ];
 }
 
-const renderBlock = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
-
-const renderWebhook = ({ summary, description, parameters, requestBody }: Operation): string =>
+const renderWebhook = ({ operationId, summary, description, parameters, requestBody }: Operation): string =>
   joinBlocks([
-    `### ${summary}`,
-    description,
+    renderHeading(3, summary, operationId),
+    renderText(description),
     renderParameters(parameters),
-    requestBody && `Body: ${describeContent(requestBody.content)}`,
+    requestBody && `<p>Body: ${describeContent(requestBody.content)}</p>`,
     requestBody &&
-      renderBlock('json', JSON.stringify(requestBody.content['application/json']?.examples?.recorded?.value, null, 2)),
+      renderBlock(
+        'Example of the body',
+        JSON.stringify(requestBody.content['application/json']?.examples?.recorded?.value, null, 2),
+      ),
   ]);
 
 const renderParameters = (parameters: readonly Parameter[]): string =>
@@ -135,7 +168,7 @@ const renderParameters = (parameters: readonly Parameter[]): string =>
       location,
       describeType(schema),
       required ? 'yes' : 'no',
-      description,
+      renderInline(description),
       toExample(example),
     ]),
   );
@@ -145,10 +178,10 @@ function renderErrors({ components }: Document): string {
     .filter(([name]) => !/^(?:Processor|OpenIap)/.test(name))
     .map(([, { description, content }]) => ({ description, body: content['application/json'].examples.error.value }));
   return joinBlocks([
-    'The body is an [Error](#error); the Stripe operations return a [ProcessorError](#processorerror), and `POST /v1/purchase/verify` returns [OpenIapErrors](#openiaperrors). `POST /v1/validate` returns its errors with the status 200.',
+    `<p>The body is an ${linkSchema('Error')}; the Stripe operations return a ${linkSchema('ProcessorError')}, and <code>POST /v1/purchase/verify</code> returns ${linkSchema('OpenIapErrors')}. <code>POST /v1/validate</code> returns its errors with the status 200.</p>`,
     renderTable(
       ['Status', 'Description', 'Example'],
-      responses.map(({ description, body }) => [String(body.status), description, toExample(body)]),
+      responses.map(({ description, body }) => [String(body.status), renderInline(description), toExample(body)]),
     ),
   ]);
 }
@@ -168,9 +201,9 @@ function renderSchema(name: string, schema: JsonSchema): string {
     required?: readonly string[];
   };
   return joinBlocks([
-    `### ${name}`,
-    String(schema.description),
-    !properties && `Type: ${describeType(schema)}`,
+    renderHeading(3, name, `schema-${name}`),
+    renderText(String(schema.description)),
+    !properties && `<p>Type: ${describeType(schema)}</p>`,
     properties &&
       renderTable(
         ['Field', 'Type', 'Required', 'Description', 'Example'],
@@ -178,7 +211,7 @@ function renderSchema(name: string, schema: JsonSchema): string {
           toCode(field),
           describeType(member),
           required.includes(field) ? 'yes' : 'no',
-          String(member.description),
+          renderInline(String(member.description)),
           toExample((member.examples as readonly unknown[] | undefined)?.[0]),
         ]),
       ),
@@ -190,7 +223,7 @@ const describeContent = (content: Content | undefined): string => {
   return schema ? describeType(schema) : 'none';
 };
 
-/** Describes a type in a few words, with links to the named schemas. */
+/** Describes a type in a few words, with links to the named schemas, as HTML. */
 function describeType(schema: JsonSchema): string {
   const { $ref, oneOf, items, additionalProperties, format, type } = schema;
   const choices = schema.const === undefined ? schema.enum : [schema.const];
@@ -205,16 +238,7 @@ function describeType(schema: JsonSchema): string {
 
 function linkSchema(reference: string): string {
   const name = reference.slice(reference.lastIndexOf('/') + 1);
-  return `[${name}](#${name.toLowerCase()})`;
+  return link(`schema-${name}`, name);
 }
 
-const toCode = (text: string): string => `\`${text}\``;
 const toExample = (example: unknown): string => (example === undefined ? '' : toCode(JSON.stringify(example)));
-
-const joinBlocks = (blocks: readonly (string | false | undefined)[]): string =>
-  blocks.filter((block) => block !== undefined && block !== false).join('\n\n');
-
-const renderTable = (header: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.map(escapeCell).join(' | ')} |`).join('\n');
-
-const escapeCell = (text: string): string => text.replaceAll('|', '\\|');

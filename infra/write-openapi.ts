@@ -4,9 +4,8 @@ import { contracts } from '../lib/contracts/index.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import { computeDigests, digestsFile } from './openapi-digests.ts';
 import { projectFolder } from './project-folder.ts';
-import { renderApiReference } from './render-api-reference.ts';
 
-// Writes the API document and its reference into `dist/`, and the digests of the operations, which are in git.
+// Writes the API document into `dist/`, and the digests of the operations, which are in git.
 
 const document = buildOpenApiDocument(contracts);
 
@@ -17,5 +16,4 @@ function write(file: string, text: string): void {
 }
 
 write('dist/openapi.json', `${JSON.stringify(document, undefined, 2)}\n`);
-write('dist/api-reference.md', renderApiReference(document));
 write(digestsFile, `${JSON.stringify(computeDigests(document), undefined, 2)}\n`);

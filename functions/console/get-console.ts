@@ -35,18 +35,6 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The library of the reference writes its styles into its elements and inserts them as text. */
-const referencePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -59,7 +47,6 @@ const pageHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'x-frame-options': 'DENY',
 };
-const referenceHeaders = { ...pageHeaders, 'content-security-policy': referencePolicy };
 
 /** The API document is public: tools on other sites read it. */
 const documentHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
@@ -71,7 +58,7 @@ const immutable = 'public, max-age=31536000, immutable';
 
 const headersByName: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [page]: { ...pageHeaders, 'cache-control': revalidated },
-  [referencePage]: { ...referenceHeaders, 'cache-control': revalidated },
+  [referencePage]: { ...pageHeaders, 'cache-control': revalidated },
   [apiDocument]: { ...documentHeaders, 'cache-control': revalidated },
   [overview]: { ...documentHeaders, 'cache-control': revalidated },
 };

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The files of the console, without the API document and its reference, which no page of the console loads. */
 const listAssets = () =>
-  readdirSync(folder).filter((name) => !/^(?:openapi\.json|llms\.txt|reference\.html|rapidoc-.+\.js)$/.test(name));
+  readdirSync(folder).filter((name) => !/^(?:openapi\.json|llms\.txt|reference\.html|reference-.+\.css)$/.test(name));
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 
 const measure = (names: readonly string[]): number =>
@@ -57,12 +57,14 @@ describe('buildConsole', () => {
     for (const url of assetUrls) expect(readdirSync(folder)).toContain(url.replace(/^console\//, ''));
   });
 
-  it('writes the reference with its library, which refers to no other site', () => {
-    const [, script = ''] = /<script type="module" src="console\/([^"]+)"/.exec(read('reference.html')) ?? [];
-    expect(script).toMatch(/^rapidoc-[A-F0-9]{8}\.js$/);
-    expect(gzipSync(read(script)).length).toBeLessThan(300_000);
-    expect(read('reference.html')).not.toMatch(/https?:/);
-    expect(read('reference.html')).not.toMatch(/<style| style=|<script(?![^>]*src=)| on\w+=/);
+  it('writes the reference with its styles and without scripts', () => {
+    const page = read('reference.html');
+    const [, styles = ''] = /<link rel="stylesheet" href="console\/([^"]+)"/.exec(page) ?? [];
+    expect(styles).toMatch(/^reference-[A-F0-9]{8}\.css$/);
+    expect(read(styles)).toContain('nav {');
+    expect(gzipSync(page).length).toBeLessThan(200_000);
+    expect(page).toContain('<h3 id="validate-receipt">POST /v1/validate</h3>');
+    expect(page).not.toMatch(/<style|<script|<[^>]* (?:style|on\w+)=/);
     expect(read('llms.txt')).toContain('POST /v1/validate');
   });
 

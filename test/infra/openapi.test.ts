@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
 import { readApiExamples } from '../../infra/api-examples.ts';
 import { buildGatewayDocument } from '../../infra/gateway-document.ts';
+import { escapeHtml } from '../../infra/html.ts';
 import { buildOpenApiDocument } from '../../infra/openapi.ts';
 import { renderApiReference } from '../../infra/render-api-reference.ts';
 import { renderCurl, renderFetch } from '../../infra/render-request.ts';
@@ -53,19 +54,26 @@ const isDescribedElsewhere = (schema: unknown): boolean => {
 
 describe('buildOpenApiDocument', () => {
   it('states the status in each row of the errors', () => {
-    const [, errors = ''] = reference.split('\n## Errors\n');
-    const statuses = [...errors.matchAll(/^\| (\w+) \|/gm)].map(([, status]) => status).slice(1);
+    const [, errors = ''] = reference.split('<h2 id="errors">');
+    const statuses = [...errors.matchAll(/^<tr><td>(\w+)<\/td>/gm)].map(([, status]) => status);
     expect(statuses.slice(0, 3)).toEqual(['400', '401', '403']);
     expect(statuses).not.toContain('undefined');
   });
 
   it('finds a heading for each link of the reference', () => {
-    const anchors = [...reference.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-      title.toLowerCase().replace(/[^\w -]/g, ''),
-    );
+    const anchors = [...reference.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor);
     expect(new Set(anchors).size).toBe(anchors.length);
-    const links = new Set([...reference.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor));
-    expect([...links].filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([]);
+    const links = new Set([...reference.matchAll(/href="#([^"]+)"/g)].map(([, anchor]) => anchor));
+    expect(links.size).toBeGreaterThan(contracts.length);
+    expect([...links].filter((anchor) => !anchors.includes(anchor))).toEqual([]);
+  });
+
+  it('closes each element of the reference', () => {
+    const open: (string | undefined)[] = [];
+    for (const [, end, tag] of reference.matchAll(/<(\/?)(\w+)[^>]*>/g))
+      if (end) expect(open.pop()).toBe(tag);
+      else open.push(tag);
+    expect(open).toEqual([]);
   });
 
   it('describes each field of each schema and has an example of it', () => {
@@ -171,7 +179,7 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
       return { status: 200, json: async () => ({}) };
     };
     const code = renderFetch({ method, ...example });
-    expect(reference).toContain(code);
+    expect(reference).toContain(escapeHtml(code));
     const run = new Function(
       'fetch',
       'api',
@@ -196,7 +204,7 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
     const example = examples.operations[id];
     if (!example || !method) throw new Error(`${id} has no example.`);
     const command = renderCurl({ method, ...example });
-    expect(reference).toContain(command);
+    expect(reference).toContain(escapeHtml(command));
     expect(command).toContain(`"$API${example.path}"`);
     const [, body] = / -d '([\s\S]+)'$/.exec(command) ?? [];
     expect(body && JSON.parse(body.replaceAll("'\\''", "'"))).toEqual(example.body);

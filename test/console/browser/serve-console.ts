@@ -81,4 +81,17 @@ export function describeServedFiles(getService: () => LocalService): void {
       expect(await response.json()).toMatchObject({ openapi: '3.1.0', paths: { '/v1/validate': expect.anything() } });
     });
   });
+
+  describe('GET /reference', () => {
+    it('returns the reference without a key, with its styles, and allows no other sources than the console', async () => {
+      const response = await get('/reference');
+      const { headers } = await get('/console');
+      expect(response.headers.get('content-security-policy')).toBe(headers.get('content-security-policy'));
+      const page = await response.text();
+      expect(page).toContain('<h1>API reference</h1>');
+      const [, styles = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(page) ?? [];
+      const found = await get(`/${styles}`);
+      expect([found.status, found.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+    });
+  });
 }
