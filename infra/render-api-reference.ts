@@ -52,7 +52,7 @@ interface LocatedOperation extends Operation {
   readonly path: string;
 }
 
-/** Renders the API document as the content of a page: the operations by tag, the webhooks, the errors and the schemas. */
+/** Renders the content of the reference: the operations by tag, the webhooks, the errors and the schemas. */
 export function renderApiReference(document: Document): string {
   const operations = listOperations(document.paths as Readonly<Record<string, Readonly<Record<string, object>>>>);
   const webhooks = Object.values(document.webhooks).map(({ post }) => post as unknown as Operation);

@@ -1,30 +1,21 @@
 import { useState } from 'preact/hooks';
 import { type CallOutcome, callOperation } from '../api/call-operation.ts';
+import { baseUrl } from '../api/client.ts';
 import { useAction, useLoad } from '../api/use-api.ts';
 import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
 import { Form, TextArea, TextField } from '../components/fields.tsx';
 import { JsonView } from '../components/json-view.tsx';
-import { Columns, Page, Row, Section } from '../components/layout.tsx';
+import { Page, Row, Section } from '../components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
 import { Badge } from '../components/values.tsx';
 import { formatDuration } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useCanChange, useSession } from '../session.ts';
-import {
-  describeType,
-  fetchOpenApiDocument,
-  getJsonSchema,
-  listMembers,
-  listOperations,
-  type Member,
-  type Operation,
-  type Parameter,
-} from './open-api.ts';
+import { describeType, fetchOpenApiDocument, listOperations, type Operation } from './open-api.ts';
 import type { PageProps } from './page.ts';
 import { describeKey } from './reference.tsx';
 
-/** One operation: parameters, body, response, and a form that calls it. */
+/** One operation: a form that calls it. The reference has its body, response and errors. */
 export function OperationPage({ params: { operation: id } }: PageProps<'operation'>) {
   const { data, error, reload } = useLoad(fetchOpenApiDocument, 'openapi');
   const context = <Link to="/reference">API reference</Link>;
@@ -36,62 +27,22 @@ export function OperationPage({ params: { operation: id } }: PageProps<'operatio
         {data ? <EmptyState title="The API has no such operation." /> : error === undefined && <Skeleton lines={10} />}
       </Page>
     );
-  const { method, path, description, parameters, requestBody, responses } = operation;
-  const bodySchema = getJsonSchema(requestBody?.content);
-  const responseSchema = getJsonSchema(responses['200']?.content);
+  const { method, path, description } = operation;
   return (
     <Page
       title={`${method} ${path}`}
       context={context}
-      subtitle={description}
+      subtitle={
+        <>
+          {description} <a href={`${baseUrl.href}reference#${id}`}>Parameters, body, response and errors</a>
+        </>
+      }
       actions={<Badge tone="info">{describeKey(operation)}</Badge>}
     >
-      <Columns>
-        <div class="stack">
-          <Section title="Parameters">
-            <DataTable
-              caption="Parameters"
-              columns={parameterColumns}
-              rows={parameters}
-              getKey={({ name }) => name}
-              empty={<EmptyState title="This operation has no parameters." />}
-            />
-          </Section>
-          {bodySchema && <Members title="Body" members={listMembers(bodySchema)} />}
-          {responseSchema && <Members title="Response" members={listMembers(responseSchema)} />}
-        </div>
-        <TryIt key={id} operation={operation} />
-      </Columns>
+      <TryIt key={id} operation={operation} />
     </Page>
   );
 }
-
-const parameterColumns: readonly Column<Parameter>[] = [
-  { title: 'Name', render: ({ name }) => <span class="mono">{name}</span> },
-  { title: 'In', render: (parameter) => parameter.in },
-  { title: 'Type', render: ({ schema }) => describeType(schema) },
-  { title: 'Required', render: ({ required }) => (required ? 'Yes' : 'No') },
-  { title: 'Description', render: ({ description }) => <div class="wrap">{description}</div> },
-];
-
-const memberColumns: readonly Column<Member>[] = [
-  { title: 'Member', render: ({ path }) => <span class="mono">{path}</span> },
-  { title: 'Type', render: ({ type }) => <div class="wrap">{type}</div> },
-  { title: 'Required', render: ({ isRequired }) => (isRequired ? 'Yes' : 'No') },
-  { title: 'Description', render: ({ description }) => <div class="wrap">{description}</div> },
-];
-
-const Members = ({ title, members }: { readonly title: string; readonly members: readonly Member[] }) => (
-  <Section title={title}>
-    <DataTable
-      caption={title}
-      columns={memberColumns}
-      rows={members}
-      getKey={({ path }) => path}
-      empty={<EmptyState title="The members are not restricted." />}
-    />
-  </Section>
-);
 
 const describeLimit = (level: string): string =>
   level === 'support'
@@ -124,14 +75,14 @@ function TryIt({ operation }: { readonly operation: Operation }) {
   return (
     <Section title="Try it" description={describeEffect(operation)}>
       <Form label="Try it" onSubmit={run}>
-        {parameters.map(({ name, required, schema }) => (
+        {parameters.map(({ name, required, description, schema }) => (
           <TextField
             key={name}
             label={name}
             value={values[name] ?? ''}
             onInput={(value) => setValues({ ...values, [name]: value })}
             isRequired={required}
-            hint={describeType(schema)}
+            hint={`${describeType(schema)}. ${description}`}
           />
         ))}
         {operation.requestBody && <TextArea label="Body" value={body} onInput={setBody} rows={10} />}
