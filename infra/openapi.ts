@@ -1,12 +1,12 @@
 import type * as v from 'valibot';
 import { type Contract, isForSecretKeyOnly } from '../lib/api/contract.ts';
-import type { FieldDescription, OperationDescription } from '../lib/api/documentation/describe.ts';
-import { errorResponseDescriptions } from '../lib/api/documentation/errors.ts';
+import type { FieldDescription, OperationDescription } from '../lib/api/describe.ts';
 import { ConsentRescindedWebhook, ExternalPurchaseTokenWebhook } from '../lib/api/documentation/store-requests.ts';
-import { tagDescriptions } from '../lib/api/documentation/tags.ts';
+import { errorResponseDescriptions } from '../lib/api/errors.ts';
 import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import type { StoreRequest } from '../lib/api/store-request.ts';
+import { tagDescriptions } from '../lib/api/tags.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/contracts/descriptions.ts';
 import { RefundRequestedWebhook } from '../lib/refunds/contract.ts';
 import { PurchasesUpdatedWebhook, TestWebhook, webhookHeaders, webhookSummary } from '../lib/webhooks/contract.ts';

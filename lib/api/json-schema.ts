@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { FieldDescription, SchemaDescription } from './documentation/describe.ts';
+import type { FieldDescription, SchemaDescription } from './describe.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,7 @@
+import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
 import { actionDescriptions, actionOperations } from '../api/documentation/actions.ts';
 import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
-import type { OperationDescription, SchemaDescription } from '../api/documentation/describe.ts';
-import { errorDescriptions } from '../api/documentation/errors.ts';
 import { eventDescriptions, eventOperations } from '../api/documentation/events.ts';
 import { figureDescriptions, figureOperations } from '../api/documentation/figures.ts';
 import { offerDescriptions, offerOperations } from '../api/documentation/offers.ts';
@@ -14,6 +13,7 @@ import { statsDescriptions, statsOperations } from '../api/documentation/stats.t
 import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { valueDescriptions } from '../api/documentation/values.ts';
+import { errorDescriptions } from '../api/errors.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { describeObject, describeOperation } from '../api/documentation/describe.ts';
-import { webhookPassword } from '../api/documentation/parameters.ts';
+import { describeObject, describeOperation } from '../api/describe.ts';
+import { webhookPassword } from '../api/parameters.ts';
 import { PurchaseCollection } from '../api/purchase-records.ts';
 import {
   DeliveryAttemptRecord,

@@ -3,7 +3,7 @@ import { RootConstruct } from 'constructs';
 import * as v from 'valibot';
 import { getStackName, isProduction, readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
-import { ErrorBody } from '../../lib/api/documentation/errors.ts';
+import { ErrorBody } from '../../lib/api/errors.ts';
 import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { indexes } from '../../lib/foundation/keys.ts';

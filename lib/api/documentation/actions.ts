@@ -6,8 +6,8 @@ import {
   RefundablePayment,
   StoreAnswerRecord,
 } from '../actions.ts';
-import { describeObject, describeOperation } from './describe.ts';
-import { purchaseId } from './parameters.ts';
+import { describeObject, describeOperation } from '../describe.ts';
+import { purchaseId } from '../parameters.ts';
 
 const transactionId = [
   'Payment to refund. The default is the latest one that can be refunded.',

@@ -18,6 +18,7 @@ import {
   WebhookSettings,
 } from '../app.ts';
 import { getCommissionRates, SourcedCommissionRate } from '../commission-rates.ts';
+import { describeObject, describeOperation } from '../describe.ts';
 import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
 import {
@@ -29,7 +30,6 @@ import {
   StoreStatus,
   setStore,
 } from '../stores.ts';
-import { describeObject, describeOperation } from './describe.ts';
 
 const appName = ['Name of the app.', 'demo'] as const;
 const notificationUrl = [

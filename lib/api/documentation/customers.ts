@@ -12,8 +12,7 @@ import {
   listCustomers,
   mergeCustomer,
 } from '../customers.ts';
-import { CustomerInfo, EventInfo, EventResponse, EventSummary } from '../purchase-records.ts';
-import { describeObject, describeOperation } from './describe.ts';
+import { describeObject, describeOperation } from '../describe.ts';
 import {
   applicationUsername,
   cursorParameters,
@@ -23,7 +22,8 @@ import {
   pagingParameters,
   purchaseId,
   transactionPagingParameters,
-} from './parameters.ts';
+} from '../parameters.ts';
+import { CustomerInfo, EventInfo, EventResponse, EventSummary } from '../purchase-records.ts';
 import { claimFields, purchaseFields, timelineFieldDescriptions } from './purchases.ts';
 
 const params = { applicationUsername } as const;

@@ -1,3 +1,4 @@
+import { describeObject, describeOperation, describeValue } from '../describe.ts';
 import {
   AppDownload,
   EventAnalysisResult,
@@ -21,7 +22,6 @@ import {
   search,
 } from '../search.ts';
 import { repeatWebhook } from '../webhooks.ts';
-import { describeObject, describeOperation, describeValue } from './describe.ts';
 
 const eventId = ['Id of the event.', '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10'] as const;
 const params = { id: eventId } as const;

@@ -1,3 +1,4 @@
+import { describeObject, describeOperation, describeValue } from '../describe.ts';
 import {
   ChurnGroup,
   ChurnRow,
@@ -22,8 +23,7 @@ import {
   RetentionGroup,
   RetentionPeriod,
 } from '../figures.ts';
-import { describeObject, describeOperation, describeValue } from './describe.ts';
-import { dayRange, pagingParameters, sandboxOnly } from './parameters.ts';
+import { dayRange, pagingParameters, sandboxOnly } from '../parameters.ts';
 
 const headFields = {
   by: ['The dimension.'],

@@ -1,5 +1,5 @@
+import { describeObject, describeOperation } from '../describe.ts';
 import { signOffer } from '../offers.ts';
-import { describeObject, describeOperation } from './describe.ts';
 
 export const offerDescriptions = [
   describeObject('OfferRequest', signOffer.body, 'An offer to sign.', {

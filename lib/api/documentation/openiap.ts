@@ -1,3 +1,4 @@
+import { describeObject, describeOperation, describeValue } from '../describe.ts';
 import {
   AppleVerification,
   GoogleVerification,
@@ -5,7 +6,6 @@ import {
   PurchaseVerification,
   verifyPurchase,
 } from '../openiap.ts';
-import { describeObject, describeOperation, describeValue } from './describe.ts';
 
 const optionalFields = {
   expectedProductId: ['Product that the purchase must have. Another product gives INAUTHENTIC.', 'premium'],

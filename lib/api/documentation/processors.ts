@@ -1,4 +1,6 @@
 import { createClientToken } from '../braintree.ts';
+import { describeObject, describeOperation, describeValue } from '../describe.ts';
+import { applicationUsername } from '../parameters.ts';
 import {
   changePlan,
   createCheckout,
@@ -10,8 +12,6 @@ import {
   PricingPhase,
   PurchaseWithOffer,
 } from '../stripe.ts';
-import { describeObject, describeOperation, describeValue } from './describe.ts';
-import { applicationUsername } from './parameters.ts';
 import { purchaseFields } from './purchases.ts';
 
 const accessToken = [

@@ -1,4 +1,14 @@
+import { describeObject, describeOperation, describeValue } from '../describe.ts';
 import { PagingInformation } from '../paging.ts';
+import {
+  cursorParameters,
+  filterNote,
+  includeNotifications,
+  nextCursor,
+  orderParameters,
+  pagingParameters,
+  purchaseId,
+} from '../parameters.ts';
 import {
   PurchaseCollection,
   PurchaseDetails,
@@ -25,16 +35,6 @@ import {
   TimelineRecord,
 } from '../timeline-records.ts';
 import { getTransaction, listTransactions } from '../transactions.ts';
-import { describeObject, describeOperation, describeValue } from './describe.ts';
-import {
-  cursorParameters,
-  filterNote,
-  includeNotifications,
-  nextCursor,
-  orderParameters,
-  pagingParameters,
-  purchaseId,
-} from './parameters.ts';
 
 export const purchaseFields = {
   purchaseId: ['Id of the purchase with its platform prefix, the same for all renewals.', 'store_a:2000000123456789'],

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { describeObject, describeValue } from './describe.ts';
+import { describeObject, describeValue } from '../describe.ts';
 
 const text = v.string();
 const optionalText = v.exactOptional(text);

@@ -1,3 +1,5 @@
+import { describeObject, describeOperation } from '../describe.ts';
+import { dayRange, includeNotifications, pagingParameters, sandboxOnly } from '../parameters.ts';
 import {
   BreakdownGroup,
   BreakdownRow,
@@ -11,8 +13,6 @@ import {
   MonthlyStatV2,
   StartedTrials,
 } from '../stats.ts';
-import { describeObject, describeOperation } from './describe.ts';
-import { dayRange, includeNotifications, pagingParameters, sandboxOnly } from './parameters.ts';
 
 const amountFields = {
   amountUSD: ['Revenue in US dollars.', 542.1, 'decimal'],

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { describeObject } from '../describe.ts';
+import { webhookPassword } from '../parameters.ts';
 import { DateTime } from '../schemas.ts';
 import { ExternalPurchase, RescindedConsent } from '../store-request.ts';
-import { describeObject } from './describe.ts';
-import { webhookPassword } from './parameters.ts';
 
 const { type: _consent, ...consentFields } = RescindedConsent.entries;
 const { type: _token, ...tokenFields } = ExternalPurchase.entries;

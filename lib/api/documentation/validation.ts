@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { describeObject, describeOperation, describeValue } from '../describe.ts';
 import { ValidateReceiptBody } from '../validate-receipt-body.ts';
 import {
   NativeTransaction,
@@ -10,7 +11,6 @@ import {
   ValidatorPurchase,
   validateReceipt,
 } from '../validation.ts';
-import { describeObject, describeOperation, describeValue } from './describe.ts';
 import { ReceiptTransaction, receiptExamples } from './receipts.ts';
 
 const { additionalData: _lenientData, license: _lenientLicense, ...readEntries } = ValidateReceiptBody.entries;

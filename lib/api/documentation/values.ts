@@ -1,10 +1,10 @@
 import { Platform } from '../../foundation/platform.ts';
+import { describeFormat, describeValue } from '../describe.ts';
 import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent, TagType } from '../enumerations.ts';
 import { DateOrDateTime, QueryDay } from '../paging.ts';
 import { PlatformToken } from '../purchase-records.ts';
 import { CurrencyCode, DateTime } from '../schemas.ts';
 import { StatsDimension, StatsInterval } from '../stats.ts';
-import { describeFormat, describeValue } from './describe.ts';
 
 /** Enumerations and text formats. */
 export const valueDescriptions = [

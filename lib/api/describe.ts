@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { Contract } from '../contract.ts';
+import type { Contract } from './contract.ts';
 
 /**
  * Description of a field or parameter with an example. The example is omitted if the schema has its own description,

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type ErrorCode, errorCodes } from '../../foundation/errors.ts';
+import { type ErrorCode, errorCodes } from '../foundation/errors.ts';
 import { describeObject, describeValue } from './describe.ts';
 
 const ErrorCodes = v.picklist(Object.keys(errorCodes) as ErrorCode[]);

@@ -1,4 +1,4 @@
-import type { Contract } from '../contract.ts';
+import type { Contract } from './contract.ts';
 
 /** Descriptions of the areas, in the order of the document. */
 export const tagDescriptions: Readonly<Record<Contract['area'], string>> = {
