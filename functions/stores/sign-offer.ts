@@ -1,10 +1,10 @@
-import { signOffer as contract } from '../../lib/api/offers.ts';
 import { findCachedCatalogue, findCachedSettings } from '../../lib/apps/app-cache.ts';
 import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { platformTokens, withoutPlatform } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { signOffer as contract } from '../../lib/offers/contract.ts';
 import { findValidatedReceipt } from '../../lib/offers/find-validated-receipt.ts';
 import { signOffer } from '../../lib/offers/sign-offer.ts';
 

@@ -7,12 +7,12 @@ import {
 } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
-import { signOffer } from '../../lib/api/offers.ts';
 import { createCheckout } from '../../lib/api/stripe.ts';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { signOffer } from '../../lib/offers/contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,8 +1,51 @@
-import { describeObject, describeOperation } from '../describe.ts';
-import { signOffer } from '../offers.ts';
+import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
+import { describeObject, describeOperation } from '../api/describe.ts';
+import { Id, Username } from '../api/identifiers.ts';
+import { nullableOptional } from '../api/schemas.ts';
+import { offerKinds } from '../foundation/offer-kinds.ts';
+
+const OfferKind = v.picklist(offerKinds);
+
+const OfferRequest = v.object({
+  kind: OfferKind,
+  productId: Id,
+  offerId: nullableOptional(v.pipe(v.string(), v.maxLength(200))),
+  transactionId: nullableOptional(v.pipe(v.string(), v.regex(/^(?:\w+:)?\d{1,20}$/, 'a transaction id'))),
+  applicationUsername: Username,
+  accessToken: nullableOptional(v.string()),
+});
+
+const OfferSignature = v.strictObject({
+  kind: OfferKind,
+  productId: v.string(),
+  /** A JWS, or the signature of the first version in base64. */
+  signature: v.string(),
+  keyId: v.string(),
+  nonce: v.string(),
+  /** Epoch milliseconds. */
+  timestamp: v.number(),
+  appAccountToken: v.exactOptional(v.string()),
+});
+
+// Spec: not shown. Apple requires that a server signs offers.
+export const signOffer = defineContract({
+  id: 'sign-offer',
+  area: 'stores',
+  summary: 'Sign an offer of the App Store for a customer',
+  method: 'POST',
+  path: '/v3/store_a/offers/sign',
+  aliases: ['/v3/apple/offers/sign'],
+  keyLevel: 'public',
+  errorFormat: 'default',
+  eventType: 'offer.signed',
+  body: OfferRequest,
+  response: OfferSignature,
+  permissions: ['write', 'stores', 'indexes'],
+});
 
 export const offerDescriptions = [
-  describeObject('OfferRequest', signOffer.body, 'An offer to sign.', {
+  describeObject('OfferRequest', OfferRequest, 'An offer to sign.', {
     kind: ['Kind of the offer.', 'promotional'],
     productId: ['Product of the offer.', 'premium_monthly'],
     offerId: ['Offer in App Store Connect. Not for introductory offers.', 'winback'],
@@ -13,7 +56,7 @@ export const offerDescriptions = [
       'f2f4c1a09e7d4b6b8a3c5d1e0f7a9b2c',
     ],
   }),
-  describeObject('OfferSignature', signOffer.response, 'A signed offer for StoreKit.', {
+  describeObject('OfferSignature', OfferSignature, 'A signed offer for StoreKit.', {
     kind: ['Kind of the offer.', 'promotional'],
     productId: ['Product of the offer, without prefix.', 'premium_monthly'],
     signature: [
