@@ -1,6 +1,6 @@
-import { verifyPurchase as contract } from '../../lib/api/openiap.ts';
 import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { verifyPurchase as contract } from '../../lib/openiap/contract.ts';
 import { verifyPurchase } from '../../lib/openiap/verify-purchase.ts';
 
 export const handler = createHandler(contract)(async ({ app, key, body, recorder }, service) => {

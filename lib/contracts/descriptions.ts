@@ -4,7 +4,6 @@ import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
 import { eventDescriptions, eventOperations } from '../api/documentation/events.ts';
 import { figureDescriptions, figureOperations } from '../api/documentation/figures.ts';
-import { openIapDescriptions, openIapOperations } from '../api/documentation/openiap.ts';
 import { processorDescriptions, processorOperations } from '../api/documentation/processors.ts';
 import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
 import { receiptDescriptions } from '../api/documentation/receipts.ts';
@@ -15,6 +14,7 @@ import { valueDescriptions } from '../api/documentation/values.ts';
 import { errorDescriptions } from '../api/errors.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
 import { offerDescriptions, offerOperations } from '../offers/contract.ts';
+import { openIapDescriptions, openIapOperations } from '../openiap/contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';
 

@@ -26,7 +26,6 @@ import {
 import { getDue } from '../api/due.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../api/events.ts';
 import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../api/figures.ts';
-import { verifyPurchase } from '../api/openiap.ts';
 import {
   getPurchase,
   getPurchaseOwners,
@@ -63,6 +62,7 @@ import {
   revokeGrant,
 } from '../entitlements/contract.ts';
 import { signOffer } from '../offers/contract.ts';
+import { verifyPurchase } from '../openiap/contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */

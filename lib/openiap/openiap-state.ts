@@ -1,8 +1,8 @@
-import type { OpenIapState } from '../api/openiap.ts';
 import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
 import { platformTokens } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { isExpired, type Purchase } from '../purchases/purchase.ts';
+import type { OpenIapState } from './contract.ts';
 
 interface StateContext {
   readonly now: EpochMillis;

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import type { VerifyPurchaseBody } from '../api/openiap.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { type Platform, platformTokens, withoutPlatform, withPlatform } from '../foundation/platform.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { ValidationRequest } from '../stores/store.ts';
+import type { VerifyPurchaseBody } from './contract.ts';
 
 /** A verification in the form for store adapters. */
 export interface VerificationRequest {

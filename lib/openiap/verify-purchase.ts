@@ -1,4 +1,3 @@
-import type { OpenIapState, PurchaseVerification, VerifyPurchaseBody } from '../api/openiap.ts';
 import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
@@ -8,6 +7,7 @@ import { findPurchase, listTransactionsOfPurchases } from '../purchases/purchase
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { processValidation, type ValidationContext } from '../validation/process-validation.ts';
 import type { ValidationOutcome } from '../validation/validation-outcome.ts';
+import type { OpenIapState, PurchaseVerification, VerifyPurchaseBody } from './contract.ts';
 import { isValidState, toOpenIapState } from './openiap-state.ts';
 import { toVerificationRequest, type VerificationRequest } from './to-validation-request.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { verifyPurchase } from '../../lib/api/openiap.ts';
+import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
+import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { buildBasicAuth, type CallResult, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
