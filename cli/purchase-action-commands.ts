@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Argument, type Command } from 'commander';
 import { actOnPurchase } from '../lib/actions/act-on-purchase.ts';
+import type { PurchaseAction } from '../lib/actions/contract.ts';
 import { listActions } from '../lib/actions/list-actions.ts';
 import { toActionRecord } from '../lib/actions/to-records.ts';
-import type { PurchaseAction } from '../lib/api/actions.ts';
 import type { App } from '../lib/apps/app.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';

@@ -1,4 +1,4 @@
-import { actOnPurchase, listPurchaseActions } from '../lib/api/actions.ts';
+import { actOnPurchase, listPurchaseActions } from '../lib/actions/contract.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import { type CallResult, callWithSecretKey } from './call.ts';

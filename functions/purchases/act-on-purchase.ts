@@ -1,5 +1,5 @@
 import { actOnPurchase } from '../../lib/actions/act-on-purchase.ts';
-import { actOnPurchase as contract } from '../../lib/api/actions.ts';
+import { actOnPurchase as contract } from '../../lib/actions/contract.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 

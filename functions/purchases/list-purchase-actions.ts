@@ -1,6 +1,6 @@
+import { listPurchaseActions } from '../../lib/actions/contract.ts';
 import { listActions } from '../../lib/actions/list-actions.ts';
 import { toActionRecord } from '../../lib/actions/to-records.ts';
-import { listPurchaseActions } from '../../lib/api/actions.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

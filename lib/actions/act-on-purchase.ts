@@ -1,8 +1,8 @@
-import type { actOnPurchase as contract } from '../api/actions.ts';
 import type { ContractBody, ContractResponse } from '../api/contract.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
+import type { actOnPurchase as contract } from './contract.ts';
 import { type ActionContext, checkAction, performAction } from './perform-action.ts';
 
 /** Performs an action or, for a dry run, checks it. Returns the purchase as the store reports it afterwards. */

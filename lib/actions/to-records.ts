@@ -1,5 +1,5 @@
-import type { PurchaseAction } from '../api/actions.ts';
 import { isPossible } from '../stores/purchase-action.ts';
+import type { PurchaseAction } from './contract.ts';
 import type { JudgedAction } from './list-actions.ts';
 import { computeRefundableMicros } from './select-payment.ts';
 

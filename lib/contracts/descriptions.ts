@@ -1,5 +1,5 @@
+import { actionDescriptions, actionOperations } from '../actions/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
-import { actionDescriptions, actionOperations } from '../api/documentation/actions.ts';
 import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
 import { eventDescriptions, eventOperations } from '../api/documentation/events.ts';

@@ -1,4 +1,4 @@
-import { actOnPurchase, listPurchaseActions } from '../api/actions.ts';
+import { actOnPurchase, listPurchaseActions } from '../actions/contract.ts';
 import {
   changeApp,
   createKey,

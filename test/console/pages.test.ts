@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { actOnPurchase, listPurchaseActions } from '../../lib/api/actions.ts';
+import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
 import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/api/app.ts';
 import {
   getCustomerClaims,

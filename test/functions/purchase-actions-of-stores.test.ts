@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { actOnPurchase } from '../../lib/api/actions.ts';
+import { actOnPurchase } from '../../lib/actions/contract.ts';
 import { refreshPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';

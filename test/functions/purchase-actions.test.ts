@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { actOnPurchase, listPurchaseActions } from '../../lib/api/actions.ts';
+import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { PurchaseAction } from '../../../lib/api/actions.ts';
+import type { PurchaseAction } from '../../../lib/actions/contract.ts';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';

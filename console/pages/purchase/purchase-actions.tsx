@@ -1,4 +1,4 @@
-import type { PurchaseAction } from '../../../lib/api/actions.ts';
+import type { PurchaseAction } from '../../../lib/actions/contract.ts';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { useApi } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';

@@ -1,4 +1,4 @@
-import type { actOnPurchase, listPurchaseActions } from '../../../lib/api/actions.ts';
+import type { actOnPurchase, listPurchaseActions } from '../../../lib/actions/contract.ts';
 import type {
   addCustomerPurchase,
   getCustomerClaims,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { actOnPurchase } from '../../../lib/api/actions.ts';
+import { actOnPurchase } from '../../../lib/actions/contract.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import type { Platform } from '../../../lib/foundation/platform.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';

@@ -1,13 +1,113 @@
-import {
-  actOnPurchase,
-  listPurchaseActions,
-  PurchaseAction,
-  PurchaseActionRequest,
-  RefundablePayment,
-  StoreAnswerRecord,
-} from '../actions.ts';
-import { describeObject, describeOperation } from '../describe.ts';
-import { purchaseId } from '../parameters.ts';
+import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
+import { describeObject, describeOperation } from '../api/describe.ts';
+import { GrantingKey, Id } from '../api/identifiers.ts';
+import { purchaseId } from '../api/parameters.ts';
+import { PurchaseDetails } from '../api/purchase-records.ts';
+import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
+import { actionNames } from '../foundation/action-names.ts';
+
+/*
+ * Actions are an addition to the specification: what support does with a purchase at its store.
+ */
+
+const common = {
+  area: 'purchases',
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  path: '/v3/purchases/:purchaseId/actions',
+  aliases: [],
+  params: v.object({ purchaseId: Id }),
+} as const;
+
+const ActionName = v.picklist(actionNames);
+
+/** The payment that a refund returns. */
+const RefundablePayment = v.strictObject({
+  transactionId: v.string(),
+  /** What is left of the payment. Null if the store does not report the amount. */
+  amountMicros: v.nullable(v.number()),
+  currency: v.nullable(v.string()),
+  allowsPart: v.boolean(),
+});
+
+export const PurchaseAction = v.strictObject({
+  action: ActionName,
+  isPossible: v.boolean(),
+  /** Why the action is not possible. */
+  why: v.nullable(v.string()),
+  /** What happens at the store. */
+  effect: v.nullable(v.string()),
+  maxDays: v.exactOptional(v.number()),
+  payment: v.exactOptional(RefundablePayment),
+});
+export type PurchaseAction = v.InferOutput<typeof PurchaseAction>;
+
+/** The store's response to an action, in the store's terms. */
+const StoreAnswerRecord = v.strictObject({
+  status: v.string(),
+  id: v.exactOptional(v.string()),
+  amountMicros: v.exactOptional(v.number()),
+  currency: v.exactOptional(v.string()),
+  until: v.exactOptional(DateTime),
+});
+
+const PurchaseActions = v.strictObject({ purchaseId: v.string(), rows: v.array(PurchaseAction) });
+
+export const listPurchaseActions = defineContract({
+  ...common,
+  id: 'list-purchase-actions',
+  summary: 'List what is possible for a purchase at its store, and why the rest is not',
+  method: 'GET',
+  eventType: 'action.read',
+  query: v.object({ transactionId: emptyAsAbsent(Id) }),
+  response: PurchaseActions,
+  permissions: [],
+});
+
+const maxDays = 366;
+const IdempotencyKey = v.pipe(v.string(), v.maxLength(200));
+
+/** The documented request. */
+const PurchaseActionRequest = v.object({
+  action: ActionName,
+  reason: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(500)),
+  idempotencyKey: IdempotencyKey,
+  dryRun: nullableOptional(v.boolean()),
+  transactionId: nullableOptional(Id),
+  amountMicros: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  quantity: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  days: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays))),
+  account: nullableOptional(v.pipe(v.string(), v.maxLength(200))),
+});
+
+const PurchaseActionResult = v.strictObject({
+  purchaseId: v.string(),
+  action: ActionName,
+  reason: v.string(),
+  dryRun: v.boolean(),
+  effect: v.string(),
+  /** Null for a dry run. */
+  performedAt: v.nullable(DateTime),
+  performedBy: v.nullable(GrantingKey),
+  storeAnswer: v.nullable(StoreAnswerRecord),
+  isConfirmed: v.nullable(v.boolean()),
+  /** The purchase as the store reports it afterwards. */
+  purchase: PurchaseDetails,
+});
+
+export const actOnPurchase = defineContract({
+  ...common,
+  id: 'act-on-purchase',
+  summary: 'Refund, cancel, revoke, extend or finish a purchase at its store, or set its account',
+  method: 'POST',
+  eventType: 'purchase.acted',
+  additionalLevels: ['support'],
+  // Existing clients omit the key in a dry run, which does not need it.
+  body: v.object({ ...PurchaseActionRequest.entries, idempotencyKey: nullableOptional(IdempotencyKey) }),
+  response: PurchaseActionResult,
+  permissions: ['write', 'stores'],
+});
 
 const transactionId = [
   'Payment to refund. The default is the latest one that can be refunded.',
@@ -34,7 +134,7 @@ export const actionDescriptions = [
     maxDays: ['Maximum number of days of an extension.', 90],
     payment: ['The payment of a refund.'],
   }),
-  describeObject('PurchaseActions', listPurchaseActions.response, 'The actions on a purchase.', {
+  describeObject('PurchaseActions', PurchaseActions, 'The actions on a purchase.', {
     purchaseId,
     rows: ['All actions.'],
   }),
@@ -59,7 +159,7 @@ export const actionDescriptions = [
     days: ['Number of days of an extension.', 7],
     account: ['The username, or its form at the store.', 'alice'],
   }),
-  describeObject('PurchaseActionResult', actOnPurchase.response, 'The outcome of an action.', {
+  describeObject('PurchaseActionResult', PurchaseActionResult, 'The outcome of an action.', {
     purchaseId,
     action: ['Name of the action.', 'refund'],
     reason,
