@@ -1,5 +1,5 @@
-import { search } from '../../lib/api/search.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { search } from '../../lib/search/contract.ts';
 import { search as find } from '../../lib/search/search.ts';
 
 export const handler = createHandler(search)(async ({ app, query }, service) => ({

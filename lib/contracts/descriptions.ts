@@ -16,6 +16,7 @@ import { entitlementDescriptions, entitlementOperations } from '../entitlements/
 import { offerDescriptions, offerOperations } from '../offers/contract.ts';
 import { openIapDescriptions, openIapOperations } from '../openiap/contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
+import { searchDescriptions, searchOperations } from '../search/contract.ts';
 import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';
 
 /** Descriptions of all schemas of the API. Functions never load them. */
@@ -38,6 +39,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...offerDescriptions,
   ...appDescriptions,
   ...errorDescriptions,
+  ...searchDescriptions,
 ];
 
 /** Descriptions of all operations. */
@@ -56,4 +58,5 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...processorOperations,
   ...offerOperations,
   ...appOperations,
+  ...searchOperations,
 ];

@@ -34,7 +34,6 @@ import {
   listPurchases,
   refreshPurchase,
 } from '../api/purchases.ts';
-import { search } from '../api/search.ts';
 import { getVersion } from '../api/service.ts';
 import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from '../api/stats.ts';
 import { checkStore, listStores, setStore } from '../api/stores.ts';
@@ -64,6 +63,7 @@ import {
 import { signOffer } from '../offers/contract.ts';
 import { verifyPurchase } from '../openiap/contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
+import { search } from '../search/contract.ts';
 
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */
 export const contracts: readonly Contract[] = [

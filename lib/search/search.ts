@@ -1,4 +1,3 @@
-import type { SearchResult } from '../api/search.ts';
 import type { App } from '../apps/app.ts';
 import { findCustomerNames, findCustomerRows } from '../customers/customer-table.ts';
 import { findEvent } from '../events/event-table.ts';
@@ -11,6 +10,7 @@ import { toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.
 import { listTransactionsById } from '../purchases/transaction-table.ts';
 import { findUserOfAlias, listUnclaimedPurchases } from '../purchases/user-alias-table.ts';
 import { findDelivery } from '../webhooks/delivery-table.ts';
+import type { SearchResult } from './contract.ts';
 
 /** Maximum number of purchases of one store account. */
 const maxAccountPurchases = 20;

@@ -17,13 +17,13 @@ import type { EventSearchResult } from '../../lib/api/event-records.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
-import { search } from '../../lib/api/search.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/api/webhooks.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
+import { search } from '../../lib/search/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

@@ -7,9 +7,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/api/app.ts';
 import { getDue } from '../../lib/api/due.ts';
 import { searchEvents } from '../../lib/api/events.ts';
-import { search } from '../../lib/api/search.ts';
 import { getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listStores } from '../../lib/api/stores.ts';
+import { search } from '../../lib/search/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 
 const app = {

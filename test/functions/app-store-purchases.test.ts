@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { search } from '../../lib/api/search.ts';
 import { getTransaction } from '../../lib/api/transactions.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { listOwnedPurchaseIds } from '../../lib/purchases/owned-purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { search } from '../../lib/search/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';

@@ -7,7 +7,7 @@ import {
   FoundPurchase,
   FoundTransaction,
   search,
-} from '../../../lib/api/search.ts';
+} from '../../../lib/search/contract.ts';
 import { PurchaseDetailsRow, TransactionRow } from '../rows.ts';
 import { defineTool, limitRows, OmittedRows } from '../tool.ts';
 

@@ -1,5 +1,5 @@
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { search } from '../../../lib/api/search.ts';
+import type { search } from '../../../lib/search/contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../clock.ts';
 import { Section } from '../../components/layout.tsx';

@@ -12,8 +12,8 @@ import type {
   listPurchases,
   refreshPurchase,
 } from '../../../lib/api/purchases.ts';
-import type { search } from '../../../lib/api/search.ts';
 import type { listTransactions } from '../../../lib/api/transactions.ts';
+import type { search } from '../../../lib/search/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
 /** Endpoints of customers, purchases and transactions. */

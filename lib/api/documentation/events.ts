@@ -1,4 +1,4 @@
-import { describeObject, describeOperation, describeValue } from '../describe.ts';
+import { describeObject, describeOperation } from '../describe.ts';
 import {
   AppDownload,
   EventAnalysisResult,
@@ -12,15 +12,6 @@ import {
   RequestTiming,
 } from '../event-records.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../events.ts';
-import {
-  FoundCustomer,
-  FoundDelivery,
-  FoundEvent,
-  FoundPurchase,
-  FoundTransaction,
-  SearchResult,
-  search,
-} from '../search.ts';
 import { repeatWebhook } from '../webhooks.ts';
 
 const eventId = ['Id of the event.', '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10'] as const;
@@ -135,37 +126,6 @@ export const eventDescriptions = [
     ],
   }),
   describeObject('Success', repeatWebhook.response, 'The request succeeded.', { ok: ['The constant true.', true] }),
-  describeObject('FoundCustomer', FoundCustomer, 'A customer.', {
-    type: ['The constant `customer`.', 'customer'],
-    applicationUsername: ['Username of the customer.', 'alice'],
-    match: [
-      '`name`: the text is the username. `alias`: a store knows the customer by it. `prefix`: the username begins with ' +
-        'the text, in any case.',
-      'name',
-    ],
-  }),
-  describeObject('FoundPurchase', FoundPurchase, 'A purchase.', {
-    type: ['The constant `purchase`.', 'purchase'],
-    match: [
-      '`purchaseId`: the text is its id. `alias`: an unclaimed purchase of a store account with this name. ' +
-        '`appTransactionId`: a purchase of the store_a account with this id.',
-      'purchaseId',
-    ],
-    purchase: ['The purchase.'],
-  }),
-  describeObject('FoundTransaction', FoundTransaction, 'A transaction.', {
-    type: ['The constant `transaction`.', 'transaction'],
-    transaction: ['The transaction.'],
-  }),
-  describeObject('FoundEvent', FoundEvent, 'An event.', { type: ['The constant `event`.', 'event'], eventId }),
-  describeObject('FoundDelivery', FoundDelivery, 'A webhook delivery.', {
-    type: ['The constant `delivery`.', 'delivery'],
-    deliveryId: ['Id of the delivery.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'],
-  }),
-  describeValue('SearchResult', SearchResult, 'A record that the searched text identifies.'),
-  describeObject('SearchResults', search.response, 'Everything that the searched text identifies.', {
-    results: ['The found records. Empty if nothing is found.'],
-  }),
 ];
 
 const eventPage = {
@@ -192,12 +152,6 @@ export const eventOperations = [
     description: `Lists the latest events with a tag, newest first, 100 in a page. ${boundedPages}`,
     params: { tag: ['A username, an id of a purchase, transaction, product or request, or `error`.', 'alice'] },
     query: eventPage,
-  }),
-  describeOperation(search, {
-    description:
-      'Finds the customers whose usernames begin with the text, in any case, at most 20, and everything that has it as its ' +
-      'exact id, for support.',
-    query: { q: ['A username, or the id of a purchase, transaction, event or webhook delivery.', 'alice'] },
   }),
   describeOperation(getEvent, {
     description: 'Returns an event, analyzed and raw.',
