@@ -1,5 +1,5 @@
-import { getDue } from '../../lib/api/due.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getDue } from '../../lib/problems/contract.ts';
 import { readBacklogs } from '../../lib/problems/read-backlogs.ts';
 
 export const handler = createHandler(getDue)(async ({ app }, service) => ({

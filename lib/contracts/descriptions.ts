@@ -15,6 +15,7 @@ import { errorDescriptions } from '../api/errors.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
 import { offerDescriptions, offerOperations } from '../offers/contract.ts';
 import { openIapDescriptions, openIapOperations } from '../openiap/contract.ts';
+import { dueDescriptions, dueOperations } from '../problems/contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { searchDescriptions, searchOperations } from '../search/contract.ts';
 import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';
@@ -40,6 +41,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...appDescriptions,
   ...errorDescriptions,
   ...searchDescriptions,
+  ...dueDescriptions,
 ];
 
 /** Descriptions of all operations. */
@@ -59,4 +61,5 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...offerOperations,
   ...appOperations,
   ...searchOperations,
+  ...dueOperations,
 ];

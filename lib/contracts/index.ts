@@ -23,7 +23,6 @@ import {
   listCustomers,
   mergeCustomer,
 } from '../api/customers.ts';
-import { getDue } from '../api/due.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../api/events.ts';
 import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../api/figures.ts';
 import {
@@ -62,6 +61,7 @@ import {
 } from '../entitlements/contract.ts';
 import { signOffer } from '../offers/contract.ts';
 import { verifyPurchase } from '../openiap/contract.ts';
+import { getDue } from '../problems/contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 import { search } from '../search/contract.ts';
 

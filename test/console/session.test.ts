@@ -5,10 +5,10 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/api/app.ts';
-import { getDue } from '../../lib/api/due.ts';
 import { searchEvents } from '../../lib/api/events.ts';
 import { getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listStores } from '../../lib/api/stores.ts';
+import { getDue } from '../../lib/problems/contract.ts';
 import { search } from '../../lib/search/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 

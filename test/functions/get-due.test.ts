@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getDue } from '../../lib/api/due.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
+import { getDue } from '../../lib/problems/contract.ts';
 import { buildDelivery, type WebhookDelivery } from '../../lib/webhooks/delivery.ts';
 import {
   createDeliveryIfAbsent,

@@ -19,7 +19,6 @@ import {
 } from '../app.ts';
 import { getCommissionRates, SourcedCommissionRate } from '../commission-rates.ts';
 import { describeObject, describeOperation } from '../describe.ts';
-import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
 import {
   checkStore,
@@ -151,41 +150,6 @@ export const appDescriptions = [
   }),
   describeObject('CommissionRates', getCommissionRates.response, 'The rates of commission and tax for proceeds.', {
     rates: ['The rates of the app, then the default rates.'],
-  }),
-  describeObject('Backlog', Backlog, 'Work that is late or failed.', {
-    count: ['Number of items; at most 1,000 are counted.', 2],
-    oldest: ['Date of the oldest item. Absent if there is none.', '2026-01-15T09:30:00.000Z'],
-    isExact: ['Whether all items were counted.', true],
-  }),
-  describeObject('RecentDeliveries', RecentDeliveries, 'The attempted deliveries of a URL among the newest 100.', {
-    numDeliveries: ['Number of attempted deliveries.', 40],
-    numFailed: ['Those that wait for a retry or are dead.', 2],
-  }),
-  describeObject('UrlFailure', UrlFailure, 'A series of failed attempts.', {
-    since: ['Start of the series.', '2026-01-15T09:30:00.000Z'],
-    message: ['Why the last attempt failed.', 'The server responded with 500.'],
-  }),
-  describeObject('WebhookUrlHealth', WebhookUrlHealth, 'Health of a webhook URL.', {
-    url: ['The URL, without query and with long path segments shortened.', 'https://api.example.org/purchases'],
-    state: [
-      '`disabled`: your server responded with 410. `backoff`: it did not respond, and webhooks are postponed. `failing`: the latest attempts failed in succession.',
-      'ok',
-    ],
-    recent: ['The attempted deliveries among the newest 100 of the app.'],
-    failing: ['The series of failed attempts. Absent if the latest attempt succeeded.'],
-    disabledAt: ['Date at which the URL was disabled.', '2026-01-15T09:30:00.000Z'],
-    backoffUntil: ['End of the backoff.', '2026-01-15T09:45:00.000Z'],
-    consecutiveFailures: ['Number of attempts without response since the last response.', 3],
-  }),
-  describeObject('DueWork', getDue.response, 'The late and the failed work of the app.', {
-    appName,
-    overdueRefreshes: [
-      'Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute.',
-    ],
-    waitingWebhooks: ['Webhook deliveries among the newest 100 without an attempt. Some seconds are normal.'],
-    pendingWebhooks: ['Webhook deliveries that wait for a retry.'],
-    deadWebhooks: ['Webhook deliveries without further attempts.'],
-    webhookUrls: ['Health of each webhook URL.'],
   }),
   describeObject('StoreFailure', StoreFailure, 'The last request to a store without a usable response.', {
     date: ['Date of the request.', '2026-01-15T09:30:00.000Z'],
@@ -346,10 +310,6 @@ export const appOperations = [
   describeOperation(getCommissionRates, {
     description:
       'Returns the rates with which the proceeds of a payment are computed if the store does not report them. A rate of the app takes precedence over the default rates. If several rates apply, the one with the most conditions takes precedence, then the latest one.',
-  }),
-  describeOperation(getDue, {
-    description:
-      'Returns the overdue refreshes, the webhooks that wait for a retry or are dead, and the health of the webhook URLs.',
   }),
   describeOperation(listStores, {
     description: 'Lists the connected stores, each with its latest notification, response and failure.',

@@ -1,0 +1,116 @@
+import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
+import { describeObject, describeOperation } from '../api/describe.ts';
+import { DateTime } from '../api/schemas.ts';
+
+export const Backlog = v.strictObject({
+  count: v.number(),
+  /** Date of the oldest one: its due time, or the creation of a delivery. */
+  oldest: v.exactOptional(DateTime),
+  /** Whether all were counted. At most 1,000 are read. */
+  isExact: v.boolean(),
+});
+
+/** The attempted deliveries of a URL among the newest 100 of the app. */
+const RecentDeliveries = v.strictObject({
+  numDeliveries: v.number(),
+  /** Those that wait for a retry or are dead. */
+  numFailed: v.number(),
+});
+
+/** A series of failed attempts, and the failure of the last one. */
+const UrlFailure = v.strictObject({ since: DateTime, message: v.string() });
+
+/** Health of a webhook URL. */
+export const WebhookUrlHealth = v.strictObject({
+  /** Without query, and with long path segments shortened. */
+  url: v.string(),
+  /**
+   * `disabled`: the server responded with 410. `backoff`: it did not respond, and webhooks are postponed.
+   * `failing`: the latest attempts failed in succession.
+   */
+  state: v.picklist(['ok', 'failing', 'backoff', 'disabled']),
+  recent: RecentDeliveries,
+  /** Present while the latest attempts fail in succession. */
+  failing: v.exactOptional(UrlFailure),
+  disabledAt: v.exactOptional(DateTime),
+  backoffUntil: v.exactOptional(DateTime),
+  consecutiveFailures: v.exactOptional(v.number()),
+});
+
+const DueWork = v.strictObject({
+  appName: v.string(),
+  /** Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute. */
+  overdueRefreshes: Backlog,
+  /** Webhook deliveries among the newest 100 without an attempt. Some seconds are normal. */
+  waitingWebhooks: Backlog,
+  /** Webhook deliveries that wait for a retry. */
+  pendingWebhooks: Backlog,
+  /** Webhook deliveries without further attempts. */
+  deadWebhooks: Backlog,
+  webhookUrls: v.array(WebhookUrlHealth),
+});
+
+// Spec: not shown. The work that is late or failed, for operators.
+export const getDue = defineContract({
+  id: 'get-due',
+  area: 'due',
+  summary:
+    'Get the overdue refreshes, the webhooks that wait for a retry or are dead, and the health of the webhook URLs',
+  method: 'GET',
+  path: '/v3/due',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'due.read',
+  response: DueWork,
+  isLongRunning: true,
+  permissions: ['indexes', 'due'],
+});
+
+const appName = ['Name of the app.', 'demo'] as const;
+
+export const dueDescriptions = [
+  describeObject('Backlog', Backlog, 'Work that is late or failed.', {
+    count: ['Number of items; at most 1,000 are counted.', 2],
+    oldest: ['Date of the oldest item. Absent if there is none.', '2026-01-15T09:30:00.000Z'],
+    isExact: ['Whether all items were counted.', true],
+  }),
+  describeObject('RecentDeliveries', RecentDeliveries, 'The attempted deliveries of a URL among the newest 100.', {
+    numDeliveries: ['Number of attempted deliveries.', 40],
+    numFailed: ['Those that wait for a retry or are dead.', 2],
+  }),
+  describeObject('UrlFailure', UrlFailure, 'A series of failed attempts.', {
+    since: ['Start of the series.', '2026-01-15T09:30:00.000Z'],
+    message: ['Why the last attempt failed.', 'The server responded with 500.'],
+  }),
+  describeObject('WebhookUrlHealth', WebhookUrlHealth, 'Health of a webhook URL.', {
+    url: ['The URL, without query and with long path segments shortened.', 'https://api.example.org/purchases'],
+    state: [
+      '`disabled`: your server responded with 410. `backoff`: it did not respond, and webhooks are postponed. `failing`: the latest attempts failed in succession.',
+      'ok',
+    ],
+    recent: ['The attempted deliveries among the newest 100 of the app.'],
+    failing: ['The series of failed attempts. Absent if the latest attempt succeeded.'],
+    disabledAt: ['Date at which the URL was disabled.', '2026-01-15T09:30:00.000Z'],
+    backoffUntil: ['End of the backoff.', '2026-01-15T09:45:00.000Z'],
+    consecutiveFailures: ['Number of attempts without response since the last response.', 3],
+  }),
+  describeObject('DueWork', DueWork, 'The late and the failed work of the app.', {
+    appName,
+    overdueRefreshes: [
+      'Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute.',
+    ],
+    waitingWebhooks: ['Webhook deliveries among the newest 100 without an attempt. Some seconds are normal.'],
+    pendingWebhooks: ['Webhook deliveries that wait for a retry.'],
+    deadWebhooks: ['Webhook deliveries without further attempts.'],
+    webhookUrls: ['Health of each webhook URL.'],
+  }),
+];
+
+export const dueOperations = [
+  describeOperation(getDue, {
+    description:
+      'Returns the overdue refreshes, the webhooks that wait for a retry or are dead, and the health of the webhook URLs.',
+  }),
+];
