@@ -9,7 +9,7 @@ import type { StoreRequest } from '../lib/api/store-request.ts';
 import { tagDescriptions } from '../lib/api/tags.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/contracts/descriptions.ts';
 import { RefundRequestedWebhook } from '../lib/refunds/contract.ts';
-import { PurchasesUpdatedWebhook, TestWebhook, webhookHeaders, webhookSummary } from '../lib/webhooks/contract.ts';
+import { PurchasesUpdatedWebhook, summarizeWebhooks, TestWebhook, webhookHeaders } from '../lib/webhooks/contract.ts';
 import { readApiExamples } from './api-examples.ts';
 import { toGatewayPath } from './gateway-document.ts';
 
@@ -57,23 +57,23 @@ export function buildOpenApiDocument(contracts: readonly Contract[]) {
     webhooks: {
       'purchases.updated': buildWebhook('purchases.updated', PurchasesUpdatedWebhook, {
         summary: 'A purchase of a customer changed',
-        description: `The service calls the webhook URLs of the app when a purchase changes. ${webhookSummary}`,
+        description: `The service calls the webhook URLs of the app when a purchase changes. ${summarizeWebhooks()}`,
       }),
       'refund.requested': buildWebhook('refund.requested', RefundRequestedWebhook, {
         summary: 'A store requests a statement about a refund',
-        description: `The service calls the webhook URLs of an app with \`app set-webhook --events refunds\` for each new refund request. ${webhookSummary}`,
+        description: `The service calls the webhook URLs of an app with \`app set-webhook --events refunds\` for each new refund request. ${summarizeWebhooks()}`,
       }),
       'consent.rescinded': buildWebhook('consent.rescinded', ConsentRescindedWebhook, {
         summary: 'A parent rescinded the consent for a customer',
-        description: `The service calls the webhook URLs of an app with \`app set-webhook --events consents\`. ${webhookSummary}`,
+        description: `The service calls the webhook URLs of an app with \`app set-webhook --events consents\`. ${summarizeWebhooks()}`,
       }),
       'external-purchase.token': buildWebhook('external-purchase.token', ExternalPurchaseTokenWebhook, {
         summary: 'An external purchase token must be reported',
-        description: `The service calls the webhook URLs of an app with \`app set-webhook --events external-purchases\`. ${webhookSummary}`,
+        description: `The service calls the webhook URLs of an app with \`app set-webhook --events external-purchases\`. ${summarizeWebhooks()}`,
       }),
       test: buildWebhook('test', TestWebhook, {
         summary: 'Check of the connection',
-        description: `The service calls the webhook URLs of the app for \`POST /v3/webhooks/test\` and for the command \`app test-webhook\`. ${webhookSummary}`,
+        description: `The service calls the webhook URLs of the app for \`POST /v3/webhooks/test\` and for the command \`app test-webhook\`. ${summarizeWebhooks()}`,
       }),
     },
     components: {

@@ -4,7 +4,7 @@ import type {
   replayDeliveries,
   replayDelivery,
   testWebhook,
-} from '../../lib/api/webhooks.ts';
+} from '../../lib/webhooks/contract.ts';
 import { defineEndpoint } from './client.ts';
 
 /** Endpoints of webhook deliveries. */

@@ -1,8 +1,8 @@
-import { getDelivery } from '../../lib/api/webhooks.ts';
 import { listEventsByIdPrefix } from '../../lib/events/event-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toAttemptPrefix } from '../../lib/foundation/event-id.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getDelivery } from '../../lib/webhooks/contract.ts';
 import { findDelivery } from '../../lib/webhooks/delivery-table.ts';
 import { toAttemptRecord, toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 

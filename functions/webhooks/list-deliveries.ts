@@ -1,6 +1,6 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
-import { listDeliveries } from '../../lib/api/webhooks.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { listDeliveries } from '../../lib/webhooks/contract.ts';
 import { listDeliveryPage } from '../../lib/webhooks/list-deliveries.ts';
 import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 

@@ -1,5 +1,5 @@
-import { repeatWebhook } from '../../lib/api/webhooks.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { repeatWebhook } from '../../lib/webhooks/contract.ts';
 import { repeatWebhooks } from '../../lib/webhooks/repeat-webhooks.ts';
 
 export const handler = createHandler(repeatWebhook)(async ({ app, body, recorder }, service) => {

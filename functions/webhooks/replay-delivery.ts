@@ -1,5 +1,5 @@
-import { replayDelivery } from '../../lib/api/webhooks.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { replayDelivery } from '../../lib/webhooks/contract.ts';
 import { replayDelivery as replay } from '../../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 

@@ -1,5 +1,5 @@
-import { testWebhook } from '../../lib/api/webhooks.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { testWebhook } from '../../lib/webhooks/contract.ts';
 import { sendTestWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 

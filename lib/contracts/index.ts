@@ -40,16 +40,6 @@ import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurcha
 import { getTransaction, listTransactions } from '../api/transactions.ts';
 import { validateReceipt } from '../api/validation.ts';
 import {
-  getDelivery,
-  getForwards,
-  listDeliveries,
-  repeatWebhook,
-  replayDeliveries,
-  replayDelivery,
-  setForwards,
-  testWebhook,
-} from '../api/webhooks.ts';
-import {
   changeGrant,
   createEntitlementToken,
   createGrant,
@@ -64,6 +54,16 @@ import { verifyPurchase } from '../openiap/contract.ts';
 import { getDue } from '../problems/contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 import { search } from '../search/contract.ts';
+import {
+  getDelivery,
+  getForwards,
+  listDeliveries,
+  repeatWebhook,
+  replayDeliveries,
+  replayDelivery,
+  setForwards,
+  testWebhook,
+} from '../webhooks/contract.ts';
 
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */
 export const contracts: readonly Contract[] = [

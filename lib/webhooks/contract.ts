@@ -1,23 +1,236 @@
 import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
+import { Id, Username } from '../api/identifiers.ts';
+import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { webhookPassword } from '../api/parameters.ts';
 import { PurchaseCollection } from '../api/purchase-records.ts';
-import {
-  DeliveryAttemptRecord,
-  DeliveryNotification,
-  DeliveryRecord,
-  ForwardRecord,
-  ForwardRequest,
-  getDelivery,
-  getForwards,
-  listDeliveries,
-  replayDeliveries,
-  replayDelivery,
-  SentWebhook,
-  setForwards,
-  testWebhook,
-} from '../api/webhooks.ts';
+import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
+import { storeRequestTypes } from '../api/store-request.ts';
 import { EntitlementRecords } from '../entitlements/contract.ts';
+import { Platform } from '../foundation/platform.ts';
+import { parsePlatform } from '../foundation/vocabulary.ts';
+
+const PlatformToken = v.pipe(
+  v.string(),
+  v.transform((token) => parsePlatform(token) ?? token),
+  Platform,
+);
+
+// Spec: not shown. The deliveries of webhooks, for the console and the command line.
+const common = { area: 'webhooks', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
+const params = v.object({ id: Id });
+
+const OptionalText = v.exactOptional(v.string());
+const OptionalDateTime = v.exactOptional(DateTime);
+
+/** What caused a webhook. */
+const DeliveryNotification = v.strictObject({
+  id: v.string(),
+  reason: v.string(),
+  date: DateTime,
+  productId: OptionalText,
+  purchaseId: OptionalText,
+  transactionId: OptionalText,
+});
+
+/** One webhook for one URL. */
+export const DeliveryRecord = v.strictObject({
+  /** Sent as `webhook-id`, the same for all attempts. */
+  deliveryId: v.string(),
+  type: v.picklist(['purchases.updated', 'refund.requested', ...storeRequestTypes, 'test', 'forward']),
+  state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
+  /** Without query, and with long path segments shortened, because they can contain credentials. */
+  url: v.string(),
+  applicationUsername: OptionalText,
+  notification: DeliveryNotification,
+  /** Date of the creation, or of the last replay. */
+  createdAt: DateTime,
+  failedAttempts: v.number(),
+  lastAttemptAt: OptionalDateTime,
+  nextAttemptAt: OptionalDateTime,
+  lastHttpStatus: v.exactOptional(v.number()),
+  failureReason: OptionalText,
+});
+export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
+
+/** The headers and the body of a webhook, without secrets. */
+const SentWebhook = v.strictObject({ headers: v.looseObject({}), body: v.looseObject({}) });
+
+/** One request to the app's server. */
+export const DeliveryAttemptRecord = v.strictObject({
+  eventId: v.string(),
+  date: DateTime,
+  durationMs: v.number(),
+  ok: v.boolean(),
+  /** HTTP status. Absent if there was no response. */
+  status: v.exactOptional(v.number()),
+  /** Start of the response body. */
+  response: OptionalText,
+  /** Why there was no response, or why it is a failure. */
+  error: OptionalText,
+  /** What was sent, without secrets. */
+  request: v.exactOptional(SentWebhook),
+});
+export type DeliveryAttemptRecord = v.InferOutput<typeof DeliveryAttemptRecord>;
+
+const DeliveryList = v.strictObject({ rows: v.array(DeliveryRecord), nextCursor: NextCursor });
+
+export const listDeliveries = defineContract({
+  ...common,
+  id: 'list-deliveries',
+  summary: 'List webhook deliveries, newest first',
+  method: 'GET',
+  path: '/v3/webhooks/deliveries',
+  eventType: 'webhooks.read',
+  query: v.object({
+    /** `pending` selects deliveries that wait for a retry. */
+    state: emptyAsAbsent(v.picklist(['pending', 'delivered', 'dead', 'redirected'])),
+    /** Selects the attempted deliveries of a customer, by the date of the last attempt. */
+    applicationUsername: emptyAsAbsent(Username),
+    url: v.optional(v.string()),
+    startdate: emptyAsAbsent(DateOrDateTime),
+    enddate: emptyAsAbsent(DateOrDateTime),
+    limit: integerParam(1, 200),
+    cursor: cursorParam,
+  }),
+  response: DeliveryList,
+  isLongRunning: true,
+  permissions: ['indexes'],
+});
+
+const DeliveryDetails = v.strictObject({ ...DeliveryRecord.entries, attempts: v.array(DeliveryAttemptRecord) });
+
+export const getDelivery = defineContract({
+  ...common,
+  id: 'get-delivery',
+  summary: 'Get a webhook delivery with its attempts, newest first',
+  method: 'GET',
+  path: '/v3/webhooks/deliveries/:id',
+  eventType: 'webhooks.read',
+  params,
+  response: DeliveryDetails,
+  permissions: [],
+});
+
+const ReplayedDelivery = v.strictObject({ ok: v.literal(true), delivery: DeliveryRecord });
+
+export const replayDelivery = defineContract({
+  ...common,
+  id: 'replay-delivery',
+  summary: 'Send a webhook delivery again, with its original number of attempts',
+  method: 'POST',
+  path: '/v3/webhooks/deliveries/:id/replay',
+  eventType: 'webhook.replayed',
+  params,
+  response: ReplayedDelivery,
+  additionalLevels: ['support'],
+  permissions: ['write', 'webhooks'],
+});
+
+const ReplayRequest = v.object({
+  startdate: DateOrDateTime,
+  /** A replay renews the date of a delivery, so the same request replays nothing twice. */
+  enddate: DateOrDateTime,
+  /** `pending` selects deliveries that wait for a retry. */
+  state: v.optional(v.picklist(['pending', 'dead', 'delivered']), 'dead'),
+  /** The URL, or the form in which responses contain it. All URLs by default. */
+  url: v.exactOptional(v.string()),
+});
+
+const ReplayResult = v.strictObject({
+  ok: v.literal(true),
+  replayed: v.number(),
+  /** Whether no delivery of the range remains. Otherwise repeat the request. */
+  isComplete: v.boolean(),
+});
+
+export const replayDeliveries = defineContract({
+  ...common,
+  id: 'replay-deliveries',
+  summary: 'Send the pending, dead or delivered webhook deliveries of a date range again, at most 1,000 in a request',
+  method: 'POST',
+  path: '/v3/webhooks/replay',
+  eventType: 'webhook.replayed',
+  body: ReplayRequest,
+  response: ReplayResult,
+  isLongRunning: true,
+  additionalLevels: ['support'],
+  permissions: ['write', 'webhooks', 'indexes'],
+});
+
+const TestDeliveries = v.strictObject({ ok: v.literal(true), deliveries: v.array(DeliveryRecord) });
+
+export const testWebhook = defineContract({
+  ...common,
+  id: 'test-webhook',
+  summary: 'Send a test webhook to all URLs of the app',
+  method: 'POST',
+  path: '/v3/webhooks/test',
+  eventType: 'webhook.tested',
+  response: TestDeliveries,
+  permissions: ['write', 'webhooks'],
+});
+
+// Spec: the request id of an event. The id of the event and the id of a notification are accepted, too.
+const WebhookRepetition = v.object({ reqId: Id });
+
+// Spec: not shown.
+const Success = v.strictObject({ ok: v.literal(true) });
+
+export const repeatWebhook = defineContract({
+  id: 'repeat-webhook',
+  area: 'webhooks',
+  summary: 'Send the webhook of a past request again',
+  method: 'POST',
+  path: '/v3/notifier/app-webhooks',
+  aliases: ['/v3/notifier/app-webhook'],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'webhook.repeated',
+  body: WebhookRepetition,
+  response: Success,
+  additionalLevels: ['support'],
+  permissions: ['write', 'webhooks'],
+});
+
+/** A URL that receives store notifications as the stores sent them. */
+const ForwardRecord = v.object({
+  url: v.string(),
+  platforms: v.exactOptional(v.array(Platform)),
+  includesAuthorization: v.exactOptional(v.boolean()),
+});
+
+/** A forward in a request: brand names of platforms are accepted. */
+const ForwardRequest = v.object({
+  url: v.string(),
+  platforms: v.exactOptional(v.array(PlatformToken)),
+  includesAuthorization: v.exactOptional(v.boolean()),
+});
+
+// Spec: not shown. The forwards of store notifications.
+export const getForwards = defineContract({
+  ...common,
+  id: 'get-forwards',
+  summary: 'Get the URLs that receive the notifications of the stores',
+  method: 'GET',
+  path: '/v3/forwards',
+  eventType: 'app.read',
+  response: v.array(ForwardRecord),
+  permissions: [],
+});
+
+export const setForwards = defineContract({
+  ...common,
+  id: 'set-forwards',
+  summary: 'Replace the URLs that receive the notifications of the stores',
+  method: 'PUT',
+  path: '/v3/forwards',
+  eventType: 'app.changed',
+  body: v.array(ForwardRequest),
+  response: v.array(ForwardRecord),
+  permissions: ['write'],
+});
 
 const notificationFields = {
   id: [
@@ -83,19 +296,19 @@ export const webhookDescriptions = [
     error: ['Why there was no response, or why it is a failure.', 'The server responded with 500.'],
     request: ['What was sent.'],
   }),
-  describeObject('DeliveryList', listDeliveries.response, 'A page of deliveries, newest first.', {
+  describeObject('DeliveryList', DeliveryList, 'A page of deliveries, newest first.', {
     rows: ['The deliveries of the page.'],
     nextCursor: ['Cursor of the next page. Absent at the end of the list.', 'MTc2NzI2ODgwMDAwMCMwMUtEWFo4'],
   }),
-  describeObject('DeliveryDetails', getDelivery.response, 'A delivery with its attempts.', {
+  describeObject('DeliveryDetails', DeliveryDetails, 'A delivery with its attempts.', {
     ...deliveryFields,
     attempts: ['The attempts, newest first.'],
   }),
-  describeObject('ReplayedDelivery', replayDelivery.response, 'The delivery that is sent again.', {
+  describeObject('ReplayedDelivery', ReplayedDelivery, 'The delivery that is sent again.', {
     ok: ['The constant true.', true],
     delivery: ['The delivery.'],
   }),
-  describeObject('ReplayRequest', replayDeliveries.body, 'Selects the deliveries to send again.', {
+  describeObject('ReplayRequest', ReplayRequest, 'Selects the deliveries to send again.', {
     startdate: ['Selects deliveries at or after this date.', '2026-02-15T00:00:00Z'],
     enddate: [
       'Selects deliveries before this date. A replay renews the date, so a repeated request replays nothing twice.',
@@ -107,12 +320,12 @@ export const webhookDescriptions = [
     ],
     url: ['Selects the deliveries with this `url`. All URLs by default.', 'https://api.example.org/purchases'],
   }),
-  describeObject('ReplayResult', replayDeliveries.response, 'Result of a replay.', {
+  describeObject('ReplayResult', ReplayResult, 'Result of a replay.', {
     ok: ['The constant true.', true],
     replayed: ['Number of deliveries that are sent again.', 25],
     isComplete: ['Whether no delivery of the range remains. Otherwise repeat the request.', true],
   }),
-  describeObject('TestDeliveries', testWebhook.response, 'The test webhooks that are sent.', {
+  describeObject('TestDeliveries', TestDeliveries, 'The test webhooks that are sent.', {
     ok: ['The constant true.', true],
     deliveries: ['One delivery for each URL.'],
   }),
@@ -149,9 +362,16 @@ export const webhookDescriptions = [
     type: ['The constant `test`.', 'test'],
     password: webhookPassword,
   }),
+  describeObject('WebhookRepetition', WebhookRepetition, 'The request whose webhook is sent again.', {
+    reqId: [
+      'Request id of an event. An event id or a notification id is accepted, too.',
+      '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10',
+    ],
+  }),
+  describeObject('Success', Success, 'The request succeeded.', { ok: ['The constant true.', true] }),
 ];
 
-const params = { id: ['Id of the delivery.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'] } as const;
+const deliveryParams = { id: ['Id of the delivery.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'] } as const;
 
 export const webhookOperations = [
   describeOperation(listDeliveries, {
@@ -169,11 +389,11 @@ export const webhookOperations = [
   }),
   describeOperation(getDelivery, {
     description: 'Returns a webhook delivery with its attempts, newest first.',
-    params,
+    params: deliveryParams,
   }),
   describeOperation(replayDelivery, {
     description: 'Sends a webhook delivery again. It has the original number of attempts and the current purchases.',
-    params,
+    params: deliveryParams,
   }),
   describeOperation(replayDeliveries, {
     description:
@@ -185,6 +405,9 @@ export const webhookOperations = [
       'Replaces the forwards of the app, at most five. Each verified notification of a store is posted to them with its body and content type, and the headers of webhooks with their signature. It is retried and replayed like a webhook, and the notifications of a purchase are sent in order. An empty list switches forwards off.',
   }),
   describeOperation(testWebhook, { description: 'Sends a test webhook to all URLs of the app.' }),
+  describeOperation(repeatWebhook, {
+    description: 'Sends the webhook of a past request again, with the reason `REPEATED` and the current purchases.',
+  }),
 ];
 
 /** Headers of a webhook, which Standard Webhooks specifies. */
@@ -213,4 +436,6 @@ export const retryDelays = [
   '24 hours',
 ];
 
-export const webhookSummary = `Your server must respond with a 2xx status. Any other response, a redirect or a timeout is a failure, and the service tries again after ${retryDelays.join(', ')}; \`Retry-After\` can postpone an attempt by up to a day. After the last attempt, the delivery is dead; \`POST /v3/webhooks/deliveries/{id}/replay\` sends it again. A response of 410 disables the URL. The order of webhooks is not guaranteed: take the purchases of the body as the current state.`;
+/** What a response to a webhook means. A function, because the build keeps a text that is computed at the start. */
+export const summarizeWebhooks = (): string =>
+  `Your server must respond with a 2xx status. Any other response, a redirect or a timeout is a failure, and the service tries again after ${retryDelays.join(', ')}; \`Retry-After\` can postpone an attempt by up to a day. After the last attempt, the delivery is dead; \`POST /v3/webhooks/deliveries/{id}/replay\` sends it again. A response of 410 disables the URL. The order of webhooks is not guaranteed: take the purchases of the body as the current state.`;

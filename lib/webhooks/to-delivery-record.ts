@@ -1,6 +1,6 @@
-import type { DeliveryAttemptRecord, DeliveryRecord } from '../api/webhooks.ts';
 import type { DetailedEvent } from '../events/event.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import type { DeliveryAttemptRecord, DeliveryRecord } from './contract.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { toDisplayUrl } from './display-url.ts';
 

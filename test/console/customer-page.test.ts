@@ -15,7 +15,6 @@ import {
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
 import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
-import { type DeliveryRecord, listDeliveries, replayDelivery } from '../../lib/api/webhooks.ts';
 import {
   changeGrant,
   createGrant,
@@ -26,6 +25,7 @@ import {
   listGrants,
   revokeGrant,
 } from '../../lib/entitlements/contract.ts';
+import { type DeliveryRecord, listDeliveries, replayDelivery } from '../../lib/webhooks/contract.ts';
 import { type ConsoleRequest, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

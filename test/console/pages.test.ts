@@ -19,11 +19,11 @@ import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-reco
 import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/api/webhooks.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
 import { search } from '../../lib/search/contract.ts';
+import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/webhooks/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { getDelivery, listDeliveries, replayDeliveries, replayDelivery, testWebhook } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
+import {
+  getDelivery,
+  listDeliveries,
+  replayDeliveries,
+  replayDelivery,
+  testWebhook,
+} from '../../lib/webhooks/contract.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, saveUrlBackoff } from '../../lib/webhooks/delivery-table.ts';
 import { enqueueDeliveries } from '../../lib/webhooks/fan-out.ts';

@@ -12,10 +12,10 @@ import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../lib
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { getStats, getStatsBreakdown, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import { listDeliveries } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
+import { listDeliveries } from '../../lib/webhooks/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';

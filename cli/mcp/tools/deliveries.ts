@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Id, Username } from '../../../lib/api/identifiers.ts';
-import { DeliveryAttemptRecord, DeliveryRecord, getDelivery, listDeliveries } from '../../../lib/api/webhooks.ts';
 import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
+import { DeliveryAttemptRecord, DeliveryRecord, getDelivery, listDeliveries } from '../../../lib/webhooks/contract.ts';
 import { Cursor, Day, defineTool, maxRows, NextCursor } from '../tool.ts';
 
 const maxAttempts = 20;

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../../../lib/api/webhooks.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';

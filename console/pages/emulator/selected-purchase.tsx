@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import type { getPurchase } from '../../../lib/api/purchases.ts';
-import type { DeliveryRecord } from '../../../lib/api/webhooks.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
 import { isApiError } from '../../api/api-error.ts';
 import { defineEndpoint } from '../../api/client.ts';
 import { act, type EmulatorPurchase, getReceipt, listStoreNotifications } from '../../api/emulator.ts';

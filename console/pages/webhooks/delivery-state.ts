@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../../../lib/api/webhooks.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
 
 export type DeliveryState = DeliveryRecord['state'];
 

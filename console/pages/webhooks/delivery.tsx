@@ -1,4 +1,4 @@
-import type { DeliveryAttemptRecord } from '../../../lib/api/webhooks.ts';
+import type { DeliveryAttemptRecord } from '../../../lib/webhooks/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../../../lib/api/webhooks.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { loadPages } from '../../api/cursor-pages.ts';
 import { endpoints } from '../../api/endpoints.ts';

@@ -12,7 +12,6 @@ import {
   RequestTiming,
 } from '../event-records.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../events.ts';
-import { repeatWebhook } from '../webhooks.ts';
 
 const eventId = ['Id of the event.', '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10'] as const;
 const params = { id: eventId } as const;
@@ -119,13 +118,6 @@ export const eventDescriptions = [
     analysis: ['The analyzed content.'],
     raw: ['The sanitized request, response and store requests.'],
   }),
-  describeObject('WebhookRepetition', repeatWebhook.body, 'The request whose webhook is sent again.', {
-    reqId: [
-      'Request id of an event. An event id or a notification id is accepted, too.',
-      '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10',
-    ],
-  }),
-  describeObject('Success', repeatWebhook.response, 'The request succeeded.', { ok: ['The constant true.', true] }),
 ];
 
 const eventPage = {
@@ -166,8 +158,5 @@ export const eventOperations = [
   describeOperation(getEventRaw, {
     description: 'Returns the sanitized request, response and store requests of an event.',
     params,
-  }),
-  describeOperation(repeatWebhook, {
-    description: 'Sends the webhook of a past request again, with the reason `REPEATED` and the current purchases.',
   }),
 ];
