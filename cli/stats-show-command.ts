@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { DailyStat, MonthlyStat } from '../lib/api/stats.ts';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
+import type { DailyStat, MonthlyStat } from '../lib/statistics/contract.ts';
 import { listCounterDays, listCounterMonths } from '../lib/statistics/counter-table.ts';
 import { indexByPeriod } from '../lib/statistics/counts.ts';
 import { parseStatsRange } from '../lib/statistics/stats-range.ts';

@@ -1,5 +1,5 @@
-import { getChurn } from '../../lib/api/figures.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getChurn } from '../../lib/statistics/contract.ts';
 import { getIntervalFigures } from '../../lib/statistics/get-figures.ts';
 import { buildChurnRows } from '../../lib/statistics/to-movement.ts';
 

@@ -1,5 +1,5 @@
-import { getLtv } from '../../lib/api/figures.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getLtv } from '../../lib/statistics/contract.ts';
 import { getCohortFigures } from '../../lib/statistics/get-figures.ts';
 import { buildLtvCohorts } from '../../lib/statistics/to-cohorts.ts';
 

@@ -1,5 +1,5 @@
-import { getMrr } from '../../lib/api/figures.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getMrr } from '../../lib/statistics/contract.ts';
 import { getIntervalFigures } from '../../lib/statistics/get-figures.ts';
 import { buildMrrRows } from '../../lib/statistics/to-movement.ts';
 

@@ -1,5 +1,5 @@
-import { getStatsV2 } from '../../lib/api/stats.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getStatsV2 } from '../../lib/statistics/contract.ts';
 import { listCounterDays } from '../../lib/statistics/counter-table.ts';
 import { indexByPeriod } from '../../lib/statistics/counts.ts';
 import { parseStatsRange } from '../../lib/statistics/stats-range.ts';

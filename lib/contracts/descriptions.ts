@@ -3,11 +3,9 @@ import type { OperationDescription, SchemaDescription } from '../api/describe.ts
 import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
 import { eventDescriptions, eventOperations } from '../api/documentation/events.ts';
-import { figureDescriptions, figureOperations } from '../api/documentation/figures.ts';
 import { processorDescriptions, processorOperations } from '../api/documentation/processors.ts';
 import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
 import { receiptDescriptions } from '../api/documentation/receipts.ts';
-import { statsDescriptions, statsOperations } from '../api/documentation/stats.ts';
 import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { valueDescriptions } from '../api/documentation/values.ts';
@@ -18,6 +16,7 @@ import { openIapDescriptions, openIapOperations } from '../openiap/contract.ts';
 import { dueDescriptions, dueOperations } from '../problems/contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { searchDescriptions, searchOperations } from '../search/contract.ts';
+import { statsDescriptions, statsOperations } from '../statistics/contract.ts';
 import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';
 
 /** Descriptions of all schemas of the API. Functions never load them. */
@@ -33,7 +32,6 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...refundRequestDescriptions,
   ...storeRequestDescriptions,
   ...statsDescriptions,
-  ...figureDescriptions,
   ...eventDescriptions,
   ...webhookDescriptions,
   ...processorDescriptions,
@@ -54,7 +52,6 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...actionOperations,
   ...refundRequestOperations,
   ...statsOperations,
-  ...figureOperations,
   ...eventOperations,
   ...webhookOperations,
   ...processorOperations,

@@ -24,7 +24,6 @@ import {
   mergeCustomer,
 } from '../api/customers.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../api/events.ts';
-import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../api/figures.ts';
 import {
   getPurchase,
   getPurchaseOwners,
@@ -34,7 +33,6 @@ import {
   refreshPurchase,
 } from '../api/purchases.ts';
 import { getVersion } from '../api/service.ts';
-import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from '../api/stats.ts';
 import { checkStore, listStores, setStore } from '../api/stores.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from '../api/stripe.ts';
 import { getTransaction, listTransactions } from '../api/transactions.ts';
@@ -54,6 +52,17 @@ import { verifyPurchase } from '../openiap/contract.ts';
 import { getDue } from '../problems/contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 import { search } from '../search/contract.ts';
+import {
+  getAppStats,
+  getChurn,
+  getConversion,
+  getLtv,
+  getMrr,
+  getRetention,
+  getStats,
+  getStatsBreakdown,
+  getStatsV2,
+} from '../statistics/contract.ts';
 import {
   getDelivery,
   getForwards,

@@ -1,5 +1,5 @@
-import type { FiguresAmount, ProceedsSource } from '../api/figures.ts';
 import type { Platform } from '../foundation/platform.ts';
+import type { FiguresAmount, ProceedsSource } from './contract.ts';
 import type { Counts } from './counts.ts';
 
 /** The value of a dimension that figures belong to. Empty for the whole app. */

@@ -1,8 +1,7 @@
-import type { CohortInterval, FiguresAmount, FiguresDimension } from '../api/figures.ts';
-import type { StatsInterval } from '../api/stats.ts';
 import { addDays, addMonths } from '../foundation/calendar.ts';
 import type { Service } from '../foundation/service.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
+import type { CohortInterval, FiguresAmount, FiguresDimension, StatsInterval } from './contract.ts';
 import { listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { maxCohortPeriods, movementNames } from './figure-names.ts';

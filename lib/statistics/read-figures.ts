@@ -1,6 +1,5 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import type { FiguresDimension } from '../api/figures.ts';
 import { findCatalogue } from '../apps/app-table.ts';
 import { listEntitlements } from '../apps/catalogue.ts';
 import { countDaysBetween } from '../foundation/calendar.ts';
@@ -8,7 +7,9 @@ import { ServiceError } from '../foundation/errors.ts';
 import type { Product } from '../foundation/keys.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import { type CounterQuery, listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
+import type { FiguresDimension } from './contract.ts';
+import type { CounterQuery } from './counter-table.ts';
+import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
 

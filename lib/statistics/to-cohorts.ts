@@ -1,8 +1,8 @@
-import type { CohortInterval, ConversionCohort, FiguresAmount, LtvCohort, RetentionCohort } from '../api/figures.ts';
 import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { addDays, addMonths, listDays } from '../foundation/calendar.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { getCheckTime, getCohortStart } from './cohort-periods.ts';
+import type { CohortInterval, ConversionCohort, FiguresAmount, LtvCohort, RetentionCohort } from './contract.ts';
 import { type Counts, listHourCounts } from './counts.ts';
 import { buildCohortPrefix, maxCohortPeriods } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';

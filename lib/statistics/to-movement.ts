@@ -1,5 +1,5 @@
-import type { ChurnRow, FiguresAmount, MrrRow } from '../api/figures.ts';
 import { addDays, listDays, listMonths } from '../foundation/calendar.ts';
+import type { ChurnRow, FiguresAmount, MrrRow } from './contract.ts';
 import type { Counts } from './counts.ts';
 import type { Movement } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';

@@ -1,6 +1,6 @@
-import type { DailyStat, MonthlyStat } from '../api/stats.ts';
 import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from '../foundation/calendar.ts';
 import type { LifecycleReason } from '../purchases/lifecycle-reasons.ts';
+import type { DailyStat, MonthlyStat } from './contract.ts';
 import type { Counts } from './counts.ts';
 import { toRate } from './figure-sums.ts';
 

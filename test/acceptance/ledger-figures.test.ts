@@ -2,16 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Contract } from '../../lib/api/contract.ts';
-import {
-  type ConversionCohort,
-  getChurn,
-  getConversion,
-  getMrr,
-  getRetention,
-  type MrrRow,
-  type RetentionCohort,
-} from '../../lib/api/figures.ts';
-import { getStats, type MonthlyStat } from '../../lib/api/stats.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
@@ -20,6 +10,17 @@ import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import {
+  type ConversionCohort,
+  getChurn,
+  getConversion,
+  getMrr,
+  getRetention,
+  getStats,
+  type MonthlyStat,
+  type MrrRow,
+  type RetentionCohort,
+} from '../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';

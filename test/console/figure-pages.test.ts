@@ -4,6 +4,7 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import {
   getChurn,
   getConversion,
@@ -13,8 +14,7 @@ import {
   type LtvCohort,
   type MrrRow,
   type RetentionCohort,
-} from '../../lib/api/figures.ts';
-import type { Platform } from '../../lib/foundation/platform.ts';
+} from '../../lib/statistics/contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

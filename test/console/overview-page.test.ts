@@ -6,11 +6,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/api/app.ts';
 import { searchEvents } from '../../lib/api/events.ts';
-import { getMrr } from '../../lib/api/figures.ts';
-import { type BreakdownRow, getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { getDue } from '../../lib/problems/contract.ts';
+import { type BreakdownRow, getMrr, getStatsBreakdown } from '../../lib/statistics/contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

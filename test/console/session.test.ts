@@ -6,10 +6,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/api/app.ts';
 import { searchEvents } from '../../lib/api/events.ts';
-import { getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { search } from '../../lib/search/contract.ts';
+import { getStatsBreakdown } from '../../lib/statistics/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 
 const app = {

@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import {
   type ChurnRow,
   getChurn,
@@ -10,10 +13,7 @@ import {
   type LtvCohort,
   type MrrRow,
   type RetentionCohort,
-} from '../../lib/api/figures.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
-import type { Platform } from '../../lib/foundation/platform.ts';
+} from '../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

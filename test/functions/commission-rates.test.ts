@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCommissionRates } from '../../lib/api/commission-rates.ts';
-import { getMrr } from '../../lib/api/figures.ts';
 import { type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { getMrr } from '../../lib/statistics/contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

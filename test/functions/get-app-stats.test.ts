@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getAppStats } from '../../lib/api/stats.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { getAppStats } from '../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';

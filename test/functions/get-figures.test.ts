@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
+import type { Purchase } from '../../lib/purchases/purchase.ts';
+import type { Transaction } from '../../lib/purchases/transaction.ts';
 import {
   type ChurnRow,
   getChurn,
@@ -7,13 +11,10 @@ import {
   getLtv,
   getMrr,
   getRetention,
+  getStats,
+  getStatsBreakdown,
   type MrrRow,
-} from '../../lib/api/figures.ts';
-import { getStats, getStatsBreakdown } from '../../lib/api/stats.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
-import type { Purchase } from '../../lib/purchases/purchase.ts';
-import type { Transaction } from '../../lib/purchases/transaction.ts';
+} from '../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

@@ -8,13 +8,21 @@ import {
   listCustomers,
 } from '../../lib/api/customers.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
-import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../lib/api/figures.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
-import { getStats, getStatsBreakdown, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
+import {
+  getChurn,
+  getConversion,
+  getLtv,
+  getMrr,
+  getRetention,
+  getStats,
+  getStatsBreakdown,
+  getStatsV2,
+} from '../../lib/statistics/contract.ts';
 import { listDeliveries } from '../../lib/webhooks/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';

@@ -1,5 +1,11 @@
 import * as v from 'valibot';
+import { EntitlementName } from '../../../lib/api/identifiers.ts';
+import { PagingInformation } from '../../../lib/api/paging.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
+import { Platform } from '../../../lib/foundation/platform.ts';
 import {
+  BreakdownRow,
   ChurnRow,
   ConversionCohort,
   FiguresAmount,
@@ -9,17 +15,13 @@ import {
   getLtv,
   getMrr,
   getRetention,
+  getStatsBreakdown,
   LtvCohort,
   MrrRow,
   ProceedsSource,
   RetentionCohort,
-} from '../../../lib/api/figures.ts';
-import { EntitlementName } from '../../../lib/api/identifiers.ts';
-import { PagingInformation } from '../../../lib/api/paging.ts';
-import { BreakdownRow, getStatsBreakdown, StatsInterval } from '../../../lib/api/stats.ts';
-import { ServiceError } from '../../../lib/foundation/errors.ts';
-import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
-import { Platform } from '../../../lib/foundation/platform.ts';
+  StatsInterval,
+} from '../../../lib/statistics/contract.ts';
 import type { ApiReader } from '../api-reader.ts';
 import { flattenGroups } from '../flatten-groups.ts';
 import { Day, defineTool, OmittedRows } from '../tool.ts';

@@ -1,4 +1,4 @@
-import type { CohortInterval } from '../../../lib/api/figures.ts';
+import type { CohortInterval } from '../../../lib/statistics/contract.ts';
 import { useNow } from '../../clock.ts';
 import { formatNumber } from '../../format.ts';
 import type { PageProps } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/api/figures.ts';
+import type { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/statistics/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
 export const figuresEndpoints = {

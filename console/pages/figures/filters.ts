@@ -1,5 +1,4 @@
-import type { CohortInterval } from '../../../lib/api/figures.ts';
-import type { StatsInterval } from '../../../lib/api/stats.ts';
+import type { CohortInterval, StatsInterval } from '../../../lib/statistics/contract.ts';
 import { showsSandbox, toSandboxQuery } from '../../sandbox.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { addDays, addMonths, choosePeriod, countDays, type Period, type Range } from '../periods.ts';

@@ -1,4 +1,4 @@
-import type { RetentionCohort } from '../../../lib/api/figures.ts';
+import type { RetentionCohort } from '../../../lib/statistics/contract.ts';
 
 interface PeriodSums {
   /** Subscriptions of the cohorts whose period has ended. */

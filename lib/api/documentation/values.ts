@@ -4,7 +4,6 @@ import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent, TagT
 import { DateOrDateTime, QueryDay } from '../paging.ts';
 import { PlatformToken } from '../purchase-records.ts';
 import { CurrencyCode, DateTime } from '../schemas.ts';
-import { StatsDimension, StatsInterval } from '../stats.ts';
 
 /** Enumerations and text formats. */
 export const valueDescriptions = [
@@ -50,13 +49,6 @@ export const valueDescriptions = [
     'Kind of an event tag: `_A` customer, `_R` request id, `_X` error, `AT` access token, `_P` purchase, `_T` transaction, `_I` product.',
     '_A',
   ),
-  describeValue(
-    'StatsInterval',
-    StatsInterval,
-    'Length of an interval. Weeks start on Monday. `range` is the whole range of the query.',
-    'month',
-  ),
-  describeValue('StatsDimension', StatsDimension, 'Dimension of the breakdown.', 'platform'),
   describeFormat(DateTime, '2026-01-15T09:30:00.000Z', { type: 'string', format: 'date-time' }),
   describeFormat(DateOrDateTime, '2026-01-15T09:30:00Z', {
     type: 'string',

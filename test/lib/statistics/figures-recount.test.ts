@@ -6,18 +6,6 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
-import {
-  type ChurnRow,
-  type ConversionCohort,
-  getChurn,
-  getConversion,
-  getLtv,
-  getMrr,
-  getRetention,
-  type LtvCohort,
-  type MrrRow,
-  type RetentionCohort,
-} from '../../../lib/api/figures.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../../lib/export/export-app.ts';
 import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
@@ -26,6 +14,14 @@ import type { Table } from '../../../lib/foundation/table.ts';
 import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import type {
+  ChurnRow,
+  ConversionCohort,
+  LtvCohort,
+  MrrRow,
+  RetentionCohort,
+} from '../../../lib/statistics/contract.ts';
+import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
 import { createExportService } from '../../../testing/export-service.ts';
 import { createObservation, createTransaction } from '../../../testing/given.ts';
