@@ -6,7 +6,7 @@ type Measure = (operation: string, run: () => Promise<unknown>) => Promise<void>
 /** Measures the capacity units of the event endpoints, with 1,500 validation events of one customer in the table. */
 export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): Promise<void> {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
-  const api = await import('../lib/api/events.ts');
+  const api = await import('../lib/events/contract.ts');
   const headers = buildBasicAuth(keys.appName, keys.secretKey);
   const id = await recordEvents(keys.appName);
   const list = async (query: Record<string, string>) => await callEndpoint(api.listEvents, { headers, query });

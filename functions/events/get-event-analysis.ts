@@ -1,4 +1,4 @@
-import { getEventAnalysis } from '../../lib/api/events.ts';
+import { getEventAnalysis } from '../../lib/events/contract.ts';
 import { findEvent, findRawEvent } from '../../lib/events/event-table.ts';
 import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';

@@ -1,4 +1,4 @@
-import { getEventRaw } from '../../lib/api/events.ts';
+import { getEventRaw } from '../../lib/events/contract.ts';
 import { findEvent, findRawEvent } from '../../lib/events/event-table.ts';
 import { toRawResult } from '../../lib/events/to-raw-result.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';

@@ -1,4 +1,4 @@
-import { getEvent } from '../../lib/api/events.ts';
+import { getEvent } from '../../lib/events/contract.ts';
 import { findEvent, findRawEvent } from '../../lib/events/event-table.ts';
 import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
 import { toRawResult } from '../../lib/events/to-raw-result.ts';

@@ -1,5 +1,5 @@
-import { listEvents } from '../../lib/api/events.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
+import { listEvents } from '../../lib/events/contract.ts';
 import { listEventPage } from '../../lib/events/event-table.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

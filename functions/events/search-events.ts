@@ -1,5 +1,5 @@
-import { searchEvents } from '../../lib/api/events.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
+import { searchEvents } from '../../lib/events/contract.ts';
 import { listEventPageByTags } from '../../lib/events/event-table.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';

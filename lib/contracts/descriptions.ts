@@ -2,7 +2,6 @@ import { actionDescriptions, actionOperations } from '../actions/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
 import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
-import { eventDescriptions, eventOperations } from '../api/documentation/events.ts';
 import { processorDescriptions, processorOperations } from '../api/documentation/processors.ts';
 import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
 import { receiptDescriptions } from '../api/documentation/receipts.ts';
@@ -10,7 +9,9 @@ import { storeRequestDescriptions } from '../api/documentation/store-requests.ts
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { valueDescriptions } from '../api/documentation/values.ts';
 import { errorDescriptions } from '../api/errors.ts';
+import { eventRecordDescriptions } from '../api/event-records.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
+import { eventDescriptions, eventOperations } from '../events/contract.ts';
 import { offerDescriptions, offerOperations } from '../offers/contract.ts';
 import { openIapDescriptions, openIapOperations } from '../openiap/contract.ts';
 import { dueDescriptions, dueOperations } from '../problems/contract.ts';
@@ -40,6 +41,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...errorDescriptions,
   ...searchDescriptions,
   ...dueDescriptions,
+  ...eventRecordDescriptions,
 ];
 
 /** Descriptions of all operations. */

@@ -23,7 +23,6 @@ import {
   listCustomers,
   mergeCustomer,
 } from '../api/customers.ts';
-import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../api/events.ts';
 import {
   getPurchase,
   getPurchaseOwners,
@@ -47,6 +46,7 @@ import {
   listGrants,
   revokeGrant,
 } from '../entitlements/contract.ts';
+import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../events/contract.ts';
 import { signOffer } from '../offers/contract.ts';
 import { verifyPurchase } from '../openiap/contract.ts';
 import { getDue } from '../problems/contract.ts';

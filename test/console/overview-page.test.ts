@@ -5,9 +5,9 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/api/app.ts';
-import { searchEvents } from '../../lib/api/events.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { type BreakdownRow, getMrr, getStatsBreakdown } from '../../lib/statistics/contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';

@@ -5,8 +5,8 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/api/app.ts';
-import { searchEvents } from '../../lib/api/events.ts';
 import { listStores } from '../../lib/api/stores.ts';
+import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { search } from '../../lib/search/contract.ts';
 import { getStatsBreakdown } from '../../lib/statistics/contract.ts';

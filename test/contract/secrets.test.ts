@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
+import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { toKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { listEvents } from '../../lib/api/events.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import type { ApiKeyLevel } from '../../lib/apps/app.ts';
 import {
@@ -11,6 +10,7 @@ import {
   rotateApiKey,
 } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
+import { listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';

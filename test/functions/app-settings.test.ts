@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { changeApp, createKey, getApp, listKeys, revokeKey, setWebhook } from '../../lib/api/app.ts';
-import { getEventRaw, listEvents } from '../../lib/api/events.ts';
 import { setStore } from '../../lib/api/stores.ts';
 import { findApp, findStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Context } from 'aws-lambda';
-import { getEvent, listEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
+import { getEvent, listEvents } from '../../lib/events/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { buildBasicAuth, callWithSecretKey } from '../../testing/call.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TagType } from '../../lib/api/enumerations.ts';
-import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { saveEvent } from '../../lib/events/event-table.ts';
 import { splitIntoChunks } from '../../lib/foundation/batches.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomer } from '../../lib/api/customers.ts';
-import { searchEvents } from '../../lib/api/events.ts';
+import { searchEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';

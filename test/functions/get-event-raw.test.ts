@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getEventRaw } from '../../lib/api/events.ts';
+import { getEventRaw } from '../../lib/events/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getEvent } from '../../lib/api/events.ts';
+import { getEvent } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';

@@ -7,11 +7,11 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
-import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
+import { listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
 import {
   getChurn,

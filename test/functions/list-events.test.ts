@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import { getEventRaw } from '../../lib/api/events.ts';
+import { getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/api/events.ts';
+import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/events/contract.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerTimeline } from '../../lib/api/customers.ts';
-import { listEvents } from '../../lib/api/events.ts';
 import { getPurchaseTimeline } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { WebhookEvent } from '../../lib/foundation/webhook-events.ts';
 import { listDueItems } from '../../lib/refresh/due-item-table.ts';

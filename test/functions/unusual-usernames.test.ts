@@ -8,9 +8,9 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
-import { searchEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { searchEvents } from '../../lib/events/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';

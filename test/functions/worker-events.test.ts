@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getEventRaw } from '../../lib/api/events.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import { getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
