@@ -1,4 +1,4 @@
-import { createClientToken } from '../../lib/api/braintree.ts';
+import { createClientToken } from '../../lib/checkout/contract.ts';
 import { findVaultCustomerId } from '../../lib/customers/vault-reference-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { platformTokens } from '../../lib/foundation/platform.ts';

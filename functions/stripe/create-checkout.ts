@@ -1,4 +1,4 @@
-import { createCheckout } from '../../lib/api/stripe.ts';
+import { createCheckout } from '../../lib/checkout/contract.ts';
 import { createCheckoutSession } from '../../lib/checkout/create-checkout-session.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 

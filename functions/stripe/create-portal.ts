@@ -1,4 +1,4 @@
-import { createPortal } from '../../lib/api/stripe.ts';
+import { createPortal } from '../../lib/checkout/contract.ts';
 import { createPortalSession } from '../../lib/checkout/create-portal-session.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { getPrices } from '../../lib/api/stripe.ts';
+import { getPrices } from '../../lib/checkout/contract.ts';
 import { getPriceList } from '../../lib/checkout/price-list.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { getProcessorPurchases } from '../../lib/api/stripe.ts';
+import { getProcessorPurchases } from '../../lib/checkout/contract.ts';
 import { listPurchasesByAccessToken, listPurchasesByUser } from '../../lib/checkout/list-checkout-purchases.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

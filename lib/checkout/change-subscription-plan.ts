@@ -1,5 +1,4 @@
 import type { ContractBody } from '../api/contract.ts';
-import type { changePlan, PurchaseWithOffer } from '../api/stripe.ts';
 import type { ActiveGrant } from '../customers/access-token.ts';
 import { rotateAccessToken } from '../customers/access-token-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
@@ -18,6 +17,7 @@ import {
   requireGrant,
   requireStripeCustomerId,
 } from './checkout-context.ts';
+import type { changePlan, PurchaseWithOffer } from './contract.ts';
 import { findOfferPrice } from './price-list.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 

@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
 import type { ContractBody } from '../api/contract.ts';
-import type { createCheckout } from '../api/stripe.ts';
 import { issueAccessToken } from '../customers/access-token-table.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { removeErasedNames } from '../purchases/erased-name-table.ts';
@@ -9,6 +8,7 @@ import { unavailableError } from '../stores/stripe/api-errors.ts';
 import type { Price } from '../stores/stripe/payloads.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { type CheckoutContext, findGrant, findStripeCustomerId, openCheckoutAccount } from './checkout-context.ts';
+import type { createCheckout } from './contract.ts';
 import { findOfferPrice } from './price-list.ts';
 import { getTrialDays } from './to-price-list.ts';
 

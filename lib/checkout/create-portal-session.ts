@@ -1,5 +1,4 @@
 import type { ContractBody } from '../api/contract.ts';
-import type { createPortal } from '../api/stripe.ts';
 import { findCachedSettings } from '../apps/app-cache.ts';
 import { parseStoredSettings } from '../stores/stripe/settings.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
@@ -10,6 +9,7 @@ import {
   requireGrant,
   requireStripeCustomerId,
 } from './checkout-context.ts';
+import type { createPortal } from './contract.ts';
 
 /**
  * Creates a customer portal session for the customer of an access token. Returns its URL.

@@ -1,4 +1,3 @@
-import type { PurchaseWithOffer } from '../api/stripe.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token.ts';
 import { rotateAccessToken } from '../customers/access-token-table.ts';
 import { platformTokens, withPlatform } from '../foundation/platform.ts';
@@ -14,6 +13,7 @@ import {
   openCheckoutAccount,
   requireGrant,
 } from './checkout-context.ts';
+import type { PurchaseWithOffer } from './contract.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 
 /**

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { PriceListProduct } from '../api/stripe.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
 import { findFreshPriceList, savePriceList } from '../purchases/price-list-table.ts';
@@ -9,6 +8,7 @@ import { Price, type Product, parseStripeObject } from '../stores/stripe/payload
 import type { StripeAccount } from '../stores/stripe/stripe-account.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { type CheckoutContext, openCheckoutAccount } from './checkout-context.ts';
+import { PriceListProduct } from './contract.ts';
 import { parseOfferId } from './offer-id.ts';
 import { parseActiveProduct, toPriceList } from './to-price-list.ts';
 

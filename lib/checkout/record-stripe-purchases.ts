@@ -1,4 +1,3 @@
-import type { PurchaseWithOffer } from '../api/stripe.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
@@ -6,6 +5,7 @@ import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
 import { recordObservations } from '../validation/record-observations.ts';
 import type { CheckoutContext } from './checkout-context.ts';
+import type { PurchaseWithOffer } from './contract.ts';
 
 /**
  * Records observations like a validation does, and claims each purchase for the user of its checkout. Returns the

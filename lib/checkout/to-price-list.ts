@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { PriceListOffer, PriceListProduct, PricingPhase } from '../api/stripe.ts';
 import { withPlatform } from '../foundation/platform.ts';
 import { isOwnMetadata, type MappingContext, toOfferId } from '../stores/stripe/mapping-context.ts';
 import { toCurrencyCode, toMicros } from '../stores/stripe/money.ts';
 import { type Price, Product } from '../stores/stripe/payloads.ts';
 import { toProductType } from '../stores/stripe/product-type.ts';
+import type { PriceListOffer, PriceListProduct, PricingPhase } from './contract.ts';
 
 /**
  * Builds the price list of an app: its active products with one offer for each active price. Excludes tiered prices and

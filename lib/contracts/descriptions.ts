@@ -2,7 +2,6 @@ import { actionDescriptions, actionOperations } from '../actions/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
 import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
-import { processorDescriptions, processorOperations } from '../api/documentation/processors.ts';
 import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
 import { receiptDescriptions } from '../api/documentation/receipts.ts';
 import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
@@ -10,6 +9,7 @@ import { validationDescriptions, validationOperations } from '../api/documentati
 import { valueDescriptions } from '../api/documentation/values.ts';
 import { errorDescriptions } from '../api/errors.ts';
 import { eventRecordDescriptions } from '../api/event-records.ts';
+import { processorDescriptions, processorOperations } from '../checkout/contract.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
 import { eventDescriptions, eventOperations } from '../events/contract.ts';
 import { offerDescriptions, offerOperations } from '../offers/contract.ts';

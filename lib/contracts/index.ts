@@ -9,7 +9,6 @@ import {
   setCatalogue,
   setWebhook,
 } from '../api/app.ts';
-import { createClientToken } from '../api/braintree.ts';
 import { getCommissionRates } from '../api/commission-rates.ts';
 import type { Contract } from '../api/contract.ts';
 import {
@@ -33,9 +32,16 @@ import {
 } from '../api/purchases.ts';
 import { getVersion } from '../api/service.ts';
 import { checkStore, listStores, setStore } from '../api/stores.ts';
-import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from '../api/stripe.ts';
 import { getTransaction, listTransactions } from '../api/transactions.ts';
 import { validateReceipt } from '../api/validation.ts';
+import {
+  changePlan,
+  createCheckout,
+  createClientToken,
+  createPortal,
+  getPrices,
+  getProcessorPurchases,
+} from '../checkout/contract.ts';
 import {
   changeGrant,
   createEntitlementToken,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { changePlan, createCheckout, getProcessorPurchases } from '../../lib/api/stripe.ts';
+import { changePlan, createCheckout, getProcessorPurchases } from '../../lib/checkout/contract.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import {
   type CheckoutFixture,

@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from '../../lib/api/stripe.ts';
+import {
+  changePlan,
+  createCheckout,
+  createPortal,
+  getPrices,
+  getProcessorPurchases,
+} from '../../lib/checkout/contract.ts';
 import {
   type CheckoutFixture,
   checkoutUrls,

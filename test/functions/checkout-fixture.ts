@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
 import Stripe from 'stripe';
 import type { Contract } from '../../lib/api/contract.ts';
-import { createCheckout } from '../../lib/api/stripe.ts';
 import { findStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { createCheckout } from '../../lib/checkout/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { type CallResult, callWithPublicKey } from '../../testing/call.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createCheckout, createPortal, getProcessorPurchases } from '../../lib/api/stripe.ts';
+import { createCheckout, createPortal, getProcessorPurchases } from '../../lib/checkout/contract.ts';
 import {
   type CheckoutFixture,
   checkoutUrls,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPrices } from '../../lib/api/stripe.ts';
+import { getPrices } from '../../lib/checkout/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { invalidatePriceList } from '../../lib/purchases/price-list-table.ts';
 import { type CheckoutFixture, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getProcessorPurchases } from '../../lib/api/stripe.ts';
 import { createApiKey } from '../../lib/apps/manage-apps.ts';
+import { getProcessorPurchases } from '../../lib/checkout/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

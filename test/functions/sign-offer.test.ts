@@ -7,9 +7,9 @@ import {
 } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
-import { createCheckout } from '../../lib/api/stripe.ts';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { createCheckout } from '../../lib/checkout/contract.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { signOffer } from '../../lib/offers/contract.ts';

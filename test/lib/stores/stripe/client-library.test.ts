@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { createCheckout, getProcessorPurchases } from '../../../../lib/api/stripe.ts';
+import { createCheckout, getProcessorPurchases } from '../../../../lib/checkout/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
