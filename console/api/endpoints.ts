@@ -1,6 +1,6 @@
-import type { getApp } from '../../lib/api/app.ts';
 import type { listCustomers } from '../../lib/api/customers.ts';
 import type { listStores } from '../../lib/api/stores.ts';
+import type { getApp } from '../../lib/apps/contract.ts';
 import type { getEvent, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import type { getDue } from '../../lib/problems/contract.ts';
 import type { getStats, getStatsBreakdown } from '../../lib/statistics/contract.ts';

@@ -1,4 +1,4 @@
-import { changeApp } from '../../lib/api/app.ts';
+import { changeApp } from '../../lib/apps/contract.ts';
 import { setAccessRules } from '../../lib/apps/manage-apps.ts';
 import { defaultUnverifiedHours } from '../../lib/apps/unverified-hours.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

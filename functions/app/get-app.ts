@@ -1,6 +1,6 @@
-import { getApp } from '../../lib/api/app.ts';
 import { apiVersion } from '../../lib/api/service.ts';
 import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import { defaultUnverifiedHours } from '../../lib/apps/unverified-hours.ts';
 import { defaultTokenMinutes } from '../../lib/entitlements/sign-token.ts';
 import { selectEmulator } from '../../lib/foundation/store-emulator.ts';

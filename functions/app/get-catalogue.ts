@@ -1,6 +1,6 @@
-import { getCatalogue } from '../../lib/api/app.ts';
 import { findCatalogue } from '../../lib/apps/app-table.ts';
 import { toCatalogueTag } from '../../lib/apps/catalogue.ts';
+import { getCatalogue } from '../../lib/apps/contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { createReply } from '../../lib/http/reply.ts';
 

@@ -1,4 +1,4 @@
-import { setWebhook as contract } from '../../lib/api/app.ts';
+import { setWebhook as contract } from '../../lib/apps/contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 

@@ -1,14 +1,15 @@
 import { actionDescriptions, actionOperations } from '../actions/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
-import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
 import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
 import { receiptDescriptions } from '../api/documentation/receipts.ts';
 import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
+import { storeDescriptions, storeOperations } from '../api/documentation/stores.ts';
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { valueDescriptions } from '../api/documentation/values.ts';
 import { errorDescriptions } from '../api/errors.ts';
 import { eventRecordDescriptions } from '../api/event-records.ts';
+import { appDescriptions, appOperations } from '../apps/contract.ts';
 import { processorDescriptions, processorOperations } from '../checkout/contract.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
 import { eventDescriptions, eventOperations } from '../events/contract.ts';
@@ -38,6 +39,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...processorDescriptions,
   ...offerDescriptions,
   ...appDescriptions,
+  ...storeDescriptions,
   ...errorDescriptions,
   ...searchDescriptions,
   ...dueDescriptions,
@@ -59,6 +61,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...processorOperations,
   ...offerOperations,
   ...appOperations,
+  ...storeOperations,
   ...searchOperations,
   ...dueOperations,
 ];

@@ -1,15 +1,4 @@
 import { actOnPurchase, listPurchaseActions } from '../actions/contract.ts';
-import {
-  changeApp,
-  createKey,
-  getApp,
-  getCatalogue,
-  listKeys,
-  revokeKey,
-  setCatalogue,
-  setWebhook,
-} from '../api/app.ts';
-import { getCommissionRates } from '../api/commission-rates.ts';
 import type { Contract } from '../api/contract.ts';
 import {
   addCustomerPurchase,
@@ -34,6 +23,17 @@ import { getVersion } from '../api/service.ts';
 import { checkStore, listStores, setStore } from '../api/stores.ts';
 import { getTransaction, listTransactions } from '../api/transactions.ts';
 import { validateReceipt } from '../api/validation.ts';
+import {
+  changeApp,
+  createKey,
+  getApp,
+  getCatalogue,
+  getCommissionRates,
+  listKeys,
+  revokeKey,
+  setCatalogue,
+  setWebhook,
+} from '../apps/contract.ts';
 import {
   changePlan,
   createCheckout,

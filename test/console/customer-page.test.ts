@@ -4,7 +4,6 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { getApp } from '../../lib/api/app.ts';
 import {
   addCustomerPurchase,
   getCustomerClaims,
@@ -15,6 +14,7 @@ import {
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
 import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import {
   changeGrant,
   createGrant,

@@ -4,9 +4,9 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { getApp } from '../../lib/api/app.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { type BreakdownRow, getMrr, getStatsBreakdown } from '../../lib/statistics/contract.ts';

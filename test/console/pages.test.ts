@@ -6,7 +6,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
-import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/api/app.ts';
 import {
   getCustomerClaims,
   getCustomerTimeline,
@@ -18,6 +17,7 @@ import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-reco
 import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/apps/contract.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
 import { listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';

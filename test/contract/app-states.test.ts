@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getApp } from '../../lib/api/app.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { storeForwards } from '../../lib/apps/app-table.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';

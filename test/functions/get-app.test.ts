@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getApp } from '../../lib/api/app.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import { createApiKey, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';

@@ -1,3 +1,4 @@
+import type { setStore } from '../../../lib/api/stores.ts';
 import type {
   changeApp,
   createKey,
@@ -6,8 +7,7 @@ import type {
   revokeKey,
   setCatalogue,
   setWebhook,
-} from '../../../lib/api/app.ts';
-import type { setStore } from '../../../lib/api/stores.ts';
+} from '../../../lib/apps/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
 /** Endpoints of the settings of the app. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { getApp } from '../../../lib/api/app.ts';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
+import type { getApp } from '../../../lib/apps/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { announceResult } from '../../components/announcer.tsx';

@@ -1,0 +1,110 @@
+import { describeObject, describeOperation } from '../describe.ts';
+import { getVersion } from '../service.ts';
+import {
+  checkStore,
+  listStores,
+  StoreFailure,
+  StoreFinding,
+  StoreRequestCounts,
+  StoreStatus,
+  setStore,
+} from '../stores.ts';
+
+const appName = ['Name of the app.', 'demo'] as const;
+const notificationUrl = [
+  'URL that the store must call. Absent for a store that does not push notifications.',
+  'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live/v3/notifications/store_a/demo',
+] as const;
+
+const ok = ['The constant true.', true] as const;
+export const storeDescriptions = [
+  describeObject('StoreFailure', StoreFailure, 'The last request to a store without a usable response.', {
+    date: ['Date of the request.', '2026-01-15T09:30:00.000Z'],
+    message: ['Why there was no usable response.', 'The request timed out.'],
+  }),
+  describeObject(
+    'StoreRequestCounts',
+    StoreRequestCounts,
+    'Requests to a store in 24 hours. Requests of the last minute can be missing.',
+    {
+      numRequests: ['Number of requests.', 1204],
+      numFailures: ['Number of requests without a usable response.', 3],
+    },
+  ),
+  describeObject('StoreStatus', StoreStatus, 'State of the connection to a store. Times can be one minute old.', {
+    platform: ['The store.'],
+    notificationUrl,
+    lastNotificationAt: ['Date of the last store notification. Absent if there was none.', '2026-01-15T09:30:00.000Z'],
+    lastSuccessAt: ['Date of the last usable response of the store.', '2026-01-15T09:30:00.000Z'],
+    lastFailure: ['The last request without a usable response. Absent if there was none.'],
+    expiredKey: [
+      'The last refresh that failed because the StoreID key of a customer has expired. Absent without one in two days.',
+    ],
+    isFailing: ['Whether there was no usable response since the last failure.', false],
+    health: [
+      '`unused`: no request and no notification. `failing`: at least half of the requests of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth failed.',
+      'ok',
+    ],
+    lastHour: ['Requests to the store in the last hour.'],
+    lastDay: ['Requests to the store in the last 24 hours.'],
+  }),
+  describeObject('StoreStatusList', listStores.response, 'The connected stores.', {
+    appName,
+    rows: ['The stores that have settings.'],
+  }),
+  describeObject('StoreFinding', StoreFinding, 'A finding of the check of the settings.', {
+    code: ['Stable code of the finding.', 'keyRejected'],
+    severity: ['`error`: the store rejects the settings. `warning`: a part does not work. `note`: a hint.', 'error'],
+    problem: ['Description of the problem.', 'The App Store rejects the key.'],
+    cure: ['Instruction that corrects it.', 'Create an In-App Purchase key in App Store Connect and set it again.'],
+  }),
+  describeObject('StoreCheck', checkStore.response, 'Result of the check of the settings of a store.', {
+    platform: ['The store.'],
+    isConnected: ['Whether the app has settings for the store.', true],
+    ok: ['Whether there is no finding of severity `error`.', true],
+    summary: [
+      'Description of the accepted settings. Absent if it rejects the settings.',
+      'The App Store accepts the key.',
+    ],
+    findings: ['All findings. Empty if there is none.'],
+  }),
+  describeObject('SavedStore', setStore.response, 'The settings of a store are saved.', {
+    ok,
+    platform: ['The store.'],
+    check: ['Description of the accepted settings.', 'The App Store accepts the key.'],
+  }),
+  describeObject('Version', getVersion.response, 'Name and version of the service.', {
+    ok: ['The constant true.', true],
+    name: ['Name of the service.', 'claimcheck'],
+    version: ['Version of the interface.', '3.12.0'],
+  }),
+];
+
+export const storeOperations = [
+  describeOperation(setStore, {
+    description:
+      'Checks the settings with a request to the store, and saves them, encrypted, if it accepts them. The service never returns them. The page of each store in the documentation lists its settings.',
+    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+    bodyExamples: {
+      store_a: {
+        summary: 'Settings of the App Store',
+        value: {
+          bundleId: 'com.example.app',
+          issuerId: '57246542-96fe-1a63-e053-0824d011072a',
+          keyId: '2X9R4HXF34',
+          privateKey: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----',
+        },
+      },
+    },
+  }),
+  describeOperation(listStores, {
+    description: 'Lists the connected stores, each with its latest notification, response and failure.',
+  }),
+  describeOperation(checkStore, {
+    description: 'Checks the settings of a store with requests to it. Returns what is wrong and how to correct it.',
+    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+  }),
+  describeOperation(getVersion, {
+    description: 'Returns the name and the version of the service. Needs no key.',
+  }),
+];
