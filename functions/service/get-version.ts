@@ -1,7 +1,7 @@
 import { apiVersion, getVersion } from '../../lib/api/service.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
+import { createOpenHandler } from '../../lib/http/open-endpoint.ts';
 
-export const handler = createHandler(getVersion)(async () => ({
+export const handler = createOpenHandler(getVersion)(async () => ({
   ok: true,
   name: 'claimcheck',
   version: apiVersion,

@@ -7,12 +7,14 @@ import { saveEvent } from '../events/event-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import { findSecrets } from '../foundation/redaction/sanitize.ts';
-import { maxResponseBytes } from '../foundation/response-size.ts';
 import type { Service } from '../foundation/service.ts';
-import { extractCredentials, getHeader } from './authenticate.ts';
-import { type ErrorResponse, errorResponses } from './error-response.ts';
+import { extractCredentials } from './authenticate.ts';
+import type { ErrorResponse } from './error-response.ts';
+import { getHeader } from './get-header.ts';
+import { toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
 import { matchPath } from './match-path.ts';
 import type { Reply } from './reply.ts';
+import { matchRoute } from './request.ts';
 
 /** One request while it is handled. */
 export interface ApiCall {
@@ -31,34 +33,21 @@ export function createApiCall({ now }: Service, contract: Contract, lambdaEvent:
   return { contract, lambdaEvent, recorder };
 }
 
-/** Returns the template of the requested path: the documented path or an alias. */
-export function matchRoute({ contract, lambdaEvent }: ApiCall): string {
-  try {
-    return matchPath([contract.path, ...contract.aliases], lambdaEvent.path)?.template ?? contract.path;
-  } catch {
-    return contract.path;
-  }
-}
-
 /**
- * Creates the response to a successful call. Throws `InvalidPayload` (413) if it exceeds the response limit of Lambda.
+ * Creates the response to a successful call, and records its event. Throws `InvalidPayload` (413) above the response
+ * limit of Lambda.
  */
 export async function respondWithBody(
   service: Service,
   call: ApiCall,
-  { status = 200, body, headers = {} }: Reply<object>,
+  reply: Reply<object>,
 ): Promise<APIGatewayProxyResult> {
-  if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
-    throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
-  const result = await toHttpResult(call, { status, body: toPlainBody(body) }, { service });
-  return { ...result, headers: { ...result.headers, ...headers } };
+  const response = toBodyResponse(reply);
+  await recordCallEvent(service, call, response);
+  return toHttpResult(call.contract, response, { ...(reply.headers && { headers: reply.headers }) });
 }
 
-/** Copies the members of a body. The body can be a list. */
-const toPlainBody = (body: object): ErrorResponse['body'] =>
-  Array.isArray(body) ? (body as unknown as ErrorResponse['body']) : { ...body };
-
-/** Creates the response to a failed call, in the error format of its contract. */
+/** Creates the response to a failed call, in the error format of its contract, and records its event. */
 export async function respondWithError(
   service: Service,
   call: ApiCall,
@@ -66,57 +55,17 @@ export async function respondWithError(
 ): Promise<APIGatewayProxyResult> {
   const error = toServiceError(cause);
   if (error.retryable) logCallError(call, error);
-  return await toHttpResult(call, errorResponses[call.contract.errorFormat](error, matchRoute(call)), {
-    service,
-    error,
-  });
+  const response = toErrorResponse(call.contract, error, matchRoute(call.contract, call.lambdaEvent));
+  await recordCallEvent(service, call, response, error);
+  return toHttpResult(call.contract, response, { error });
 }
-
-/** Errors of the body parser have a status code and are caused by the client. */
-function toServiceError(error: unknown): ServiceError {
-  const statusCode = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : undefined;
-  if (statusCode !== undefined && statusCode < 500)
-    return new ServiceError('InvalidPayload', 'The body is not valid JSON.');
-  return ServiceError.fromUnknown(error);
-}
-
-interface RecordingContext {
-  readonly service: Service;
-  readonly error?: ServiceError;
-}
-
-async function toHttpResult(
-  call: ApiCall,
-  { status, body }: ErrorResponse,
-  context: RecordingContext,
-): Promise<APIGatewayProxyResult> {
-  await recordCallEvent(call, { status, body }, context);
-  const isBrowserCall = call.contract.keyLevel !== 'secret';
-  const retryAfterSeconds = context.error?.retryAfterSeconds;
-  return {
-    statusCode: status,
-    headers: {
-      'Content-Type': 'application/json',
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      ...(isBrowserCall && { 'Access-Control-Allow-Origin': '*' }),
-      ...(retryAfterSeconds !== undefined && buildRetryHeaders(retryAfterSeconds, isBrowserCall)),
-    },
-    body: JSON.stringify(body),
-  };
-}
-
-/** Scripts on other origins can read the header only if it is exposed. */
-const buildRetryHeaders = (seconds: number, isBrowserCall: boolean) => ({
-  'Retry-After': String(seconds),
-  ...(isBrowserCall && { 'Access-Control-Expose-Headers': 'Retry-After' }),
-});
 
 /** A failed write of the event is logged only: the client still receives its response. */
 async function recordCallEvent(
+  service: Service,
   call: ApiCall,
   response: ErrorResponse,
-  { service, error }: RecordingContext,
+  error?: ServiceError,
 ): Promise<void> {
   const { app, lambdaEvent, recorder, contract } = call;
   if (!app) return;
@@ -126,7 +75,7 @@ async function recordCallEvent(
   const { event, raw } = recorder.finish({
     request: {
       method: lambdaEvent.httpMethod,
-      route: matchRoute(call),
+      route: matchRoute(contract, lambdaEvent),
       query: omitCredentials(lambdaEvent.queryStringParameters ?? {}),
       params: getPathParams(call),
       ...(typeof lambdaEvent.body !== 'string' && { body: lambdaEvent.body }),

@@ -5,16 +5,13 @@ import type { App } from '../apps/app.ts';
 import { findCachedApp, findCachedKeyOwner, findRecentApp } from '../apps/app-cache.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
+import { getHeader } from './get-header.ts';
 
 export interface Credentials {
   /** Undefined if the request has the key alone. */
   readonly appName?: string;
   readonly key: string;
 }
-
-/** Reads an HTTP header; names are case-insensitive. */
-export const getHeader = ({ headers }: Pick<APIGatewayProxyEvent, 'headers'>, name: string): string | undefined =>
-  Object.entries(headers ?? {}).find(([header]) => header.toLowerCase() === name)?.[1];
 
 /**
  * Reads `base64(appName:key)` from a Basic or Bearer header, or `?appName=…&apiKey=…` from the query string. A Bearer

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { getHeader } from './authenticate.ts';
+import { getHeader } from './get-header.ts';
 import type { PathMatch } from './match-path.ts';
 
 /**

@@ -1,0 +1,57 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Contract } from '../api/contract.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { maxResponseBytes } from '../foundation/response-size.ts';
+import { type ErrorResponse, errorResponses } from './error-response.ts';
+import type { Reply } from './reply.ts';
+
+/** Returns the response to a successful call. Throws `InvalidPayload` (413) above the response limit of Lambda. */
+export function toBodyResponse({ status = 200, body }: Reply<object>): ErrorResponse {
+  if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
+    throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
+  return { status, body: toPlainBody(body) };
+}
+
+/** Copies the members of a body. The body can be a list. */
+const toPlainBody = (body: object): ErrorResponse['body'] =>
+  Array.isArray(body) ? (body as unknown as ErrorResponse['body']) : { ...body };
+
+/** Returns the response to a failed call, in the error format of its contract. */
+export const toErrorResponse = ({ errorFormat }: Contract, error: ServiceError, route: string): ErrorResponse =>
+  errorResponses[errorFormat](error, route);
+
+/** Errors of the body parser have a status code and are caused by the client. */
+export function toServiceError(error: unknown): ServiceError {
+  const statusCode = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : undefined;
+  if (statusCode !== undefined && statusCode < 500)
+    return new ServiceError('InvalidPayload', 'The body is not valid JSON.');
+  return ServiceError.fromUnknown(error);
+}
+
+/** Builds what API Gateway sends. */
+export function toHttpResult(
+  { keyLevel }: Contract,
+  { status, body }: ErrorResponse,
+  { error, headers = {} }: { error?: ServiceError; headers?: Reply<object>['headers'] },
+): APIGatewayProxyResult {
+  const isBrowserCall = keyLevel !== 'secret';
+  const retryAfterSeconds = error?.retryAfterSeconds;
+  return {
+    statusCode: status,
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...(isBrowserCall && { 'Access-Control-Allow-Origin': '*' }),
+      ...(retryAfterSeconds !== undefined && buildRetryHeaders(retryAfterSeconds, isBrowserCall)),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+/** Scripts on other origins can read the header only if it is exposed. */
+const buildRetryHeaders = (seconds: number, isBrowserCall: boolean) => ({
+  'Retry-After': String(seconds),
+  ...(isBrowserCall && { 'Access-Control-Expose-Headers': 'Retry-After' }),
+});

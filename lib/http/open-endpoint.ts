@@ -1,0 +1,42 @@
+import type { Contract, ContractResponse } from '../api/contract.ts';
+import { getService } from '../foundation/container.ts';
+import { logError } from '../foundation/log.ts';
+import type { Service } from '../foundation/service.ts';
+import { applyVocabulary, isBrandPath } from '../foundation/vocabulary.ts';
+import { toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
+import { type Reply, toReply } from './reply.ts';
+import { matchRoute, type ParsedRequest, parseRequest } from './request.ts';
+import { type ApiHandler, runHandler } from './run-handler.ts';
+
+type RequestHandler<C extends Contract> = (
+  request: ParsedRequest<C>,
+  service: Service,
+) => Promise<ContractResponse<C> | Reply<ContractResponse<C>>>;
+
+/**
+ * Creates the Lambda handler of a contract that requires no key. It belongs to no app, so it has no limit and records
+ * no event. Curried like `createHandler`.
+ */
+export const createOpenHandler =
+  <const C extends Contract & { readonly keyLevel: 'none' }>(contract: C) =>
+  (handle: RequestHandler<C>): ApiHandler =>
+  async (...call) => {
+    const [lambdaEvent] = call;
+    const route = matchRoute(contract, lambdaEvent);
+    return await runHandler(contract, call, {
+      async respond() {
+        const result = await handle(parseRequest(contract, lambdaEvent), getService());
+        const { body, ...reply } = toReply<object>(result as object);
+        const response = toBodyResponse({
+          ...reply,
+          body: applyVocabulary(body, isBrandPath(route) ? 'brand' : 'neutral'),
+        });
+        return toHttpResult(contract, response, { ...(reply.headers && { headers: reply.headers }) });
+      },
+      async respondWithError(cause) {
+        const error = toServiceError(cause);
+        if (error.retryable) logError({ endpoint: contract.id }, error);
+        return toHttpResult(contract, toErrorResponse(contract, error, route), { error });
+      },
+    });
+  };
