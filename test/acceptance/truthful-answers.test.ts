@@ -368,7 +368,9 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
     if (
       right.body.ok &&
       isPaidAndRunning(purchase.platform, summary, router.service.now()) === false &&
-      purchase.isFirstPeriodPending()
+      purchase.isFirstPeriodPending() &&
+      // Braintree starts a pending subscription on its first billing day. What it has confirmed then can be owned.
+      !(summary.paidMicros > 0)
     )
       problems.push({ problem: 'an unpaid purchase is owned in an outage', history: purchase.describe() });
     const wrong = await service.validate(keys, { ...evidences[index], id: purchase.wrongProductId });
