@@ -256,6 +256,9 @@ async function processNotifications({ appName }: IssuedApiKeys): Promise<void> {
 /** Late notifications, which arrive with the next delivery. */
 let delayed: readonly QueuedNotification[] = [];
 
+/** Tokens of the purchases at Google Play of which a notification was lost. */
+let missedTokens: ReadonlySet<unknown> = new Set();
+
 /** Delivers the notifications of the stores as the delivery states. */
 async function deliver({ appName }: IssuedApiKeys, delivery: Delivery = 'punctual'): Promise<void> {
   await router.waitUntilPosted();
@@ -270,6 +273,8 @@ async function deliver({ appName }: IssuedApiKeys, delivery: Delivery = 'punctua
     reversed: notifications.toReversed(),
   };
   delayed = delivery === 'late' ? posted.filter((queued) => !isPolled(queued)) : [];
+  const lost = delivery === 'lost' ? notifications.filter((queued) => !cannotBeLost(queued)) : [];
+  missedTokens = new Set([...missedTokens, ...lost.map(({ notification }) => notification.payload.token)]);
   await router.process(byDelivery[delivery]);
 }
 
@@ -487,8 +492,11 @@ async function findProblems(purchase: OwnedPurchase, { validation, keys, rows }:
   const problems: Problem[] = [];
   const report = (problem: string, details: object = {}) => problems.push({ problem, summary, ...details });
 
-  // Google refunds a purchase that is not acknowledged within three days.
-  if (isPaid && summary.isAcknowledged === false) report('a paid purchase is not acknowledged');
+  // Google refunds a purchase that is not acknowledged within three days. The service does not know one whose
+  // notification is lost until a client validates it.
+  const isStored = rows.some(({ purchaseId }) => String(purchaseId).startsWith(`${purchase.platform}:${summary.id}`));
+  const isMissed = !isStored && missedTokens.has(summary.id);
+  if (isPaid && !isMissed && summary.isAcknowledged === false) report('a paid purchase is not acknowledged');
   if (ownedIds.some((id) => products.get(id) === false)) report('an unpaid purchase is owned', { owned });
   if (isNonePaid && validation?.ok) report('an unpaid purchase is validated', { validation });
   if (isPaid && validation?.ok === false) report('a paid purchase is refused', { validation });
