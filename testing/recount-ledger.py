@@ -107,7 +107,8 @@ def read_stripe(purchase, products, now):
     by_invoice = defaultdict(list)
     for payment in purchase["payments"]:
         by_invoice[payment["invoiceId"]].append(payment)
-    for invoice in sorted(purchase["invoices"], key=lambda invoice: to_ms(invoice["createdAt"])):
+    invoices = sorted(purchase["invoices"], key=lambda invoice: to_ms(invoice["createdAt"]))
+    for index, invoice in enumerate(invoices):
         if invoice["status"] != "paid":
             continue
         payments = by_invoice[invoice["id"]]
@@ -120,7 +121,7 @@ def read_stripe(purchase, products, now):
         # A balance of the customer that pays a part of the invoice pays the same part of its tax.
         tax = to_cents(Fraction(tax * gross, invoice["totalMicros"])) if invoice["totalMicros"] > 0 else 0
         sale = Sale("processor_a", paid_at, gross, tax, refunds, withdrawn)
-        timed = [line for line in invoice["lines"] if line["itemId"] and line["periodEnd"] > line["periodStart"]]
+        timed = list_timed(invoice)
         whole = [line for line in timed if not line["isProration"]]
         charged = [line for line in timed if line["amountMicros"] > 0]
         if whole and all(line["amountMicros"] == 0 for line in whole):
@@ -142,26 +143,38 @@ def read_stripe(purchase, products, now):
             sale.price = net_price + sale.price_tax
             # An invoice that is paid after its period, or after a subscription was canceled, pays no time.
             if paid_at < min(sale.end, to_ms(purchase.get("endedAt", FAR))):
-                sale.end = max(sale.end, find_due(purchase, sale.end, now), find_extension(purchase, sale.end))
+                later = invoices[index + 1 :]
+                sale.end = max(sale.end, find_due(purchase, later, sale.end, now), find_extension(purchase, later, sale.end))
             else:
                 sale.end = None
         sales.append(sale)
     return sales, trial
 
 
-def find_extension(purchase, end):
-    """A trial that is granted in a paid period extends it until the next period: Stripe bills nothing for it."""
-    lines = [line for invoice in purchase["invoices"] for line in invoice["lines"]]
-    starts = [to_ms(line["periodStart"]) for line in lines if to_ms(line["periodEnd"]) > end]
+def list_timed(invoice):
+    """The lines of a period: those of a fee have none."""
+    return [line for line in invoice["lines"] if line["itemId"] and line["periodEnd"] > line["periodStart"]]
+
+
+def list_starts(invoice, end):
+    """The starts of the periods that an invoice bills after a paid one."""
+    return [to_ms(line["periodStart"]) for line in list_timed(invoice) if to_ms(line["periodEnd"]) > end]
+
+
+def find_extension(purchase, later, end):
+    """A trial that is granted in a paid period extends it until the next period: Stripe bills nothing for it.
+
+    Only the later invoices bill the next period: a former plan can have a longer period, which ends after this one."""
+    starts = [start for invoice in later for start in list_starts(invoice, end)]
     if starts:
         return min(starts)
     return to_ms(purchase["currentPeriodEnd"] if purchase["state"] == "trialing" else purchase.get("endedAt", "1970-01-01T00:00:00Z"))
 
 
-def find_due(purchase, end, now):
+def find_due(purchase, later, end, now):
     """The subscription is active until an emailed invoice for the time after a paid period is due."""
-    for invoice in sorted(purchase["invoices"], key=lambda invoice: to_ms(invoice["createdAt"])):
-        starts = [to_ms(line["periodStart"]) for line in invoice["lines"] if to_ms(line["periodEnd"]) > end]
+    for invoice in later:
+        starts = list_starts(invoice, end)
         if "dueDate" in invoice and starts and min(starts) <= end + HOUR:
             due = to_ms(invoice["dueDate"])
             return min(due if due <= now else to_ms(purchase["currentPeriodEnd"]), to_ms(purchase.get("endedAt", FAR)))

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Contract } from '../../lib/api/contract.ts';
@@ -27,6 +26,7 @@ import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
 import { arbitraryLedgerRun, buySubscription, type LedgerRun, ledgerProducts } from '../../testing/ledger-histories.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { recountLedger } from '../../testing/recount-ledger.ts';
 import { sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -49,7 +49,7 @@ describe('figures (any history of subscriptions at the stores)', () => {
     async () => {
       const property = fc.asyncProperty(arbitraryLedgerRun, async (run) => {
         const { keys, ledger } = await playHistories(run);
-        const expected = recountWithPython(ledger);
+        const expected = recountLedger(ledger);
         expect(await readFigures(keys, expected.months[0].date)).toEqual(expected);
       });
       await fc.assert(property, { ...sampleRuns({ sample: 1, full: 40 }), endOnFailure: true });
@@ -110,15 +110,6 @@ async function synchronize(keys: IssuedApiKeys): Promise<void> {
   await deliver(keys);
   for (const { purchaseId } of await listPurchaseRows(keys))
     await refreshPurchase(router.service, { appName: keys.appName, purchaseId: String(purchaseId) });
-}
-
-function recountWithPython(ledger: object) {
-  const { stdout, stderr, status } = spawnSync('python3', ['testing/recount-ledger.py'], {
-    input: JSON.stringify(ledger),
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(stderr);
-  return JSON.parse(stdout);
 }
 
 const amounts = ['before_refunds', 'after_refunds', 'proceeds'] as const;
