@@ -37,7 +37,8 @@ interface UnpaidContext {
 export function findUnpaidTime(billings: readonly Billing[], context: UnpaidContext): UnpaidTime | undefined {
   const { subscription, terms, areOthersUnpaid } = context;
   const paid = findPresentPayment(billings);
-  const unpaid = listUnpaidTime(billings);
+  // A paid change of the plan replaces the period of the former one, paid or not.
+  const unpaid = listUnpaidTime(billings).filter(({ period }) => !paid || period.start >= paid.period.start);
   const isAsked = subscription.status === 'past_due' || subscription.status === 'unpaid';
   if (isAsked && paid && paid.period.end >= terms.periodEnd) return findUnpaidChange(unpaid, paid, terms.productId);
   if (isAsked && !paid && areOthersUnpaid) return undefined;
@@ -93,11 +94,7 @@ function findUnpaidChange(
 ): UnpaidTime | undefined {
   const getProduct = ({ line }: Billing) => line?.pricing?.price_details?.product;
   const change = unpaid.find(
-    (billing) =>
-      !isGivenAway(billing) &&
-      billing.period.start >= paid.period.start &&
-      getProduct(billing) === productId &&
-      getProduct(paid) !== productId,
+    (billing) => !isGivenAway(billing) && getProduct(billing) === productId && getProduct(paid) !== productId,
   );
   return change && toUnpaidTime(change, change.period.start);
 }

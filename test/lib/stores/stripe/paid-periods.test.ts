@@ -432,6 +432,20 @@ describe('unpaid time', () => {
         ],
       },
     ],
+    [
+      'the period of an earlier plan, which would end later, is unpaid',
+      {
+        at: '2027-02-20',
+        subscription: { ...inFebruary, status: 'active' },
+        invoices: [
+          bill(1, '2027-01-10', [{ amount: 2400, start: '2027-01-10', end: '2027-04-10', product: 'quarterly' }], open),
+          month(2, { billing_reason: 'subscription_update' }),
+        ],
+        charges: [
+          givenCharge({ payment_intent: 'pi_1', paid: false, status: 'failed', created: seconds('2027-01-10') }),
+        ],
+      },
+    ],
   ])('does not start in a period of which %s', (_title, input) => {
     expect(readAccess(input)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
   });
