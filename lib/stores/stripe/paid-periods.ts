@@ -128,20 +128,17 @@ export const listPaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
 
 /**
  * Whether a change is within an unpaid period. Stripe credits the unused time of the former plan even if
- * it is unpaid, so the change can be free.
+ * it is unpaid, so the change can be free. A change to another interval, which is a period, replaces an unpaid one.
  *
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
-const isChangeOfUnpaidPeriod = ({ kind, period: change }: PeriodBilling, billings: readonly Billing[]): boolean =>
-  kind === 'change' &&
-  billings.some(
-    ({ kind: other, period, share: { invoice } }) =>
-      other === 'period' &&
-      period !== undefined &&
-      (invoice.status === 'open' || invoice.status === 'uncollectible') &&
-      period.start <= change.start &&
-      change.start < period.end,
+function isChangeOfUnpaidPeriod({ kind, period: change }: PeriodBilling, billings: readonly Billing[]): boolean {
+  const changed = sortByPeriod(billings.filter(paysTime)).findLast(
+    ({ kind: other, period }) => other === 'period' && period.start <= change.start && change.start < period.end,
   );
+  const status = changed?.share.invoice.status;
+  return kind === 'change' && (status === 'open' || status === 'uncollectible');
+}
 
 /** Lists the billings whose period was not paid while the subscription ran, in order of their periods. */
 export const listUnpaidTime = (billings: readonly Billing[]): PeriodBilling[] =>

@@ -250,6 +250,9 @@ describe('unpaid time', () => {
     { amount: 700, start: '2027-02-05', end: '2027-03-01', kind: 'proration' },
   ] as const;
   const changed = [month(1), month(2, open), bill(3, '2027-02-05', prorations)];
+  const quarter = { amount: 2400, start: '2027-01-10', end: '2027-04-10', product: 'quarterly' } as const;
+  const unpaidQuarter = bill(1, '2027-01-10', [quarter], open);
+  const toMonthly = month(2, { billing_reason: 'subscription_update' });
 
   it.each<[string, Look]>([
     ['past due', { at: '2027-02-20', subscription: inFebruary, invoices: [month(1), month(2, open)] }],
@@ -433,14 +436,11 @@ describe('unpaid time', () => {
       },
     ],
     [
-      'the period of an earlier plan, which would end later, is unpaid',
+      'an earlier plan, whose period would end later, is unpaid',
       {
         at: '2027-02-20',
         subscription: { ...inFebruary, status: 'active' },
-        invoices: [
-          bill(1, '2027-01-10', [{ amount: 2400, start: '2027-01-10', end: '2027-04-10', product: 'quarterly' }], open),
-          month(2, { billing_reason: 'subscription_update' }),
-        ],
+        invoices: [unpaidQuarter, toMonthly],
         charges: [
           givenCharge({ payment_intent: 'pi_1', paid: false, status: 'failed', created: seconds('2027-01-10') }),
         ],
@@ -448,6 +448,12 @@ describe('unpaid time', () => {
     ],
   ])('does not start in a period of which %s', (_title, input) => {
     expect(readAccess(input)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
+  });
+
+  it('of an earlier plan does not leave a paid change of the current plan unpaid', () => {
+    const invoices = [unpaidQuarter, toMonthly, bill(3, '2027-02-05', prorations)];
+    const { purchase } = look({ at: '2027-02-20', subscription: { ...inFebruary, status: 'active' }, invoices });
+    expect(purchase.transactionId).toBe('processor_a:in_3');
   });
 
   const freeUntil = { trial_end: seconds('2027-02-20'), period: ['2027-02-20', '2027-03-20'] } as const;
