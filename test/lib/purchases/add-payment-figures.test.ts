@@ -35,11 +35,17 @@ function readFigures(
   }));
 }
 
-function addFigures(
-  ...[present, expirationDate, transactions, fields]: Required<Parameters<typeof readFigures>>
-): PurchaseState['transactions'] {
-  const state = merge(undefined, {
-    asOf: day('02-20'),
+type StateInput = Required<Parameters<typeof readFigures>>;
+
+const addFigures = (...input: StateInput): PurchaseState['transactions'] =>
+  countState(undefined, ...input).transactions;
+
+function countState(
+  before: PurchaseState | undefined,
+  ...[present, expirationDate, transactions, fields]: StateInput
+): PurchaseState {
+  const state = merge(before, {
+    asOf: (before?.asOf ?? day('02-20')) + 1,
     purchase: {
       ...common,
       transactionId: `processor_a:${present}`,
@@ -51,7 +57,7 @@ function addFigures(
     transactions,
     userAliases: [],
   });
-  return addPaymentFigures(state, { before: undefined, replaced: undefined, payer: undefined, rates: [] }).transactions;
+  return addPaymentFigures(state, { before, replaced: undefined, payer: undefined, rates: [] });
 }
 
 describe('addPaymentFigures', () => {
@@ -136,5 +142,16 @@ describe('addPaymentFigures', () => {
     const month = given('in_2', '02-01', { expirationDate: day('03-01') });
     const overdue = given('in_1', '02-10', { periodStartDate: day('01-01'), expirationDate: day('02-01') });
     expect(readFigures('in_2', '03-01', [month, overdue])).toMatchObject([{ end: day('03-01') }, { end: undefined }]);
+  });
+
+  it('continues after free time that the store granted within a paid period', () => {
+    const month = given('in_1', '01-21', { expirationDate: day('02-21') });
+    const next = given('in_2', '02-27', { expirationDate: day('03-27') });
+    const granted = countState(undefined, 'in_1', '02-27', [month], { isTrialPeriod: true });
+    const { transactions } = countState(granted, 'in_2', '03-27', [month, next], {});
+    expect(transactions.map(({ figures }) => [figures?.end, figures?.previous?.end])).toEqual([
+      [day('02-27'), undefined],
+      [day('03-27'), day('02-27')],
+    ]);
   });
 });
