@@ -17,8 +17,8 @@ interface Literal {
 const filesWithBuiltPatterns = [
   'lib/apps/api-keys.ts',
   'lib/customers/access-token-table.ts',
-  'lib/money/usd-rate.ts',
   'lib/foundation/redaction/redact-text.ts',
+  'lib/money/usd-rate.ts',
   'lib/stores/microsoft-store/clawback-queue.ts',
 ];
 
