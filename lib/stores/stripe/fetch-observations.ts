@@ -12,6 +12,7 @@ import {
   toPaymentObservations,
 } from './payment-observation.ts';
 import { type ChargeIndex, indexCharges } from './payment-reversals.ts';
+import { listProratedPriceIds } from './plan-price.ts';
 import type { StripeAccount } from './stripe-account.ts';
 import {
   fetchCharge,
@@ -79,8 +80,9 @@ async function mapSubscription(
   const mainProductId = hasSeveralItems(subscription, billing.invoices)
     ? await account.findStoredProductId(subscription.id)
     : undefined;
-  const trialPrices = await fetchPrices(account.stripe, listTrialPriceIds(subscription, billing.invoices));
-  const context = { ...account.mapping, trialPrices };
+  const { invoices } = billing;
+  const ids = [...listTrialPriceIds(subscription, invoices), ...listProratedPriceIds(subscription, invoices)];
+  const context = { ...account.mapping, pastPrices: await fetchPrices(account.stripe, [...new Set(ids)]) };
   return toSubscriptionObservations(subscription, { ...billing, context, mainProductId });
 }
 

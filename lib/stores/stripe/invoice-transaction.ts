@@ -43,7 +43,7 @@ export function toInvoiceTransaction(
   const { invoice, item, amount, tax, country } = share;
   const { product, price } = findPrice(billing, { billings, terms });
   const purchaseDate = getPurchaseDate(share, startedAt);
-  const trialEnd = findTrialEnd(billing, { subscription, billings, prices: context.trialPrices });
+  const trialEnd = findTrialEnd(billing, { subscription, billings, prices: context.pastPrices });
   const isFree = trialEnd !== undefined;
   const expirationDate = getPaidEnd(billing, trialEnd);
   const start = expirationDate === undefined ? undefined : billing.period?.start;
@@ -65,7 +65,7 @@ export function toInvoiceTransaction(
       quantity: line?.quantity,
       periodStartDate: start === undefined ? undefined : toPeriodStart(toMillis(start), purchaseDate),
       expirationDate,
-      plan: findPlanPrice(billing, { billings, price: item.current?.price }),
+      plan: findPlanPrice(billing, { billings, price: item.current?.price, prices: context.pastPrices }),
       isTrialPeriod: isFree || undefined,
       storefront: country,
       ...toOffer(billing, isFree),

@@ -16,8 +16,8 @@ export interface MappingContext {
   /** Length of access after a failed renewal payment. */
   readonly graceMs: number;
   readonly now: EpochMillis;
-  /** Prices that were only billed as free periods before the latest trial, by id. */
-  readonly trialPrices?: ReadonlyMap<string, Price>;
+  /** Prices that are neither current nor billed for a whole period, by id: of earlier trials and of prorations. */
+  readonly pastPrices?: ReadonlyMap<string, Price>;
 }
 
 type Metadata = Readonly<Record<string, string>> | null;

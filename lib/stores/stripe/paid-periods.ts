@@ -106,7 +106,7 @@ const listItemLines = ({ lines, item }: InvoiceShare): Line[] =>
     return isItemLine && (itemId === undefined || item.itemIds.includes(itemId));
   });
 
-const isProration = ({ parent }: Line): boolean =>
+export const isProration = ({ parent }: Line): boolean =>
   (parent?.subscription_item_details ?? parent?.invoice_item_details)?.proration === true;
 
 const isRenewalInvoice = ({ invoice }: InvoiceShare): boolean => invoice.billing_reason === 'subscription_cycle';

@@ -4,9 +4,9 @@ import type { PlanPrice } from '../../purchases/transaction.ts';
 import { toMillis } from './convert.ts';
 import { getNetAmount, sumTaxes } from './invoices.ts';
 import { toMicros } from './money.ts';
-import type { Billing, Period } from './paid-periods.ts';
-import type { Price } from './payloads.ts';
-import type { Line } from './subscription-items.ts';
+import { type Billing, isProration, type Period } from './paid-periods.ts';
+import type { Invoice, Price, Subscription } from './payloads.ts';
+import { getPriceId, type Line } from './subscription-items.ts';
 
 /** A price for a whole period, in the currency's smallest unit. */
 interface PeriodPrice {
@@ -17,6 +17,8 @@ interface PeriodPrice {
 interface PlanContext {
   readonly billings: readonly Billing[];
   readonly price: Price | undefined;
+  /** Prices of `listProratedPriceIds` by id. */
+  readonly prices: ReadonlyMap<string, Price> | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   const { kind, line, share } = billing;
   if (!line || (kind !== 'period' && kind !== 'change')) return undefined;
   const whole = listWholeLines(context.billings);
-  const net = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, { whole, price: context.price });
+  const net = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, { ...context, whole });
   if (!net) return undefined;
   const { amount, tax } = addTax(net.amount, kind === 'period' ? line : findTaxLine(line, whole));
   if (kind === 'period' && amount === share.amount) return undefined;
@@ -44,14 +46,26 @@ const toWholePrice = (line: Line): PeriodPrice => ({
   period: toBillingPeriod(line.period),
 });
 
-interface ProratedContext extends Pick<PlanContext, 'price'> {
+interface ProratedContext extends Omit<PlanContext, 'billings'> {
   readonly whole: readonly Line[];
 }
 
+/**
+ * Lists the prices of prorations that are neither current nor billed for a whole period: the charge for the rest of a
+ * period is rounded, and does not tell the price to the cent.
+ */
+export function listProratedPriceIds({ items }: Subscription, invoices: readonly Invoice[]): string[] {
+  const charges = invoices.flatMap((invoice) => invoice.lines.data).filter(({ amount }) => amount > 0);
+  const whole = charges.filter((line) => !isProration(line));
+  const known = [...items.data.map(({ price }) => price.id), ...whole.map(getPriceId)];
+  const prorated = charges.filter(isProration).map(getPriceId);
+  return [...new Set(prorated)].filter((id) => id !== '' && !known.includes(id));
+}
+
 /** Computes the price of a whole period from the charge for the rest of one, without the taxes on top of it. */
-function findProratedPrice(line: Line, { whole, price }: ProratedContext): PeriodPrice | undefined {
+function findProratedPrice(line: Line, { whole, price, prices }: ProratedContext): PeriodPrice | undefined {
   if (line.amount <= 0) return undefined;
-  const unit = findUnitPrice(line, whole, price);
+  const unit = findUnitPrice(line, whole, prices?.get(getPriceId(line)) ?? price);
   const afterDiscounts = getNetAmount(line) / line.amount;
   if (unit) return { amount: Math.round(unit.amount * (line.quantity ?? 1) * afterDiscounts), period: unit.period };
   const { start, end } = line.period;
@@ -95,13 +109,13 @@ export const listWholeLines = (billings: readonly Billing[]): Line[] =>
  * billed without a price.
  */
 export function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): PeriodPrice | undefined {
-  const priceId = line.pricing?.price_details?.price;
+  const priceId = getPriceId(line);
   if (price?.id === priceId && price?.recurring && price.unit_amount !== null) {
     const { interval, interval_count } = price.recurring;
     const unit = interval.slice(0, 1).toUpperCase();
     return { amount: price.unit_amount, period: `P${interval_count}${unit}` };
   }
-  const same = whole.find(({ amount, pricing }) => pricing?.price_details?.price === priceId && amount > 0);
+  const same = whole.find((other) => getPriceId(other) === priceId && other.amount > 0);
   return same && { amount: same.amount / (same.quantity ?? 1), period: toBillingPeriod(same.period) };
 }
 

@@ -24,6 +24,8 @@ interface ItemHistory {
   readonly removedAt: number | undefined;
 }
 
+export const getPriceId = ({ pricing }: Line): string => pricing?.price_details?.price ?? '';
+
 /** Returns the id of the subscription item that a line bills. Undefined for a separate invoice item. */
 export const getItemId = ({ parent }: Line): string | undefined =>
   parent?.subscription_item_details?.subscription_item ?? undefined;

@@ -1,7 +1,7 @@
 import { type Billing, maxGap } from './paid-periods.ts';
 import type { Invoice, Price, Subscription } from './payloads.ts';
 import { findUnitPrice, listWholeLines } from './plan-price.ts';
-import type { Line } from './subscription-items.ts';
+import { getPriceId } from './subscription-items.ts';
 
 interface TrialContext {
   readonly subscription: Subscription;
@@ -10,8 +10,6 @@ interface TrialContext {
   /** Prices of `listTrialPriceIds` by id. */
   readonly prices: ReadonlyMap<string, Price> | undefined;
 }
-
-const getPriceId = ({ pricing }: Line): string => pricing?.price_details?.price ?? '';
 
 /**
  * Finds the end of a free trial of an item in epoch seconds. Undefined for any other billing. The subscription has the

@@ -106,7 +106,7 @@ interface Look {
 
 const look = ({ at, subscription = {}, invoices, charges = [], prices = {} }: Look): Observation => {
   const listed = Object.entries(prices).map(([id, unit_amount]) => [id, givenPrice({ id, unit_amount })] as const);
-  const mapping = { ...context, now: seconds(at) * 1000, trialPrices: new Map(listed) };
+  const mapping = { ...context, now: seconds(at) * 1000, pastPrices: new Map(listed) };
   return observe(subscribe(subscription), { invoices, charges, mapping });
 };
 
@@ -587,6 +587,20 @@ describe('the price of a plan', () => {
     const before = [bill(1, '2027-02-01', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }])];
     const charge = { ...rest, amount: 3, product: 'max', tax: [1, 'exclusive'] } as const;
     expect(read([charge], 4, max, before)).toEqual({ amountMicros: 24_000_000, taxMicros: 4_000_000, period: 'P1M' });
+  });
+
+  it('is that of a former price that was charged for the rest of a period only', () => {
+    const invoices = [
+      month(1),
+      bill(2, '2027-01-24', [
+        { amount: 465, start: '2027-01-24', end: '2027-02-01', kind: 'proration', product: 'max' },
+      ]),
+      month(3, { created: seconds('2027-02-01') }),
+    ];
+    const readPlan = (prices: Readonly<Record<string, number>>) =>
+      look({ at: '2027-02-28', invoices, prices }).transactions[1]?.plan;
+    expect(readPlan({ price_max: 1995 })).toEqual({ amountMicros: 19_950_000, period: 'P1M' });
+    expect(readPlan({})).toEqual({ amountMicros: 18_020_000, period: 'P1M' });
   });
 
   it('is not that of a trial', () => {
