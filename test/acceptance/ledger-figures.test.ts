@@ -90,6 +90,7 @@ async function changeAccount(settings: object): Promise<void> {
 /** Moves the clock to each transition of the stores: the signature of a notification is valid for minutes. */
 async function advance(days: number, keys: IssuedApiKeys): Promise<void> {
   const end = router.service.now() + days * dayMs;
+  await router.waitUntilPosted();
   while (router.service.now() < end) {
     const { nextDueTime } = await service.callControl('/clock');
     const target = Math.min(end, nextDueTime === undefined ? end : Date.parse(nextDueTime) + secondMs);
