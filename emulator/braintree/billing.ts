@@ -1,9 +1,7 @@
 import { emitSubscriptionWebhook } from './emit-webhooks.ts';
 import { buildTaxAmount, formatAmount, generateId, type ResponseContext, toMicros } from './merchant-state.ts';
-import type { Payment, Subscription } from './records.ts';
+import { approvedResponse, type Payment, type Subscription } from './records.ts';
 import { getBillingPeriod, getNextBillingTime } from './views.ts';
-
-const approvedResponse = { code: '1000', text: 'Approved' };
 
 /** Saves a payment. The default is an approved sale that is submitted for settlement. */
 export function savePayment(

@@ -93,3 +93,6 @@ export const SavedState = v.object({
   settings: v.exactOptional(v.unknown()),
 });
 export type SavedState = v.InferOutput<typeof SavedState>;
+
+/** The answer of the bank to an approved payment. */
+export const approvedResponse = { code: '1000', text: 'Approved' };

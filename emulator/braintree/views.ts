@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { addPeriod, dayMs, getDayStart, hourMs, toLocalDay } from '../calendar.ts';
 import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { formatAmount, type MerchantState } from './merchant-state.ts';
-import type { Payment, Subscription } from './records.ts';
+import { approvedResponse, type Payment, type Subscription } from './records.ts';
 import type { XmlValue } from './xml.ts';
 
 /** Formats a time as an ISO 8601 timestamp without milliseconds. */
@@ -125,6 +125,24 @@ function getLastPaidDay(subscription: Subscription): number {
   return Math.min(paidThrough, toLocalDay(subscription.updatedAt, gatewayTimeZone) - dayMs);
 }
 
+/**
+ * Returns the last paid day as Braintree reports it: the end of the billing period at the last successful transaction.
+ * Null before the first period. A period that a discount or the balance covers has no transaction. What Braintree
+ * reports if it is the first one is not documented: its last day is assumed.
+ *
+ * @see https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription-timeline
+ */
+function getReportedPaidDay({ payments }: MerchantState, subscription: Subscription): string | null {
+  if (subscription.cycles === 0) return null;
+  const ends = subscription.payments
+    .flatMap((id) => payments.get(id) ?? [])
+    .flatMap(({ billingPeriod, response }) =>
+      billingPeriod && response.code === approvedResponse.code ? billingPeriod[1] : [],
+    );
+  const [, firstEnd] = getBillingPeriod({ ...subscription, cycles: 0 });
+  return toDate(Math.min(getLastPaidDay(subscription), Math.max(firstEnd, ...ends)));
+}
+
 /** Returns the last paid day as a date without a zone, or null before the first payment. */
 export const getPaidThroughDate = (subscription: Subscription): string | null =>
   subscription.cycles > 0 ? toDate(getLastPaidDay(subscription)) : null;
@@ -151,11 +169,8 @@ const toDiscounts = ({ freeCycles = 0, cycles, price }: Subscription): XmlValue[
  *
  * @see https://developer.paypal.com/braintree/docs/reference/response/subscription/node
  */
-export function toSubscriptionView(
-  { payments, settings }: MerchantState,
-  subscription: Subscription,
-  now: number,
-): XmlValue {
+export function toSubscriptionView(state: MerchantState, subscription: Subscription, now: number): XmlValue {
+  const { payments, settings } = state;
   const { firstBilling, isTrial } = subscription;
   // A failed payment starts the next billing period, but does not change the paid-through date.
   // https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription-timeline
@@ -179,7 +194,7 @@ export function toSubscriptionView(
     nextBillingDate: toDate(getNextBillingDay({ ...subscription, cycles })),
     billingPeriodStartDate: hasStarted ? toDate(periodStart) : null,
     billingPeriodEndDate: hasStarted ? toDate(periodEnd) : null,
-    paidThroughDate: getPaidThroughDate(subscription),
+    paidThroughDate: getReportedPaidDay(state, subscription),
     trialPeriod: isTrial,
     neverExpires: true,
     currentBillingCycle: cycles,

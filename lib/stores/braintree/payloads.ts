@@ -103,30 +103,34 @@ export const BraintreeTransaction = v.pipe(
 );
 export type BraintreeTransaction = v.InferOutput<typeof BraintreeTransaction>;
 
+/** The members of a subscription that tell until when it is paid. Notifications contain them, too. */
+export const PaidTime = v.object({
+  status: v.string(),
+  billingPeriodEndDate: lenient(Day),
+  paidThroughDate: lenient(Day),
+  trialPeriod: lenient(v.boolean()),
+  /** Each status with the price that the subscription had with it. A new price adds an entry. */
+  statusHistory: lenientArray(v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount) })),
+});
+export type PaidTime = v.InferOutput<typeof PaidTime>;
+
 /** @see https://developer.paypal.com/braintree/docs/reference/response/subscription/node */
 export const Subscription = v.pipe(
   v.object({
     id: v.string(),
     planId: Text,
     paymentMethodToken: Text,
-    status: v.string(),
+    ...PaidTime.entries,
     createdAt: lenient(Timestamp),
     updatedAt: lenient(Timestamp),
     firstBillingDate: lenient(Day),
     billingPeriodStartDate: lenient(Day),
-    billingPeriodEndDate: lenient(Day),
-    paidThroughDate: lenient(Day),
-    trialPeriod: lenient(v.boolean()),
     trialDuration: lenient(v.number()),
     trialDurationUnit: lenient(v.picklist(['day', 'month'])),
     neverExpires: lenient(v.boolean()),
     currentBillingCycle: lenient(v.number()),
     numberOfBillingCycles: lenient(v.number()),
     discounts: lenientArray(v.object({ id: Text })),
-    /** Each status with the price that the subscription had with it. A new price adds an entry. */
-    statusHistory: lenientArray(
-      v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount) }),
-    ),
     transactions: v.pipe(
       v.nullish(v.array(BraintreeTransaction), []),
       v.transform((transactions) => transactions ?? []),

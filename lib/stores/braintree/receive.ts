@@ -5,15 +5,16 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { RawNotification, ReceivedNotifications, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { getLastPaidDay } from './access-end.ts';
 import { isBraintreeError } from './api-errors.ts';
 import { createGateway } from './braintree-client.ts';
 import { getDayEnd } from './gateway-day.ts';
 import { toNotificationReason } from './notification-reason.ts';
+import { PaidTime } from './payloads.ts';
 import { type BraintreeSettings, parseStoredSettings } from './settings.ts';
 
 /** A number. The official client returns numbers without a type attribute as text. */
 const Count = v.nullish(v.pipe(v.union([v.number(), v.string()]), v.transform(Number)));
-const Day = v.fallback(v.nullish(v.pipe(v.string(), v.isoDate())), undefined);
 const Id = v.nullish(v.pipe(v.string(), v.minLength(1)));
 const Reference = v.nullish(v.object({ id: Id }));
 
@@ -27,7 +28,9 @@ const Notification = v.object({
     v.transform((text) => Date.parse(text)),
     v.number(),
   ),
-  subscription: v.nullish(v.object({ id: Id, currentBillingCycle: Count, paidThroughDate: Day })),
+  subscription: v.nullish(
+    v.object({ ...PaidTime.entries, id: Id, status: v.fallback(v.string(), ''), currentBillingCycle: Count }),
+  ),
   transaction: v.nullish(v.object({ id: Id, subscriptionId: v.nullish(v.string()) })),
   transactionReview: v.nullish(v.object({ transactionId: Id })),
   dispute: v.nullish(v.object({ id: Id, transaction: Reference })),
@@ -94,6 +97,7 @@ function toNotification(
     transaction: (transaction?.id ?? transactionReview?.transactionId ?? dispute?.transaction?.id) || undefined,
   });
   const { currentBillingCycle, paidThroughDate } = subscription ?? {};
+  const lastPaidDay = subscription && getLastPaidDay(subscription);
   const id = subscription?.id ?? dispute?.id ?? subjectIds.transaction ?? '';
   return {
     // Timestamps have a resolution of 1 s. The cycle and date distinguish two charges of a subscription in one second.
@@ -105,7 +109,7 @@ function toNotification(
         kind,
         at,
         currentBillingCycle: currentBillingCycle ?? undefined,
-        paidUntil: paidThroughDate ? getDayEnd(paidThroughDate, timeZone) : undefined,
+        paidUntil: lastPaidDay ? getDayEnd(lastPaidDay, timeZone) : undefined,
       }),
       ...subjectIds,
     },

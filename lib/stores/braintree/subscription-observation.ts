@@ -2,11 +2,12 @@ import type { CancelationReason } from '../../api/enumerations.ts';
 import { addDays } from '../../foundation/calendar.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { dayMs, type EpochMillis } from '../../foundation/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { toPeriodStart } from '../to-period-start.ts';
+import { getAccessEnd, getLastPaidDay, getPaidUntil, getRunningStatus, willRenew } from './access-end.ts';
 import { maxEmbeddedPayments } from './earlier-payments.ts';
 import { getDayEnd } from './gateway-day.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
@@ -91,34 +92,18 @@ function toPeriod(
  * with a payment, or has not started.
  */
 function findFreeStart(
-  { status, createdAt, firstBillingDate, paidThroughDate, transactions }: Subscription,
+  subscription: Subscription,
   payments: readonly BraintreeTransaction[],
   { timeZone }: MappingContext,
 ): EpochMillis | undefined {
-  if (status === 'Pending' || paidThroughDate === undefined || transactions.some(isSettlementPending)) return undefined;
+  const { status, createdAt, firstBillingDate, transactions } = subscription;
+  if (status === 'Pending' || getLastPaidDay(subscription) === undefined || transactions.some(isSettlementPending))
+    return undefined;
   const firstPeriod = payments.at(-1)?.subscription?.billingPeriodStartDate;
   const hasFirstPayment = payments.length > 0 && (firstPeriod === undefined || firstPeriod <= firstBillingDate);
   // Braintree returns the latest payments of a subscription only: a long list can lack the first one.
   if (hasFirstPayment || transactions.length >= maxEmbeddedPayments) return undefined;
   return Math.max(Date.parse(createdAt), getDayEnd(addDays(firstBillingDate, -1), timeZone));
-}
-
-/** An expired subscription gives no access, even if it expired in its trial. */
-function getAccessEnd(subscription: Subscription, context: MappingContext): EpochMillis {
-  const end = getPaidUntil(subscription, context) + getExtraTime(subscription, context);
-  return subscription.status === 'Expired' ? Math.min(end, getStatusDate(subscription)) : end;
-}
-
-/** Returns the end of the last paid day. The last day of a trial is the day before the first payment. */
-const getPaidUntil = (
-  { paidThroughDate, firstBillingDate }: Subscription,
-  { timeZone }: Pick<MappingContext, 'timeZone'>,
-): EpochMillis => getDayEnd(paidThroughDate ?? addDays(firstBillingDate, -1), timeZone);
-
-/** Returns the time of access after the last paid day. Braintree bills at an unknown hour of the day that follows. */
-function getExtraTime(subscription: Subscription, { graceMs }: MappingContext): number {
-  if (subscription.status === 'Past Due') return graceMs;
-  return subscription.status === 'Active' && willRenew(subscription) ? dayMs : 0;
 }
 
 /**
@@ -140,24 +125,15 @@ function toPaidPeriod(
   };
 }
 
-function willRenew({
-  status,
-  neverExpires,
-  currentBillingCycle = 0,
-  numberOfBillingCycles = 0,
-}: Subscription): boolean {
-  const isRunning = status === 'Active' || status === 'Past Due' || status === 'Pending';
-  return isRunning && (neverExpires === true || currentBillingCycle < numberOfBillingCycles);
-}
-
 /** Maps the state of a first payment that is missing: pending, or never made before the subscription ended. */
 function toFirstPaymentState(subscription: Subscription, payments: readonly BraintreeTransaction[]): Partial<Purchase> {
-  const { status, trialPeriod, paidThroughDate, transactions } = subscription;
+  const { status, trialPeriod, transactions } = subscription;
+  const paidDay = transactions.length === 0 ? getLastPaidDay(subscription) : subscription.paidThroughDate;
   if (trialPeriod) return {};
   if (status === 'Pending') return { isPending: true };
   if (payments.length > 0) return {};
   if (transactions.some(isSettlementPending)) return { isPending: true };
-  if ((status !== 'Canceled' && status !== 'Expired') || paidThroughDate !== undefined) return {};
+  if ((status !== 'Canceled' && status !== 'Expired') || paidDay !== undefined) return {};
   return { isAbandoned: true, expirationDate: getStatusDate(subscription) };
 }
 
@@ -178,10 +154,7 @@ function toCancelationReason(
 ): CancelationReason | undefined {
   if (status === 'Past Due' && isExpired) return 'System.BillingError';
   if (status !== 'Canceled') return undefined;
-  const previous = [...statusHistory]
-    .sort((a, b) => Date.parse(b.timestamp ?? '') - Date.parse(a.timestamp ?? ''))
-    .find((entry) => entry.status !== 'Canceled');
-  return previous?.status === 'Past Due' ? 'System.BillingError' : 'Customer';
+  return getRunningStatus({ status, statusHistory }) === 'Past Due' ? 'System.BillingError' : 'Customer';
 }
 
 function toTrialTransaction(subscription: Subscription, context: MappingContext): Transaction[] {

@@ -63,6 +63,8 @@ const givenSubscription = (state: Partial<v.InferInput<typeof Subscription>> = {
 
 const buildHistory = (...statuses: string[]) =>
   statuses.map((status, index) => ({ status, timestamp: `2027-03-0${9 - index}T00:00:00Z` }));
+/** Braintree does not move `paidThroughDate` without a transaction. */
+const skippedBilling = { billingPeriodStartDate: '2027-04-01', billingPeriodEndDate: '2027-04-30' };
 const trial = { trialPeriod: true, paidThroughDate: null, billingPeriodStartDate: null, transactions: [] };
 
 describe('toSubscriptionObservation (Braintree)', () => {
@@ -83,6 +85,26 @@ describe('toSubscriptionObservation (Braintree)', () => {
       'that is Past Due',
       { status: 'Past Due' },
       { isBillingRetryPeriod: true, expirationDate: Date.parse('2027-04-08T05:00:00Z') },
+    ],
+    [
+      'in a period that the balance covers',
+      skippedBilling,
+      { renewalIntent: 'Renew', expirationDate: Date.parse('2027-05-02T05:00:00Z') },
+    ],
+    [
+      'that is Canceled in a period that the balance covers',
+      { ...skippedBilling, status: 'Canceled', statusHistory: buildHistory('Canceled', 'Active') },
+      { renewalIntent: 'Lapse', expirationDate: Date.parse('2027-05-01T05:00:00Z') },
+    ],
+    [
+      'that is Past Due in a period without a payment',
+      { ...skippedBilling, status: 'Past Due' },
+      { isBillingRetryPeriod: true, expirationDate: Date.parse('2027-04-08T05:00:00Z') },
+    ],
+    [
+      'that is Canceled while past due in a period without a payment',
+      { ...skippedBilling, status: 'Canceled', statusHistory: buildHistory('Canceled', 'Past Due', 'Active') },
+      { cancelationReason: 'System.BillingError', expirationDate: Date.parse('2027-04-01T05:00:00Z') },
     ],
     ['that is Pending', { status: 'Pending' }, { isPending: true }],
     ['that is Expired', { status: 'Expired' }, { renewalIntent: 'Lapse' }],
