@@ -121,6 +121,32 @@ export const arbitraryLedgerRun: fc.Arbitrary<LedgerRun> = fc.record({
   advances: fc.array(fc.integer({ min: 5, max: 28 }), { minLength: rounds, maxLength: rounds }),
 });
 
+const wait = undefined;
+
+/** A quarter pays months of another plan with its credit, and is refunded while it does. */
+export const refundedCredit: LedgerRun = {
+  histories: [
+    {
+      platform: 'processor_a',
+      product: 'quarterly',
+      trial: undefined,
+      taxRate: 20,
+      collection: undefined,
+      actions: [
+        { action: 'change-plan', productId: 'basic', ...ledgerProducts.basic },
+        { action: 'refund', payment: 1 },
+        wait,
+        wait,
+        wait,
+        wait,
+        wait,
+      ],
+    },
+  ],
+  failedPayments: 'cancel',
+  advances: [5, 20, 20, 20, 20, 20, 20],
+};
+
 /** A subscription at an emulated store. */
 export interface LedgerPurchase {
   /** Performs the action of a round, unless the store rejects it in the current state. */

@@ -69,6 +69,8 @@ class Sale:
         self.end = self.length = self.price = self.price_tax = None
         # Set for the charge of a change within a period: the sale of the whole period, and the monthly amounts before.
         self.whole = self.before = None
+        # Set for a period that a credit pays: the sale that the credit is from.
+        self.payer = None
         self.kept = KEPT.get(platform)
 
     def refunded(self, until):
@@ -97,8 +99,8 @@ class Sale:
         return [full[0], *(amount * (1 - part) + old * part for amount, old in list(zip(full, before))[1:])]
 
     def ended_at(self):
-        """When a refund ended the period. The charge of a change ends with the payment of the whole period."""
-        return (self.whole or self).refunded_at()
+        """When a refund ended the period: that of the payment of the whole period, or of the payment of its credit."""
+        return (self.whole or self.payer or self).refunded_at()
 
 
 def read_stripe(purchase, products, now):
@@ -130,6 +132,8 @@ def read_stripe(purchase, products, now):
             line = (whole or charged)[-1]
             start, sale.end = to_ms(line["periodStart"]), to_ms(line["periodEnd"])
             if whole:
+                if gross == 0:
+                    sale.payer = next((paid for end, paid in reversed(wholes.items()) if end > start and paid.gross), None)
                 wholes[sale.end] = sale
             else:
                 sale.whole = wholes.get(sale.end)

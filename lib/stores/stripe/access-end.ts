@@ -68,12 +68,33 @@ export function findReversal(
 ): PaymentReversal | undefined {
   const lastPaid = findPresentPayment(billings)?.period;
   const start = isUnpaid ? (lastPaid?.start ?? terms.periodStart) : terms.periodStart;
-  const payment = listPaidTime(billings).findLast(
-    (billing) => hasPeriodPrice(billing) && (billing.line?.period.end ?? 0) > start,
-  );
-  return payment?.share.reversals?.end;
+  return findPayment(listPaidTime(billings), start)?.share.reversals?.end;
 }
 
-/** Returns the end of the time that a billing pays. A trial can have ended early or have been extended. */
-export const getPaidEnd = ({ kind, period }: Billing, trialEnd: number | undefined): EpochMillis | undefined =>
-  period && kind !== 'late' ? toMillis(trialEnd ?? period.end) : undefined;
+/**
+ * Finds the payment of the period that starts at `start`, in epoch seconds. A period without a payment of its own is
+ * paid by the credit of a former plan: Stripe credits the rest of its period.
+ */
+const findPayment = (paidTime: readonly Billing[], start: number): Billing | undefined =>
+  paidTime.findLast((billing) => hasPeriodPrice(billing) && (billing.line?.period.end ?? 0) > start);
+
+interface PaidEndContext {
+  readonly billings: readonly Billing[];
+  /** The end of a trial, which can have ended early or have been extended. */
+  readonly trialEnd: number | undefined;
+}
+
+/**
+ * Returns the end of the time that a billing pays: undefined if it pays none. A period that a credit pays ends when the
+ * payment of the credit is refunded.
+ */
+export function getPaidEnd(billing: Billing, { billings, trialEnd }: PaidEndContext): EpochMillis | undefined {
+  const { kind, period } = billing;
+  if (!period || kind === 'late') return undefined;
+  const end = toMillis(trialEnd ?? period.end);
+  const paidTime = listPaidTime(billings).filter((other) => other.period.start <= period.start);
+  const payment = kind === 'period' ? findPayment(paidTime, period.start) : undefined;
+  const refund = payment === billing ? undefined : payment?.share.reversals?.end;
+  if (!refund) return end;
+  return refund.at > toMillis(period.start) ? Math.min(end, refund.at) : undefined;
+}

@@ -45,7 +45,7 @@ export function toInvoiceTransaction(
   const purchaseDate = getPurchaseDate(share, startedAt);
   const trialEnd = findTrialEnd(billing, { subscription, billings, prices: context.pastPrices });
   const isFree = trialEnd !== undefined;
-  const expirationDate = getPaidEnd(billing, trialEnd);
+  const expirationDate = getPaidEnd(billing, { billings, trialEnd });
   const start = expirationDate === undefined ? undefined : billing.period?.start;
   return {
     transactionId: toInvoiceTransactionId(share, { platform, isMain: item.purchaseId === subscription.id }),
