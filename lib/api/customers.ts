@@ -1,15 +1,9 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
+import { PlatformToken } from './enumerations.ts';
 import { EntitlementName, Id, Username } from './identifiers.ts';
 import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from './paging.ts';
-import {
-  CustomerInfo,
-  EventInfo,
-  PlatformToken,
-  PurchaseCollection,
-  PurchaseRecord,
-  TransactionRecord,
-} from './purchase-records.ts';
+import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './purchase-records.ts';
 import { DateTime, emptyAsAbsent, QueryFlag } from './schemas.ts';
 import { timelineQuery, timelineRows } from './timeline-records.ts';
 

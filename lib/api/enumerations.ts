@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { Platform } from '../foundation/platform.ts';
+import { describeValue } from './describe.ts';
 
 /** Whether the customer lets a subscription renew. */
 export const RenewalIntent = v.picklist(['Lapse', 'Renew']);
@@ -44,3 +46,54 @@ export type ProductType = v.InferOutput<typeof ProductType>;
  */
 export const TagType = v.picklist(['_A', '_R', '_X', 'AT', '_P', '_T', '_I']);
 export type TagType = v.InferOutput<typeof TagType>;
+
+/** A platform in the vocabulary of the response: neutral or brand tokens. */
+export const PlatformToken = v.union([
+  Platform,
+  v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree']),
+]);
+
+export const enumerationDescriptions = [
+  describeValue(
+    'NeutralPlatform',
+    Platform,
+    'Store in the neutral vocabulary: `store_a` Apple App Store, `store_b` Google Play, `store_c` Microsoft Store, `processor_a` Stripe, `service_processor_a` Stripe by the account of the deployment, `processor_b` Braintree.',
+    'store_a',
+  ),
+  describeValue(
+    'PlatformToken',
+    PlatformToken,
+    'Store in the vocabulary of the app: neutral tokens, or the brand tokens `apple`, `google`, `windows`, `stripe`, `iaptic` and `braintree`. Ids have the same prefix.',
+    'store_a',
+  ),
+  describeValue(
+    'ProductType',
+    ProductType,
+    'Type of a product. `paid subscription` renews automatically.',
+    'paid subscription',
+  ),
+  describeValue(
+    'RenewalIntent',
+    RenewalIntent,
+    'Whether the customer lets the subscription renew (`Renew`) or expire (`Lapse`).',
+    'Renew',
+  ),
+  describeValue(
+    'PriceConsentStatus',
+    PriceConsentStatus,
+    'Whether the customer agreed to a price increase (`Agreed`) or was only notified of it (`Notified`).',
+    'Agreed',
+  ),
+  describeValue(
+    'CancelationReason',
+    CancelationReason,
+    'Why a purchase ended or does not renew: by the developer, the store or payment system, or the customer. `PAUSED`: the subscription is paused.',
+    'Customer',
+  ),
+  describeValue(
+    'TagType',
+    TagType,
+    'Kind of an event tag: `_A` customer, `_R` request id, `_X` error, `AT` access token, `_P` purchase, `_T` transaction, `_I` product.',
+    '_A',
+  ),
+];

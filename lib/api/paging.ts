@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { describeFormat, describeObject } from './describe.ts';
 import { emptyAsAbsent } from './schemas.ts';
 
 /** An integer in a query. */
@@ -114,3 +115,16 @@ export const NextCursor = v.exactOptional(v.string());
 
 /** Position of a page in its list. */
 export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });
+
+export const pagingDescriptions = [
+  describeFormat(DateOrDateTime, '2026-01-15T09:30:00Z', {
+    type: 'string',
+    anyOf: [{ format: 'date' }, { format: 'date-time' }],
+  }),
+  describeFormat(QueryDay, '2026-01-15', { type: 'string', format: 'date' }),
+  describeObject('PagingInformation', PagingInformation, 'Position of the page in its list.', {
+    skip: ['Number of skipped rows.', 0],
+    limit: ['Maximum number of rows of the page.', 100],
+    total: ['Number of rows of the whole list. Approximate for purchases.', 1],
+  }),
+];

@@ -1,18 +1,11 @@
 import * as v from 'valibot';
-import { Platform } from '../foundation/platform.ts';
-import { CancelationReason, PriceConsentStatus, RenewalIntent } from './enumerations.ts';
+import { CancelationReason, PlatformToken, PriceConsentStatus, RenewalIntent } from './enumerations.ts';
 import { DateTime } from './schemas.ts';
 
 const OptionalBoolean = v.exactOptional(v.boolean());
 const OptionalText = v.exactOptional(v.string());
 const OptionalDateTime = v.exactOptional(DateTime);
 const OptionalNumber = v.exactOptional(v.number());
-
-/** A platform in the vocabulary of the response: neutral or brand tokens. */
-export const PlatformToken = v.union([
-  Platform,
-  v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree']),
-]);
 
 const purchaseFields = {
   purchaseId: v.string(),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { describeFormat } from './describe.ts';
 
 /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const DateTime = v.pipe(v.string(), v.isoTimestamp());
@@ -34,3 +35,8 @@ export const invalidAsAbsent = <const S extends v.GenericSchema>(schema: S) =>
 
 /** An ISO 4217 code in any case, converted to upper case. */
 export const CurrencyCode = v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'));
+
+export const formatDescriptions = [
+  describeFormat(DateTime, '2026-01-15T09:30:00.000Z', { type: 'string', format: 'date-time' }),
+  describeFormat(CurrencyCode, 'EUR', { type: 'string', pattern: '^[A-Za-z]{3}$' }),
+];

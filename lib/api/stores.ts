@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Platform } from '../foundation/platform.ts';
 import { toNeutralId } from '../foundation/vocabulary.ts';
 import { defineContract } from './contract.ts';
-import { PlatformToken } from './purchase-records.ts';
+import { PlatformToken } from './enumerations.ts';
 import { DateTime } from './schemas.ts';
 
 // Spec: not shown. The connection of the app to its stores, for the console.

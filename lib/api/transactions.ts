@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
+import { PlatformToken } from './enumerations.ts';
 import { Id, Username } from './identifiers.ts';
 import { cursorQuery, DateOrDateTime, NextCursor, PagingInformation, pagingQuery } from './paging.ts';
-import { PlatformToken, PurchaseNotification, TransactionRecord } from './purchase-records.ts';
+import { PurchaseNotification, TransactionRecord } from './purchase-records.ts';
 import { emptyAsAbsent, QueryFlag } from './schemas.ts';
 
 export const getTransaction = defineContract({

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { ProductType } from '../api/enumerations.ts';
+import { PlatformToken, ProductType } from '../api/enumerations.ts';
 import { RequestKey } from '../api/event-records.ts';
 import { Id } from '../api/identifiers.ts';
 import { QueryDay } from '../api/paging.ts';
-import { PlatformToken } from '../api/purchase-records.ts';
 import { DateTime, QueryFlag } from '../api/schemas.ts';
 import { namedRecord } from '../foundation/named-record.ts';
 import { Platform } from '../foundation/platform.ts';

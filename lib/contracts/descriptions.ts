@@ -6,9 +6,11 @@ import { receiptDescriptions } from '../api/documentation/receipts.ts';
 import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
 import { storeDescriptions, storeOperations } from '../api/documentation/stores.ts';
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
-import { valueDescriptions } from '../api/documentation/values.ts';
+import { enumerationDescriptions } from '../api/enumerations.ts';
 import { errorDescriptions } from '../api/errors.ts';
 import { eventRecordDescriptions } from '../api/event-records.ts';
+import { pagingDescriptions } from '../api/paging.ts';
+import { formatDescriptions } from '../api/schemas.ts';
 import { appDescriptions, appOperations } from '../apps/contract.ts';
 import { processorDescriptions, processorOperations } from '../checkout/contract.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
@@ -23,7 +25,9 @@ import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts'
 
 /** Descriptions of all schemas of the API. Functions never load them. */
 export const schemaDescriptions: readonly SchemaDescription[] = [
-  ...valueDescriptions,
+  ...enumerationDescriptions,
+  ...formatDescriptions,
+  ...pagingDescriptions,
   ...validationDescriptions,
   ...receiptDescriptions,
   ...openIapDescriptions,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ProductType } from '../api/enumerations.ts';
-import { CustomerInfo, PlatformToken, PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
+import { PlatformToken, ProductType } from '../api/enumerations.ts';
+import { CustomerInfo, PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
 import { DateTime } from '../api/schemas.ts';
 import type { StoredCustomer } from '../customer-data/customer-data-table.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';

@@ -1,5 +1,4 @@
 import { describeObject, describeOperation, describeValue } from '../describe.ts';
-import { PagingInformation } from '../paging.ts';
 import {
   cursorParameters,
   filterNote,
@@ -120,11 +119,6 @@ const timelineFields = {
 export const timelineFieldDescriptions = timelineFields;
 
 export const purchaseDescriptions = [
-  describeObject('PagingInformation', PagingInformation, 'Position of the page in its list.', {
-    skip: ['Number of skipped rows.', 0],
-    limit: ['Maximum number of rows of the page.', 100],
-    total: ['Number of rows of the whole list. Approximate for purchases.', 1],
-  }),
   describeObject(
     'Purchase',
     PurchaseRecord,
