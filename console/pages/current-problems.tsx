@@ -1,4 +1,4 @@
-import type { EventSearchResult } from '../../lib/api/event-records.ts';
+import type { EventSearchResult } from '../../lib/events/contract.ts';
 import { describeProblems } from '../../lib/problems/describe-problems.ts';
 import { callApi } from '../api/client.ts';
 import { type CursorPage, loadPages } from '../api/cursor-pages.ts';

@@ -1,6 +1,5 @@
 import type { ContractResponse } from '../../lib/api/contract.ts';
-import type { EventRawResult, RequestContent } from '../../lib/api/event-records.ts';
-import type { getEvent } from '../../lib/events/contract.ts';
+import type { EventRawResult, getEvent, RequestContent } from '../../lib/events/contract.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';

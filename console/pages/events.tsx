@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { EventSearchResult } from '../../lib/api/event-records.ts';
+import type { EventSearchResult } from '../../lib/events/contract.ts';
 import { callApi } from '../api/client.ts';
 import type { CursorPage } from '../api/cursor-pages.ts';
 import { endpoints } from '../api/endpoints.ts';

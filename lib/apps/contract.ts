@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
 import { PlatformToken, ProductType } from '../api/enumerations.ts';
-import { RequestKey } from '../api/event-records.ts';
 import { Id } from '../api/identifiers.ts';
 import { QueryDay } from '../api/paging.ts';
 import { DateTime, QueryFlag } from '../api/schemas.ts';
@@ -16,6 +15,13 @@ const Strategy = v.picklist(['all', 'first', 'last', 'last-if-inactive']);
 
 /** The level of an API key: what it may call. */
 const ApiKeyLevel = v.picklist(['public', 'secret', 'viewer', 'support']);
+
+/** Name and level of an API key. */
+export const RequestKey = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  level: ApiKeyLevel,
+});
 
 /** Webhook settings of the app. */
 const WebhookSettings = v.strictObject({
@@ -481,6 +487,11 @@ export const appDescriptions = [
   describeObject('SavedWebhookSettings', SavedWebhookSettings, 'The webhook settings are saved.', {
     ok,
     signingSecret: ['The new signing secret. It is not returned again.', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  }),
+  describeObject('RequestKey', RequestKey, 'The API key of a request. The key itself is never returned.', {
+    id: ['Id of the key.', 'k_7d2f'],
+    name: ['Name that the operator gave the key.', 'server'],
+    level: ['Level of the key.', 'secret'],
   }),
 ];
 

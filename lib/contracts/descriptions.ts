@@ -8,7 +8,6 @@ import { storeDescriptions, storeOperations } from '../api/documentation/stores.
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { enumerationDescriptions } from '../api/enumerations.ts';
 import { errorDescriptions } from '../api/errors.ts';
-import { eventRecordDescriptions } from '../api/event-records.ts';
 import { pagingDescriptions } from '../api/paging.ts';
 import { formatDescriptions } from '../api/schemas.ts';
 import { appDescriptions, appOperations } from '../apps/contract.ts';
@@ -47,7 +46,6 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...errorDescriptions,
   ...searchDescriptions,
   ...dueDescriptions,
-  ...eventRecordDescriptions,
 ];
 
 /** Descriptions of all operations. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { TagType } from '../api/enumerations.ts';
-import { contentLists } from '../api/event-records.ts';
 import { apiKeyLevels } from '../apps/app.ts';
 import { Platform } from '../foundation/platform.ts';
+import { contentLists } from './contract.ts';
 
 export type ContentList = keyof typeof contentLists;
 export const contentListNames = Object.keys(contentLists) as ContentList[];

@@ -1,5 +1,5 @@
 import type { TagType } from '../api/enumerations.ts';
-import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from '../api/event-records.ts';
+import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from './contract.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
 /**

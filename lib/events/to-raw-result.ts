@@ -1,4 +1,4 @@
-import type { EventRawResult } from '../api/event-records.ts';
+import type { EventRawResult } from './contract.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
 /** Converts an event to its raw view. Reads have none; the result then has only what the event contains. */

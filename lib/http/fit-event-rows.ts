@@ -1,4 +1,4 @@
-import type { EventSearchResult } from '../api/event-records.ts';
+import type { EventSearchResult } from '../events/contract.ts';
 import { truncateLists } from '../events/limit-event-size.ts';
 import { maxResponseBytes } from '../foundation/response-size.ts';
 

@@ -12,14 +12,13 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
-import type { EventSearchResult } from '../../lib/api/event-records.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/apps/contract.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
-import { listEvents, searchEvents } from '../../lib/events/contract.ts';
+import { type EventSearchResult, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
 import { search } from '../../lib/search/contract.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { EventSearchResult } from '../../../lib/api/event-records.ts';
+import type { EventSearchResult } from '../../../lib/events/contract.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import {
