@@ -1,14 +1,17 @@
 import type * as v from 'valibot';
 import { type Contract, isForSecretKeyOnly } from '../lib/api/contract.ts';
 import type { FieldDescription, OperationDescription } from '../lib/api/describe.ts';
-import { ConsentRescindedWebhook, ExternalPurchaseTokenWebhook } from '../lib/api/documentation/store-requests.ts';
 import { errorResponseDescriptions } from '../lib/api/errors.ts';
 import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
-import type { StoreRequest } from '../lib/api/store-request.ts';
 import { tagDescriptions } from '../lib/api/tags.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/contracts/descriptions.ts';
 import { RefundRequestedWebhook } from '../lib/refunds/contract.ts';
+import {
+  ConsentRescindedWebhook,
+  ExternalPurchaseTokenWebhook,
+  type StoreRequest,
+} from '../lib/stores/store-request-contract.ts';
 import { PurchasesUpdatedWebhook, summarizeWebhooks, TestWebhook, webhookHeaders } from '../lib/webhooks/contract.ts';
 import { readApiExamples } from './api-examples.ts';
 import { toGatewayPath } from './gateway-document.ts';

@@ -1,9 +1,9 @@
 import type { listCustomers } from '../../lib/api/customers.ts';
-import type { listStores } from '../../lib/api/stores.ts';
 import type { getApp } from '../../lib/apps/contract.ts';
 import type { getEvent, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import type { getDue } from '../../lib/problems/contract.ts';
 import type { getStats, getStatsBreakdown } from '../../lib/statistics/contract.ts';
+import type { listStores } from '../../lib/stores/contract.ts';
 import { defineEndpoint } from './client.ts';
 
 /** Endpoints that several pages call. A page declares its own endpoints in its file. */

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ContractResponse } from '../../lib/api/contract.ts';
-import type { checkStore, listStores } from '../../lib/api/stores.ts';
 import type { getApp } from '../../lib/apps/contract.ts';
+import type { checkStore, listStores } from '../../lib/stores/contract.ts';
 import { callApi, defineEndpoint } from '../api/client.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useAction, useApi } from '../api/use-api.ts';

@@ -1,6 +1,6 @@
-import { checkStore } from '../../lib/api/stores.ts';
 import { diagnoseStoreSettings } from '../../lib/health/diagnose-store-settings.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { checkStore } from '../../lib/stores/contract.ts';
 
 export const handler = createHandler(checkStore)(async ({ app, params, recorder }, service) => {
   const diagnosis = await diagnoseStoreSettings(app.name, params.platform, { recorder, service });

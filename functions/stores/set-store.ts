@@ -1,7 +1,7 @@
-import { setStore } from '../../lib/api/stores.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { setStore } from '../../lib/stores/contract.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import { loadStore } from '../../lib/stores/index.ts';
 

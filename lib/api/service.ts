@@ -1,8 +1,12 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
+import { describeObject, describeOperation } from './describe.ts';
 
 /** Version of the interface specification that the service implements. */
 export const apiVersion = '3.12.0';
+
+// Spec: not shown. Clients use newer endpoints only if the version is at least 3.12.0.
+const Version = v.strictObject({ ok: v.literal(true), name: v.string(), version: v.string() });
 
 export const getVersion = defineContract({
   id: 'get-version',
@@ -14,7 +18,20 @@ export const getVersion = defineContract({
   keyLevel: 'none',
   errorFormat: 'default',
   eventType: 'service.read',
-  // Spec: not shown. Clients use newer endpoints only if the version is at least 3.12.0.
-  response: v.strictObject({ ok: v.literal(true), name: v.string(), version: v.string() }),
+  response: Version,
   permissions: [],
 });
+
+export const serviceDescriptions = [
+  describeObject('Version', Version, 'Name and version of the service.', {
+    ok: ['The constant true.', true],
+    name: ['Name of the service.', 'claimcheck'],
+    version: ['Version of the interface.', '3.12.0'],
+  }),
+];
+
+export const serviceOperations = [
+  describeOperation(getVersion, {
+    description: 'Returns the name and the version of the service. Needs no key.',
+  }),
+];

@@ -3,13 +3,12 @@ import type { OperationDescription, SchemaDescription } from '../api/describe.ts
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
 import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
 import { receiptDescriptions } from '../api/documentation/receipts.ts';
-import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
-import { storeDescriptions, storeOperations } from '../api/documentation/stores.ts';
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { enumerationDescriptions } from '../api/enumerations.ts';
 import { errorDescriptions } from '../api/errors.ts';
 import { pagingDescriptions } from '../api/paging.ts';
 import { formatDescriptions } from '../api/schemas.ts';
+import { serviceDescriptions, serviceOperations } from '../api/service.ts';
 import { appDescriptions, appOperations } from '../apps/contract.ts';
 import { processorDescriptions, processorOperations } from '../checkout/contract.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
@@ -20,6 +19,8 @@ import { dueDescriptions, dueOperations } from '../problems/contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { searchDescriptions, searchOperations } from '../search/contract.ts';
 import { statsDescriptions, statsOperations } from '../statistics/contract.ts';
+import { storeDescriptions, storeOperations } from '../stores/contract.ts';
+import { storeRequestDescriptions } from '../stores/store-request-contract.ts';
 import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';
 
 /** Descriptions of all schemas of the API. Functions never load them. */
@@ -43,6 +44,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...offerDescriptions,
   ...appDescriptions,
   ...storeDescriptions,
+  ...serviceDescriptions,
   ...errorDescriptions,
   ...searchDescriptions,
   ...dueDescriptions,
@@ -64,6 +66,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...offerOperations,
   ...appOperations,
   ...storeOperations,
+  ...serviceOperations,
   ...searchOperations,
   ...dueOperations,
 ];

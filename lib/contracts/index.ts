@@ -20,7 +20,6 @@ import {
   refreshPurchase,
 } from '../api/purchases.ts';
 import { getVersion } from '../api/service.ts';
-import { checkStore, listStores, setStore } from '../api/stores.ts';
 import { getTransaction, listTransactions } from '../api/transactions.ts';
 import { validateReceipt } from '../api/validation.ts';
 import {
@@ -69,6 +68,7 @@ import {
   getStatsBreakdown,
   getStatsV2,
 } from '../statistics/contract.ts';
+import { checkStore, listStores, setStore } from '../stores/contract.ts';
 import {
   getDelivery,
   getForwards,

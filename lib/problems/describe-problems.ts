@@ -1,7 +1,7 @@
 import type { InferOutput } from 'valibot';
 import type { ContractResponse } from '../api/contract.ts';
-import type { listStores } from '../api/stores.ts';
 import type { getApp } from '../apps/contract.ts';
+import type { listStores } from '../stores/contract.ts';
 import type { Backlog, getDue } from './contract.ts';
 
 /** The state of an app, as far as the service has reported it. */

@@ -1,8 +1,8 @@
-import type { StoreRequest } from '../api/store-request.ts';
 import type { App } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Service } from '../foundation/service.ts';
 import type { StoreNotification } from '../stores/store.ts';
+import type { StoreRequest } from '../stores/store-request-contract.ts';
 import { announceStoreRequest } from '../webhooks/announce-store-request.ts';
 
 /** An account can have many purchases; the event is tagged with the first ones only. */

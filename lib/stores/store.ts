@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { StoreRequest } from '../api/store-request.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
@@ -9,6 +8,7 @@ import type { ActionRequest, StoreAnswer } from './purchase-action.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from './refund-request.ts';
 import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-rejection.ts';
 import type { StoreContext } from './store-context.ts';
+import type { StoreRequest } from './store-request-contract.ts';
 
 /**
  * An adapter for one store or payment processor. Adapters translate between the store's API and `Observation`s. They do

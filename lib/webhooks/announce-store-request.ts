@@ -1,4 +1,3 @@
-import type { StoreRequest } from '../api/store-request.ts';
 import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
@@ -6,6 +5,7 @@ import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookEvent } from '../foundation/webhook-events.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { findPurchases, listPurchaseIdsByStoreAccount } from '../purchases/purchase-table.ts';
+import type { StoreRequest } from '../stores/store-request-contract.ts';
 import { buildDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';

@@ -6,10 +6,10 @@ import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/pa
 import { webhookPassword } from '../api/parameters.ts';
 import { PurchaseCollection } from '../api/purchase-records.ts';
 import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
-import { storeRequestTypes } from '../api/store-request.ts';
 import { EntitlementRecords } from '../entitlements/contract.ts';
 import { Platform } from '../foundation/platform.ts';
 import { parsePlatform } from '../foundation/vocabulary.ts';
+import { storeRequestTypes } from '../stores/store-request-contract.ts';
 
 const PlatformToken = v.pipe(
   v.string(),

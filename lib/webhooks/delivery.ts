@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { StoreRequest, storeRequestTypes } from '../api/store-request.ts';
 import { Platform } from '../foundation/platform.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs } from '../foundation/time.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { StoreRequest, storeRequestTypes } from '../stores/store-request-contract.ts';
 
 /** The notification in a webhook body; `date` in epoch milliseconds. */
 export const WebhookNotification = v.object({

@@ -14,7 +14,6 @@ import {
 } from '../../lib/api/customers.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
-import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/apps/contract.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
@@ -22,6 +21,7 @@ import { type EventSearchResult, listEvents, searchEvents } from '../../lib/even
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
 import { search } from '../../lib/search/contract.ts';
+import { listStores } from '../../lib/stores/contract.ts';
 import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/webhooks/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';

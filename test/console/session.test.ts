@@ -4,12 +4,12 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { listStores } from '../../lib/api/stores.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { search } from '../../lib/search/contract.ts';
 import { getStatsBreakdown } from '../../lib/statistics/contract.ts';
+import { listStores } from '../../lib/stores/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 
 const app = {

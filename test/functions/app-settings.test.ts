@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setStore } from '../../lib/api/stores.ts';
 import { findApp, findStoreSettings } from '../../lib/apps/app-table.ts';
 import { changeApp, createKey, getApp, listKeys, revokeKey, setWebhook } from '../../lib/apps/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
+import { setStore } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
@@ -9,6 +8,7 @@ import { dayMs } from '../../lib/foundation/time.ts';
 import { checkStoreKeys } from '../../lib/health/check-store-keys.ts';
 import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { listStores } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

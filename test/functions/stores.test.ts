@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { checkStore, listStores } from '../../lib/api/stores.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
+import { checkStore, listStores } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { listStores, StoreStatus } from '../../../lib/api/stores.ts';
 import { getDue, WebhookUrlHealth } from '../../../lib/problems/contract.ts';
+import { listStores, StoreStatus } from '../../../lib/stores/contract.ts';
 import { defineTool, limitRows, OmittedRows } from '../tool.ts';
 
 const maxUrls = 20;

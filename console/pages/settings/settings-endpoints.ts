@@ -1,4 +1,3 @@
-import type { setStore } from '../../../lib/api/stores.ts';
 import type {
   changeApp,
   createKey,
@@ -8,6 +7,7 @@ import type {
   setCatalogue,
   setWebhook,
 } from '../../../lib/apps/contract.ts';
+import type { setStore } from '../../../lib/stores/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
 /** Endpoints of the settings of the app. */

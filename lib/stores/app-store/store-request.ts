@@ -1,6 +1,6 @@
-import type { StoreRequest } from '../../api/store-request.ts';
 import { platformTokens } from '../../foundation/platform.ts';
 import type { StoreNotification } from '../store.ts';
+import type { StoreRequest } from '../store-request-contract.ts';
 import { isSandboxToken, parseNotificationPayload } from './parse-notification.ts';
 import { type VerificationContext, verifyAppTransaction } from './verification.ts';
 

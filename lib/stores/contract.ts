@@ -1,0 +1,213 @@
+import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
+import { describeObject, describeOperation } from '../api/describe.ts';
+import { PlatformToken } from '../api/enumerations.ts';
+import { DateTime } from '../api/schemas.ts';
+import { Platform } from '../foundation/platform.ts';
+import { toNeutralId } from '../foundation/vocabulary.ts';
+
+// Spec: not shown. The connection of the app to its stores, for the console.
+const common = { area: 'stores', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
+
+/** The last request to a store without a usable response. */
+const StoreFailure = v.strictObject({ date: DateTime, message: v.string() });
+
+const StoreRequestCounts = v.strictObject({ numRequests: v.number(), numFailures: v.number() });
+
+/** State of the connection to a store. */
+export const StoreStatus = v.strictObject({
+  platform: PlatformToken,
+  /** Absent for a store that does not push notifications. */
+  notificationUrl: v.exactOptional(v.string()),
+  lastNotificationAt: v.exactOptional(DateTime),
+  /** Last usable response of the store. */
+  lastSuccessAt: v.exactOptional(DateTime),
+  /** Last request without a usable response. */
+  lastFailure: v.exactOptional(StoreFailure),
+  /**
+   * Last refresh that failed because the StoreID key of a customer has expired. Present for two days: a purchase
+   * without a valid key is refreshed daily.
+   */
+  expiredKey: v.exactOptional(StoreFailure),
+  /** Whether the store has not given a usable response since the last failure. */
+  isFailing: v.boolean(),
+  /**
+   * `unused`: no request and no notification. `failing`: at least half of the requests of the last hour failed, or the
+   * latest ones in succession. `degraded`: at least a tenth of them failed.
+   */
+  health: v.picklist(['unused', 'ok', 'degraded', 'failing']),
+  /** Requests in the last hour, counted like the requests of the last day. */
+  lastHour: StoreRequestCounts,
+  /**
+   * Requests to the store in the last 24 hours, and those without a usable response. Requests of the last minute and of
+   * a function instance that has ended can be missing.
+   */
+  lastDay: StoreRequestCounts,
+});
+
+const StoreStatusList = v.strictObject({
+  appName: v.string(),
+  /** Stores with settings. Times can be one minute old. */
+  rows: v.array(StoreStatus),
+});
+
+export const listStores = defineContract({
+  ...common,
+  id: 'list-stores',
+  summary: 'List the connected stores with the latest notification, response and failure',
+  method: 'GET',
+  path: '/v3/stores',
+  eventType: 'stores.read',
+  response: StoreStatusList,
+  permissions: [],
+});
+
+/** A platform in the neutral or the brand vocabulary. */
+const PlatformParam = v.pipe(
+  v.string(),
+  v.transform((token) => toNeutralId(`${token}:`).slice(0, -1)),
+  Platform,
+);
+
+/** A finding of the check of the settings of a store. */
+const StoreFinding = v.strictObject({
+  code: v.string(),
+  severity: v.picklist(['error', 'warning', 'note']),
+  problem: v.string(),
+  cure: v.string(),
+});
+
+const StoreCheck = v.strictObject({
+  platform: PlatformToken,
+  isConnected: v.boolean(),
+  /** Whether there is no finding of severity `error`. */
+  ok: v.boolean(),
+  /** What the store has accepted. Absent if it rejects the settings. */
+  summary: v.exactOptional(v.string()),
+  findings: v.array(StoreFinding),
+});
+
+export const checkStore = defineContract({
+  ...common,
+  id: 'check-store',
+  summary: 'Check the settings of a store with requests to it, and get what is wrong and how to correct it',
+  method: 'POST',
+  path: '/v3/stores/:platform/check',
+  eventType: 'store.checked',
+  params: v.object({ platform: PlatformParam }),
+  response: StoreCheck,
+  permissions: ['write', 'stores'],
+});
+
+const SavedStore = v.strictObject({
+  ok: v.literal(true),
+  platform: PlatformToken,
+  /** Sentence about the accepted settings. */
+  check: v.string(),
+});
+
+// Spec: not shown. The command `app set-store`.
+export const setStore = defineContract({
+  ...common,
+  id: 'set-store',
+  summary: 'Set the settings of a store after the store has accepted them',
+  method: 'PUT',
+  path: '/v3/stores/:platform',
+  eventType: 'app.changed',
+  params: v.object({ platform: PlatformParam }),
+  body: v.record(v.string(), v.unknown()),
+  response: SavedStore,
+  permissions: ['write', 'stores', 'secrets'],
+});
+
+const appName = ['Name of the app.', 'demo'] as const;
+const notificationUrl = [
+  'URL that the store must call. Absent for a store that does not push notifications.',
+  'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live/v3/notifications/store_a/demo',
+] as const;
+
+const ok = ['The constant true.', true] as const;
+
+export const storeDescriptions = [
+  describeObject('StoreFailure', StoreFailure, 'The last request to a store without a usable response.', {
+    date: ['Date of the request.', '2026-01-15T09:30:00.000Z'],
+    message: ['Why there was no usable response.', 'The request timed out.'],
+  }),
+  describeObject(
+    'StoreRequestCounts',
+    StoreRequestCounts,
+    'Requests to a store in 24 hours. Requests of the last minute can be missing.',
+    {
+      numRequests: ['Number of requests.', 1204],
+      numFailures: ['Number of requests without a usable response.', 3],
+    },
+  ),
+  describeObject('StoreStatus', StoreStatus, 'State of the connection to a store. Times can be one minute old.', {
+    platform: ['The store.'],
+    notificationUrl,
+    lastNotificationAt: ['Date of the last store notification. Absent if there was none.', '2026-01-15T09:30:00.000Z'],
+    lastSuccessAt: ['Date of the last usable response of the store.', '2026-01-15T09:30:00.000Z'],
+    lastFailure: ['The last request without a usable response. Absent if there was none.'],
+    expiredKey: [
+      'The last refresh that failed because the StoreID key of a customer has expired. Absent without one in two days.',
+    ],
+    isFailing: ['Whether there was no usable response since the last failure.', false],
+    health: [
+      '`unused`: no request and no notification. `failing`: at least half of the requests of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth failed.',
+      'ok',
+    ],
+    lastHour: ['Requests to the store in the last hour.'],
+    lastDay: ['Requests to the store in the last 24 hours.'],
+  }),
+  describeObject('StoreStatusList', StoreStatusList, 'The connected stores.', {
+    appName,
+    rows: ['The stores that have settings.'],
+  }),
+  describeObject('StoreFinding', StoreFinding, 'A finding of the check of the settings.', {
+    code: ['Stable code of the finding.', 'keyRejected'],
+    severity: ['`error`: the store rejects the settings. `warning`: a part does not work. `note`: a hint.', 'error'],
+    problem: ['Description of the problem.', 'The App Store rejects the key.'],
+    cure: ['Instruction that corrects it.', 'Create an In-App Purchase key in App Store Connect and set it again.'],
+  }),
+  describeObject('StoreCheck', StoreCheck, 'Result of the check of the settings of a store.', {
+    platform: ['The store.'],
+    isConnected: ['Whether the app has settings for the store.', true],
+    ok: ['Whether there is no finding of severity `error`.', true],
+    summary: [
+      'Description of the accepted settings. Absent if it rejects the settings.',
+      'The App Store accepts the key.',
+    ],
+    findings: ['All findings. Empty if there is none.'],
+  }),
+  describeObject('SavedStore', SavedStore, 'The settings of a store are saved.', {
+    ok,
+    platform: ['The store.'],
+    check: ['Description of the accepted settings.', 'The App Store accepts the key.'],
+  }),
+];
+
+export const storeOperations = [
+  describeOperation(setStore, {
+    description:
+      'Checks the settings with a request to the store, and saves them, encrypted, if it accepts them. The service never returns them. The page of each store in the documentation lists its settings.',
+    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+    bodyExamples: {
+      store_a: {
+        summary: 'Settings of the App Store',
+        value: {
+          bundleId: 'com.example.app',
+          issuerId: '57246542-96fe-1a63-e053-0824d011072a',
+          keyId: '2X9R4HXF34',
+          privateKey: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----',
+        },
+      },
+    },
+  }),
+  describeOperation(listStores, {
+    description: 'Lists the connected stores, each with its latest notification, response and failure.',
+  }),
+  describeOperation(checkStore, {
+    description: 'Checks the settings of a store with requests to it. Returns what is wrong and how to correct it.',
+    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+  }),
+];
