@@ -79,7 +79,7 @@ async function measureReads(
   { appName, secretKey }: { readonly appName: string; readonly secretKey: string },
   purchases: number,
 ) {
-  const api = await import('../lib/api/customers.ts');
+  const api = await import('../lib/customers/contract.ts');
   const { getCustomerEntitlements } = await import('../lib/entitlements/contract.ts');
   const { getService } = await import('../lib/foundation/container.ts');
   const { purchaseKey } = await import('../lib/foundation/keys.ts');

@@ -160,7 +160,7 @@ interface BatchContext {
 /** Measures the flows that have a budget, with the stream records of many requests in one batch. */
 async function runBatches(metered: MeteredService, { keys, buy, measure, measureRequest }: BatchContext) {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
-  const { getCustomerPurchases } = await import('../lib/api/customers.ts');
+  const { getCustomerPurchases } = await import('../lib/customers/contract.ts');
   const { service, queues } = metered;
   const usernames = Array.from({ length: batchSize }, (_, number) => `user-${number}`);
   const purchases = await pMap(usernames, buy, { concurrency: 1 });

@@ -22,7 +22,7 @@ export const benchPages = async (): Promise<BenchResult> =>
 
 async function measurePages({ appName, secretKey }: { readonly appName: string; readonly secretKey: string }) {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
-  const { listCustomers } = await import('../lib/api/customers.ts');
+  const { listCustomers } = await import('../lib/customers/contract.ts');
   const { listPurchases } = await import('../lib/api/purchases.ts');
   const { listTransactions } = await import('../lib/api/transactions.ts');
   const headers = buildBasicAuth(appName, secretKey);

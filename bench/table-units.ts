@@ -21,7 +21,8 @@ export async function benchTableUnits(): Promise<BenchResult[]> {
 
 async function measureOperations({ service, meter }: MeteredService) {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
-  const api = await import('../lib/api/customers.ts');
+  const api = await import('../lib/customers/contract.ts');
+  const { addCustomerPurchase } = await import('../lib/customers/claim-contract.ts');
   const { getCustomerEntitlements } = await import('../lib/entitlements/contract.ts');
   const { getPurchase } = await import('../lib/api/purchases.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.app');
@@ -61,7 +62,7 @@ async function measureOperations({ service, meter }: MeteredService) {
   const purchaseId = `store_a:${subscription.id}`;
   await measure('GET purchase', () => callEndpoint(getPurchase, { headers: secret, params: { purchaseId } }));
   await measure('POST customer purchase (a manual link)', () =>
-    callEndpoint(api.addCustomerPurchase, {
+    callEndpoint(addCustomerPurchase, {
       headers: secret,
       params: { applicationUsername: 'bob' },
       body: { purchaseId },

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { SubscriberState } from '../lib/api/customers.ts';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
+import type { SubscriberState } from '../lib/customers/contract.ts';
 import { buildCustomerInfo, toCustomerInfo } from '../lib/customers/customer-info.ts';
 import type { CustomerRow } from '../lib/customers/customer-summary.ts';
 import { findCustomers } from '../lib/entitlements/find-customers.ts';

@@ -164,7 +164,7 @@ const reader = { applicationUsername: 'reader' };
 
 /** Creates a customer with three purchases. Lists the plain reads about it. */
 async function listReads(bench: Bench) {
-  const api = await import('../../lib/api/customers.ts');
+  const api = await import('../../lib/customers/contract.ts');
   const { getPurchase } = await import('../../lib/api/purchases.ts');
   const purchaseId = await createReader(bench);
   return {
@@ -180,7 +180,7 @@ async function listReads(bench: Bench) {
 async function listUnrecordedReads(bench: Bench) {
   const { setReadEvents } = await import('../../lib/apps/manage-apps.ts');
   const { getService } = await import('../../lib/foundation/container.ts');
-  const { getCustomerPurchases } = await import('../../lib/api/customers.ts');
+  const { getCustomerPurchases } = await import('../../lib/customers/contract.ts');
   const keys = await bench.service.createApp(['store_a'], {}, 'com.example.unrecorded');
   await setReadEvents(getService(), keys.appName, false);
   const unrecorded = { ...bench, keys };

@@ -1,5 +1,5 @@
-import type { listCustomers } from '../../lib/api/customers.ts';
 import type { getApp } from '../../lib/apps/contract.ts';
+import type { listCustomers } from '../../lib/customers/contract.ts';
 import type { getEvent, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import type { getDue } from '../../lib/problems/contract.ts';
 import type { getStats, getStatsBreakdown } from '../../lib/statistics/contract.ts';

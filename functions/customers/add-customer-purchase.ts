@@ -1,4 +1,4 @@
-import { addCustomerPurchase } from '../../lib/api/customers.ts';
+import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

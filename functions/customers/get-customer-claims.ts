@@ -1,5 +1,5 @@
-import { getCustomerClaims } from '../../lib/api/customers.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
+import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
 import { listCustomerClaims } from '../../lib/customers/customer-claim-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';

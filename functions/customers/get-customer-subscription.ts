@@ -1,4 +1,4 @@
-import { getCustomerSubscription } from '../../lib/api/customers.ts';
+import { getCustomerSubscription } from '../../lib/customers/contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { findCurrentSubscription } from '../../lib/purchases/purchase-collection.ts';

@@ -1,5 +1,5 @@
-import { getCustomerTimeline } from '../../lib/api/customers.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
+import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { listCustomerTimeline } from '../../lib/events/timeline-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';

@@ -1,5 +1,5 @@
-import { getCustomerTransactions } from '../../lib/api/customers.ts';
 import { toTransactionPage } from '../../lib/api/paging.ts';
+import { getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listOwnedTransactionPage } from '../../lib/purchases/owned-purchase-table.ts';
 import { toTransactionRecords } from '../../lib/purchases/to-records.ts';

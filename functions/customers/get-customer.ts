@@ -1,5 +1,5 @@
-import { getCustomer } from '../../lib/api/customers.ts';
 import { toTransactionPage } from '../../lib/api/paging.ts';
+import { getCustomer } from '../../lib/customers/contract.ts';
 import { buildCustomerInfo } from '../../lib/customers/customer-info.ts';
 import { listEventsOfUser } from '../../lib/events/event-table.ts';
 import { toEventInfo } from '../../lib/events/to-event-info.ts';

@@ -1,15 +1,15 @@
-import { type CustomerSummary, listCustomers } from '../../lib/api/customers.ts';
 import { toCursorPage, toPage } from '../../lib/api/paging.ts';
+import { type CustomerSummary, listCustomers } from '../../lib/customers/contract.ts';
 import { toCustomerInfo } from '../../lib/customers/customer-info.ts';
 import type { CustomerRow } from '../../lib/customers/customer-summary.ts';
 import { findCustomerRows } from '../../lib/customers/customer-table.ts';
 import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
+import { readSpend } from '../../lib/customers/read-spend.ts';
 import { findCustomers } from '../../lib/entitlements/find-customers.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { parsePlatform } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getCustomerPage } from '../../lib/lists/list-tables.ts';
-import { readSpend } from '../../lib/purchases/read-spend.ts';
 import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
 
 const maxSpendRows = 100;

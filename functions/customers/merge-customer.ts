@@ -1,5 +1,5 @@
-import { mergeCustomer } from '../../lib/api/customers.ts';
 import { mergeCustomers } from '../../lib/customer-data/merge-customers.ts';
+import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(mergeCustomer)(

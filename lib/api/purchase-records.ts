@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { CancelationReason, PlatformToken, PriceConsentStatus, RenewalIntent } from './enumerations.ts';
 import { DateTime } from './schemas.ts';
 
-const OptionalBoolean = v.exactOptional(v.boolean());
-const OptionalText = v.exactOptional(v.string());
-const OptionalDateTime = v.exactOptional(DateTime);
+export const OptionalBoolean = v.exactOptional(v.boolean());
+export const OptionalText = v.exactOptional(v.string());
+export const OptionalDateTime = v.exactOptional(DateTime);
 const OptionalNumber = v.exactOptional(v.number());
 
 const purchaseFields = {
@@ -95,35 +95,3 @@ export const TransactionRecord = v.strictObject({
   refundDate: OptionalDateTime,
 });
 export type TransactionRecord = v.InferOutput<typeof TransactionRecord>;
-
-export const CustomerInfo = v.strictObject({
-  lastPurchaseId: OptionalText,
-  lastPurchaseDate: OptionalDateTime,
-  lastRenewalDate: OptionalDateTime,
-  expirationDate: OptionalDateTime,
-  activeSubscriber: OptionalBoolean,
-  lapsedSubscriber: OptionalBoolean,
-  renewalIntent: v.exactOptional(RenewalIntent),
-  isTrialPeriod: OptionalBoolean,
-  isIntroPeriod: OptionalBoolean,
-  discountId: OptionalText,
-});
-export type CustomerInfo = v.InferOutput<typeof CustomerInfo>;
-
-/** The response to a recorded request. */
-export const EventResponse = v.strictObject({ status: v.number(), ok: v.boolean(), message: v.string() });
-
-/** The content of an event, in a few fields. */
-export const EventSummary = v.strictObject({
-  date: DateTime,
-  type: v.string(),
-  productIds: v.exactOptional(v.array(v.string())),
-  purchaseIds: v.exactOptional(v.array(v.string())),
-  response: EventResponse,
-});
-
-export const EventInfo = v.strictObject({
-  eventId: v.string(),
-  eventInfo: EventSummary,
-});
-export type EventInfo = v.InferOutput<typeof EventInfo>;

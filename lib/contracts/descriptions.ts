@@ -1,6 +1,5 @@
 import { actionDescriptions, actionOperations } from '../actions/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
-import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
 import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
 import { receiptDescriptions } from '../api/documentation/receipts.ts';
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
@@ -11,6 +10,8 @@ import { formatDescriptions } from '../api/schemas.ts';
 import { serviceDescriptions, serviceOperations } from '../api/service.ts';
 import { appDescriptions, appOperations } from '../apps/contract.ts';
 import { processorDescriptions, processorOperations } from '../checkout/contract.ts';
+import { customerClaimDescriptions, customerClaimOperations } from '../customers/claim-contract.ts';
+import { customerDescriptions, customerOperations } from '../customers/contract.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
 import { eventDescriptions, eventOperations } from '../events/contract.ts';
 import { offerDescriptions, offerOperations } from '../offers/contract.ts';
@@ -32,6 +33,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...receiptDescriptions,
   ...openIapDescriptions,
   ...customerDescriptions,
+  ...customerClaimDescriptions,
   ...entitlementDescriptions,
   ...purchaseDescriptions,
   ...actionDescriptions,
@@ -55,6 +57,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...validationOperations,
   ...openIapOperations,
   ...customerOperations,
+  ...customerClaimOperations,
   ...entitlementOperations,
   ...purchaseOperations,
   ...actionOperations,

@@ -1,17 +1,6 @@
 import { actOnPurchase, listPurchaseActions } from '../actions/contract.ts';
 import type { Contract } from '../api/contract.ts';
 import {
-  addCustomerPurchase,
-  getCustomer,
-  getCustomerClaims,
-  getCustomerPurchases,
-  getCustomerSubscription,
-  getCustomerTimeline,
-  getCustomerTransactions,
-  listCustomers,
-  mergeCustomer,
-} from '../api/customers.ts';
-import {
   getPurchase,
   getPurchaseOwners,
   getPurchaseTimeline,
@@ -41,6 +30,15 @@ import {
   getPrices,
   getProcessorPurchases,
 } from '../checkout/contract.ts';
+import { addCustomerPurchase, getCustomerClaims, mergeCustomer } from '../customers/claim-contract.ts';
+import {
+  getCustomer,
+  getCustomerPurchases,
+  getCustomerSubscription,
+  getCustomerTimeline,
+  getCustomerTransactions,
+  listCustomers,
+} from '../customers/contract.ts';
 import {
   changeGrant,
   createEntitlementToken,

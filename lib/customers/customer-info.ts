@@ -1,7 +1,7 @@
-import type { CustomerInfo } from '../api/purchase-records.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
+import type { CustomerInfo } from './contract.ts';
 import { buildCustomerSummary, type CustomerSummary } from './customer-summary.ts';
 
 /** Returns the customer info of a stored summary, with the subscriber flags at `now`. */

@@ -1,7 +1,7 @@
-import type { SubscriberState } from '../api/customers.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { matchesProduct } from '../purchases/matches-product.ts';
+import type { SubscriberState } from './contract.ts';
 import type { CustomerSummary } from './customer-summary.ts';
 
 /** The members of a stored summary that a list can be filtered by. */

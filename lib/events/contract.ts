@@ -99,6 +99,24 @@ export const EventRawResult = v.strictObject({
 });
 export type EventRawResult = v.InferOutput<typeof EventRawResult>;
 
+/** The response to a recorded request. */
+const EventResponse = v.strictObject({ status: v.number(), ok: v.boolean(), message: v.string() });
+
+/** The content of an event, in a few fields. */
+const EventSummary = v.strictObject({
+  date: DateTime,
+  type: v.string(),
+  productIds: v.exactOptional(v.array(v.string())),
+  purchaseIds: v.exactOptional(v.array(v.string())),
+  response: EventResponse,
+});
+
+export const EventInfo = v.strictObject({
+  eventId: v.string(),
+  eventInfo: EventSummary,
+});
+export type EventInfo = v.InferOutput<typeof EventInfo>;
+
 /** Each skipped event costs a read. Clients reach older events with `cursor` or `enddate`, which cost nothing. */
 const maxSkip = 10_000;
 
@@ -298,6 +316,22 @@ export const eventDescriptions = [
       externalRequests: ['Requests to stores, in the order of their start.'],
     },
   ),
+  describeObject('EventResponse', EventResponse, 'The response to a recorded request.', {
+    status: ['HTTP status.', 200],
+    ok: ['Whether the request succeeded.', true],
+    message: ['Why it failed, or an empty string.', ''],
+  }),
+  describeObject('EventSummary', EventSummary, 'The content of an event in a few fields.', {
+    date: ['Date of the event.', '2026-01-15T09:30:05.000Z'],
+    type: ['Type of the event.', 'receipt.validated'],
+    productIds: ['Products of the event, with platform prefix.', ['store_a:premium']],
+    purchaseIds: ['Purchases of the event, with platform prefix.', ['store_a:2000000123456789']],
+    response: ['The response to the request.'],
+  }),
+  describeObject('CustomerEvent', EventInfo, 'A recent event of a customer.', {
+    eventId: ['Id of the event.', '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10'],
+    eventInfo: ['The content of the event.'],
+  }),
 ];
 
 export const eventOperations = [

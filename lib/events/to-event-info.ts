@@ -1,4 +1,4 @@
-import type { EventInfo } from '../api/purchase-records.ts';
+import type { EventInfo } from './contract.ts';
 import type { ListedEvent } from './event-excerpt.ts';
 
 /** Converts an event to the form that `get-customer` returns. */

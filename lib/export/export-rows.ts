@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { PlatformToken, ProductType } from '../api/enumerations.ts';
-import { CustomerInfo, PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
+import { PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
 import { DateTime } from '../api/schemas.ts';
 import type { StoredCustomer } from '../customer-data/customer-data-table.ts';
+import { CustomerInfo } from '../customers/contract.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
 import { EntitlementRecord } from '../entitlements/contract.ts';
 import { type Entitlements, toEntitlementRecords } from '../entitlements/entitlements.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../../lib/api/customers.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { findCachedApp } from '../../lib/apps/app-cache.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../../lib/customers/contract.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { parse } from '../../lib/foundation/parse.ts';

@@ -4,17 +4,12 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  addCustomerPurchase,
-  getCustomerClaims,
-  getCustomerTimeline,
-  getCustomerTransactions,
-  listCustomers,
-} from '../../lib/api/customers.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
 import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
 import { getApp } from '../../lib/apps/contract.ts';
+import { addCustomerPurchase, getCustomerClaims } from '../../lib/customers/claim-contract.ts';
+import { getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/customers/contract.ts';
 import {
   changeGrant,
   createGrant,

@@ -6,16 +6,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
-import {
-  getCustomerClaims,
-  getCustomerTimeline,
-  getCustomerTransactions,
-  listCustomers,
-} from '../../lib/api/customers.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/apps/contract.ts';
+import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
+import { getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/customers/contract.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
 import { type EventSearchResult, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';

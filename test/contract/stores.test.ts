@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
 import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { addCustomerPurchase, getCustomerPurchases } from '../../lib/api/customers.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
 import { strategies } from '../../lib/apps/strategy.ts';
+import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Table } from '../../lib/foundation/table.ts';
-
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { findMd5Alias } from '../../lib/purchases/user-alias-table.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';

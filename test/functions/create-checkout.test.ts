@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { createCheckout, getProcessorPurchases } from '../../lib/checkout/contract.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEventsByTags } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';

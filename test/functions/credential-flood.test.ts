@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { countExtraWrites, listCredentialFloods } from '../../bench/flood-requests.ts';
 import { type Meter, startMeter } from '../../bench/units/meter.ts';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { getCustomerTransactions } from '../../lib/api/customers.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

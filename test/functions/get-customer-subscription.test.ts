@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomerSubscription } from '../../lib/api/customers.ts';
+import { getCustomerSubscription } from '../../lib/customers/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';

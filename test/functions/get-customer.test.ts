@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomer } from '../../lib/api/customers.ts';
+import { getCustomer } from '../../lib/customers/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { listCustomers } from '../../lib/api/customers.ts';
+import { listCustomers } from '../../lib/customers/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';

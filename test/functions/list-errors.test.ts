@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import {
-  getCustomer,
-  getCustomerClaims,
-  getCustomerTimeline,
-  getCustomerTransactions,
-  listCustomers,
-} from '../../lib/api/customers.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
+import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
+import {
+  getCustomer,
+  getCustomerTimeline,
+  getCustomerTransactions,
+  listCustomers,
+} from '../../lib/customers/contract.ts';
 import { listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
 import {

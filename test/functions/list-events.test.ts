@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getCustomerTimeline, mergeCustomer } from '../../lib/api/customers.ts';
 import { createApiKey, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
+import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { addErasedNames } from '../../lib/purchases/erased-name-table.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { bucketSizes, countRejection, reportSize } from '../../lib/apps/rejection-limiter.ts';
 import { createClientToken, getPrices } from '../../lib/checkout/contract.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/contract.ts';
 import { listEvents as listStoredEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -9,6 +8,7 @@ import {
   rejectedReceiptCost,
   requestReportSize,
 } from '../../lib/apps/request-limiter.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { PurchaseRow } from '../../lib/api/purchase-records.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomerTimeline } from '../../lib/api/customers.ts';
 import { getPurchaseTimeline } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { WebhookEvent } from '../../lib/foundation/webhook-events.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomer, getCustomerSubscription, listCustomers } from '../../lib/api/customers.ts';
+import { getCustomer, getCustomerSubscription, listCustomers } from '../../lib/customers/contract.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs, secondMs } from '../../lib/foundation/time.ts';

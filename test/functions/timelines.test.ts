@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { addCustomerPurchase, getCustomerPurchases, getCustomerTimeline } from '../../lib/api/customers.ts';
 import { getPurchaseOwners, getPurchaseTimeline, refreshPurchase } from '../../lib/api/purchases.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
+import { getCustomerPurchases, getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import {
-  addCustomerPurchase,
   getCustomer,
   getCustomerPurchases,
   getCustomerSubscription,
   getCustomerTransactions,
   listCustomers,
-} from '../../lib/api/customers.ts';
-import { getPurchase } from '../../lib/api/purchases.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+} from '../../lib/customers/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { errorCodes } from '../../lib/foundation/errors.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { getCustomer, getCustomerPurchases, getCustomerTransactions } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomer, getCustomerPurchases, getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
 import type { Strategy } from '../../lib/apps/strategy.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
+import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
-
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { checkoutUrls, createStripeClient } from './checkout-fixture.ts';

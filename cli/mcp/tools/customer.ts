@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { getCustomer } from '../../../lib/api/customers.ts';
 import { EntitlementName, Username } from '../../../lib/api/identifiers.ts';
-import { CustomerInfo } from '../../../lib/api/purchase-records.ts';
+import { CustomerInfo, getCustomer } from '../../../lib/customers/contract.ts';
 import { EntitlementRecord, getCustomerEntitlements } from '../../../lib/entitlements/contract.ts';
 import { PurchaseRow, TransactionRow } from '../rows.ts';
 import { defineTool, limitRows, OmittedRows } from '../tool.ts';

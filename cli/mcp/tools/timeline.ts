@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { getCustomerTimeline } from '../../../lib/api/customers.ts';
 import { Id, Username } from '../../../lib/api/identifiers.ts';
 import { getPurchaseTimeline } from '../../../lib/api/purchases.ts';
 import {
@@ -8,6 +7,7 @@ import {
   TimelineNotification,
   TimelinePayment,
 } from '../../../lib/api/timeline-records.ts';
+import { getCustomerTimeline } from '../../../lib/customers/contract.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import { TransactionRow } from '../rows.ts';

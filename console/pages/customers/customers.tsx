@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { listCustomers } from '../../../lib/api/customers.ts';
+import type { listCustomers } from '../../../lib/customers/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { useApi } from '../../api/use-api.ts';

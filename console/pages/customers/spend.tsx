@@ -1,5 +1,5 @@
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { CustomerSpend, listCustomers } from '../../../lib/api/customers.ts';
+import type { CustomerSpend, listCustomers } from '../../../lib/customers/contract.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { useApi } from '../../api/use-api.ts';
 import type { Column } from '../../components/data-table.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { getCustomerClaims } from '../../../lib/api/customers.ts';
+import type { getCustomerClaims } from '../../../lib/customers/claim-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';

@@ -1,11 +1,5 @@
 import type { actOnPurchase, listPurchaseActions } from '../../../lib/actions/contract.ts';
 import type {
-  addCustomerPurchase,
-  getCustomerClaims,
-  getCustomerTimeline,
-  getCustomerTransactions,
-} from '../../../lib/api/customers.ts';
-import type {
   getPurchase,
   getPurchaseOwners,
   getPurchaseTimeline,
@@ -13,6 +7,8 @@ import type {
   refreshPurchase,
 } from '../../../lib/api/purchases.ts';
 import type { listTransactions } from '../../../lib/api/transactions.ts';
+import type { addCustomerPurchase, getCustomerClaims } from '../../../lib/customers/claim-contract.ts';
+import type { getCustomerTimeline, getCustomerTransactions } from '../../../lib/customers/contract.ts';
 import type { search } from '../../../lib/search/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 

@@ -10,8 +10,8 @@ import { convertRevenueCatProject } from '../../../cli/import/from/convert-reven
 import { importGrants } from '../../../cli/import/from/import-grants.ts';
 import { defaultRates, type StoreRates } from '../../../cli/import/rate-limiter.ts';
 import { runImport } from '../../../cli/import/run-import.ts';
-import { getCustomerPurchases } from '../../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
+import { getCustomerPurchases } from '../../../lib/customers/contract.ts';
 import { listGrants } from '../../../lib/entitlements/grant-table.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import { parse } from '../../../lib/foundation/parse.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { listCustomers } from '../../../lib/api/customers.ts';
+import { listCustomers } from '../../../lib/customers/contract.ts';
 import { updateCustomerSummary } from '../../../lib/customers/customer-table.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import { customerKey, listPartitions } from '../../../lib/foundation/keys.ts';

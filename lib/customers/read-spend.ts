@@ -1,9 +1,9 @@
-import type { CustomerSpend } from '../api/customers.ts';
+import type { CustomerSpend } from '../customers/contract.ts';
 import type { Service } from '../foundation/service.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
-import { listOwnedTransactions } from './owned-purchase-table.ts';
-import { listRefundedAmounts } from './refunds.ts';
-import type { Transaction } from './transaction.ts';
+import { listOwnedTransactions } from '../purchases/owned-purchase-table.ts';
+import { listRefundedAmounts } from '../purchases/refunds.ts';
+import type { Transaction } from '../purchases/transaction.ts';
 
 const maxTransactions = 100;
 
