@@ -1,7 +1,7 @@
 import type { Contract } from '../lib/api/contract.ts';
-import { validateReceipt } from '../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../lib/customers/contract.ts';
+import { validateReceipt } from '../lib/validation/contract.ts';
 import { buildBasicAuth, type CallOptions } from '../testing/call.ts';
 import type { MeteredCall } from './units/meter.ts';
 

@@ -23,8 +23,8 @@ export const benchPages = async (): Promise<BenchResult> =>
 async function measurePages({ appName, secretKey }: { readonly appName: string; readonly secretKey: string }) {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const { listCustomers } = await import('../lib/customers/contract.ts');
-  const { listPurchases } = await import('../lib/api/purchases.ts');
-  const { listTransactions } = await import('../lib/api/transactions.ts');
+  const { listPurchases } = await import('../lib/purchases/contract.ts');
+  const { listTransactions } = await import('../lib/purchases/transaction-contract.ts');
   const headers = buildBasicAuth(appName, secretKey);
   const lists = [
     { contract: listTransactions, skips: [0, 1_000, 100_000, 190_000] },

@@ -24,7 +24,7 @@ async function measureOperations({ service, meter }: MeteredService) {
   const api = await import('../lib/customers/contract.ts');
   const { addCustomerPurchase } = await import('../lib/customers/claim-contract.ts');
   const { getCustomerEntitlements } = await import('../lib/entitlements/contract.ts');
-  const { getPurchase } = await import('../lib/api/purchases.ts');
+  const { getPurchase } = await import('../lib/purchases/contract.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.app');
   const secret = buildBasicAuth(keys.appName, keys.secretKey);
   const rows: Record<string, string | number>[] = [];

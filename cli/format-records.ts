@@ -1,4 +1,5 @@
-import type { PurchaseDetails, TransactionRecord } from '../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../lib/purchases/purchase-contract.ts';
+import type { TransactionRecord } from '../lib/purchases/transaction-contract.ts';
 import type { Column } from './table.ts';
 
 /** Columns of purchases. */

@@ -1,8 +1,8 @@
-import { getPurchase, listPurchases } from '../lib/api/purchases.ts';
 import { findWebhookSender } from '../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../lib/customers/contract.ts';
 import { getService } from '../lib/foundation/container.ts';
+import { getPurchase, listPurchases } from '../lib/purchases/contract.ts';
 import { attemptDelivery } from '../lib/webhooks/attempt-delivery.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
 import { callWithSecretKey } from './call.ts';

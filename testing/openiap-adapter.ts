@@ -1,6 +1,6 @@
-import { getPurchase } from '../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { verifyPurchase } from '../lib/openiap/contract.ts';
+import { getPurchase } from '../lib/purchases/contract.ts';
 import { callEndpoint, callWithSecretKey } from './call.ts';
 import type { NotificationRouter } from './notification-router.ts';
 import type { TestService } from './service.ts';

@@ -1,11 +1,11 @@
 import type { Clock } from '../emulator/clock.ts';
 import { startEmulator } from '../emulator/start-emulator.ts';
-import { validateReceipt } from '../lib/api/validation.ts';
 import { setStoreSettings } from '../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { getService } from '../lib/foundation/container.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import { minuteMs, secondMs } from '../lib/foundation/time.ts';
+import { validateReceipt } from '../lib/validation/contract.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from './call.ts';
 import { createUniqueName, testMasterSecret } from './given.ts';

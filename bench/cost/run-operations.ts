@@ -165,7 +165,7 @@ const reader = { applicationUsername: 'reader' };
 /** Creates a customer with three purchases. Lists the plain reads about it. */
 async function listReads(bench: Bench) {
   const api = await import('../../lib/customers/contract.ts');
-  const { getPurchase } = await import('../../lib/api/purchases.ts');
+  const { getPurchase } = await import('../../lib/purchases/contract.ts');
   const purchaseId = await createReader(bench);
   return {
     'read, customer': buildRead(bench, api.getCustomer, reader),

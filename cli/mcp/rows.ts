@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { PurchaseDetails, PurchaseRecord, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { CurrencyCode } from '../../lib/api/schemas.ts';
+import { PurchaseDetails, PurchaseRecord } from '../../lib/purchases/purchase-contract.ts';
+import { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 
 /*
  * Records of the API whose texts of limited format are stated: they need no mark.

@@ -1,5 +1,5 @@
-import type { PurchaseDetails } from '../../lib/api/purchase-records.ts';
 import type { LifecycleReason } from '../../lib/purchases/lifecycle-reasons.ts';
+import type { PurchaseDetails } from '../../lib/purchases/purchase-contract.ts';
 
 /** The steps of a proof, in their order: all concern the subscription that `buy` creates. */
 export const stepNames = ['buy', 'renew', 'grace', 'recover', 'cancel', 'restore', 'refund'] as const;

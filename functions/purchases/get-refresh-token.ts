@@ -1,7 +1,7 @@
-import { getRefreshToken } from '../../lib/api/purchases.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getRefreshToken } from '../../lib/purchases/contract.ts';
 import { findRefreshState } from '../../lib/purchases/purchase-table.ts';
 
 export const handler = createHandler(getRefreshToken)(async ({ app, params, recorder }, service) => {

@@ -1,7 +1,7 @@
 import { toPage } from '../../lib/api/paging.ts';
-import { listPurchases } from '../../lib/api/purchases.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listPurchases as list } from '../../lib/lists/list-purchases.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
 
 export const handler = createHandler(listPurchases)(async ({ app, query }, service) => {
   const { startdate, enddate, customerId, order } = query;

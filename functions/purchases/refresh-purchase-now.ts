@@ -1,7 +1,7 @@
-import { refreshPurchase } from '../../lib/api/purchases.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { refreshPurchase } from '../../lib/purchases/contract.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 import { refreshPurchaseNow } from '../../lib/refresh/refresh-purchase.ts';

@@ -1,9 +1,9 @@
-import { getTransaction } from '../../lib/api/transactions.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { toTransactionRecord } from '../../lib/purchases/to-records.ts';
+import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
 import { findTransaction } from '../../lib/purchases/transaction-table.ts';
 
 export const handler = createHandler(getTransaction)(async ({ app, params, recorder }, service) => {

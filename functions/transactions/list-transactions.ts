@@ -1,9 +1,9 @@
 import { toCursorPage, toPage } from '../../lib/api/paging.ts';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import { parsePlatform, toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { findTransactions } from '../../lib/lists/find-transactions.ts';
 import { addPurchases, listTransactions as list } from '../../lib/lists/list-transactions.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 
 const filterNames = ['order', 'cursor', 'applicationUsername', 'platform', 'productId', 'refunded', 'sandbox'] as const;
 

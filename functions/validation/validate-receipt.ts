@@ -1,8 +1,8 @@
-import { validateReceipt } from '../../lib/api/validation.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { resolveTransactionType } from '../../lib/foundation/vocabulary.ts';
 import { registerWarmUp } from '../../lib/foundation/warm-up.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { describeProduct } from '../../lib/validation/describe-product.ts';
 import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { toValidationResponse } from '../../lib/validation/to-validation-response.ts';

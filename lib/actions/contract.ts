@@ -3,9 +3,9 @@ import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
 import { GrantingKey, Id } from '../api/identifiers.ts';
 import { purchaseId } from '../api/parameters.ts';
-import { PurchaseDetails } from '../api/purchase-records.ts';
 import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
 import { actionNames } from '../foundation/action-names.ts';
+import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 
 /*
  * Actions are an addition to the specification: what support does with a purchase at its store.

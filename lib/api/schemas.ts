@@ -36,6 +36,11 @@ export const invalidAsAbsent = <const S extends v.GenericSchema>(schema: S) =>
 /** An ISO 4217 code in any case, converted to upper case. */
 export const CurrencyCode = v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'));
 
+export const OptionalBoolean = v.exactOptional(v.boolean());
+export const OptionalText = v.exactOptional(v.string());
+export const OptionalDateTime = v.exactOptional(DateTime);
+export const OptionalNumber = v.exactOptional(v.number());
+
 export const formatDescriptions = [
   describeFormat(DateTime, '2026-01-15T09:30:00.000Z', { type: 'string', format: 'date-time' }),
   describeFormat(CurrencyCode, 'EUR', { type: 'string', pattern: '^[A-Za-z]{3}$' }),

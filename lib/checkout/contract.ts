@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { purchaseFields } from '../api/documentation/purchases.ts';
 import { Username } from '../api/identifiers.ts';
 import { applicationUsername } from '../api/parameters.ts';
-import { PurchaseRecord } from '../api/purchase-records.ts';
 import { nullableOptional } from '../api/schemas.ts';
+import { PurchaseRecord, purchaseTexts } from '../purchases/purchase-contract.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 const Url = v.pipe(v.string(), v.maxLength(5_000), v.url());
@@ -224,7 +223,7 @@ export const processorDescriptions = [
     offers: ['Its prices.'],
   }),
   describeObject('PurchaseWithOffer', PurchaseWithOffer, 'A purchase with its offer.', {
-    ...purchaseFields,
+    ...purchaseTexts,
     offerId: ['Offer of the purchase, as in the price list.', 'processor_a:prod_premium#price_monthly'],
   }),
   describeObject('CheckoutRequest', CheckoutRequest, 'The offer to sell.', {

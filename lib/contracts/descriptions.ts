@@ -1,8 +1,5 @@
 import { actionDescriptions, actionOperations } from '../actions/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
-import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
-import { receiptDescriptions } from '../api/documentation/receipts.ts';
-import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { enumerationDescriptions } from '../api/enumerations.ts';
 import { errorDescriptions } from '../api/errors.ts';
 import { pagingDescriptions } from '../api/paging.ts';
@@ -17,11 +14,18 @@ import { eventDescriptions, eventOperations } from '../events/contract.ts';
 import { offerDescriptions, offerOperations } from '../offers/contract.ts';
 import { openIapDescriptions, openIapOperations } from '../openiap/contract.ts';
 import { dueDescriptions, dueOperations } from '../problems/contract.ts';
+import { purchaseEndpointDescriptions, purchaseEndpointOperations } from '../purchases/contract.ts';
+import { purchaseDescriptions } from '../purchases/purchase-contract.ts';
+import { timelineDescriptions, timelineOperations } from '../purchases/timeline-contract.ts';
+import { transactionDescriptions, transactionOperations } from '../purchases/transaction-contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { searchDescriptions, searchOperations } from '../search/contract.ts';
 import { statsDescriptions, statsOperations } from '../statistics/contract.ts';
 import { storeDescriptions, storeOperations } from '../stores/contract.ts';
 import { storeRequestDescriptions } from '../stores/store-request-contract.ts';
+import { validationDescriptions, validationOperations } from '../validation/contract.ts';
+import { evidenceDescriptions } from '../validation/evidence-contract.ts';
+import { validationRequestDescriptions } from '../validation/request-contract.ts';
 import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';
 
 /** Descriptions of all schemas of the API. Functions never load them. */
@@ -30,12 +34,16 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...formatDescriptions,
   ...pagingDescriptions,
   ...validationDescriptions,
-  ...receiptDescriptions,
+  ...validationRequestDescriptions,
+  ...evidenceDescriptions,
   ...openIapDescriptions,
   ...customerDescriptions,
   ...customerClaimDescriptions,
   ...entitlementDescriptions,
   ...purchaseDescriptions,
+  ...purchaseEndpointDescriptions,
+  ...timelineDescriptions,
+  ...transactionDescriptions,
   ...actionDescriptions,
   ...refundRequestDescriptions,
   ...storeRequestDescriptions,
@@ -59,7 +67,9 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...customerOperations,
   ...customerClaimOperations,
   ...entitlementOperations,
-  ...purchaseOperations,
+  ...purchaseEndpointOperations,
+  ...timelineOperations,
+  ...transactionOperations,
   ...actionOperations,
   ...refundRequestOperations,
   ...statsOperations,

@@ -1,16 +1,6 @@
 import { actOnPurchase, listPurchaseActions } from '../actions/contract.ts';
 import type { Contract } from '../api/contract.ts';
-import {
-  getPurchase,
-  getPurchaseOwners,
-  getPurchaseTimeline,
-  getRefreshToken,
-  listPurchases,
-  refreshPurchase,
-} from '../api/purchases.ts';
 import { getVersion } from '../api/service.ts';
-import { getTransaction, listTransactions } from '../api/transactions.ts';
-import { validateReceipt } from '../api/validation.ts';
 import {
   changeApp,
   createKey,
@@ -53,6 +43,15 @@ import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } fro
 import { signOffer } from '../offers/contract.ts';
 import { verifyPurchase } from '../openiap/contract.ts';
 import { getDue } from '../problems/contract.ts';
+import {
+  getPurchase,
+  getPurchaseOwners,
+  getRefreshToken,
+  listPurchases,
+  refreshPurchase,
+} from '../purchases/contract.ts';
+import { getPurchaseTimeline } from '../purchases/timeline-contract.ts';
+import { getTransaction, listTransactions } from '../purchases/transaction-contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 import { search } from '../search/contract.ts';
 import {
@@ -67,6 +66,7 @@ import {
   getStatsV2,
 } from '../statistics/contract.ts';
 import { checkStore, listStores, setStore } from '../stores/contract.ts';
+import { validateReceipt } from '../validation/contract.ts';
 import {
   getDelivery,
   getForwards,

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { claimFields, purchaseFields, timelineFieldDescriptions } from '../api/documentation/purchases.ts';
 import { PlatformToken } from '../api/enumerations.ts';
 import { Id, Username } from '../api/identifiers.ts';
 import { NextCursor } from '../api/paging.ts';
 import { applicationUsername, cursorParameters, purchaseId } from '../api/parameters.ts';
-import { PurchaseCollection } from '../api/purchase-records.ts';
 import { DateTime, QueryFlag } from '../api/schemas.ts';
-import { timelineQuery } from '../api/timeline-records.ts';
+import { claimTexts } from '../purchases/contract.ts';
+import { PurchaseCollection, purchaseTexts } from '../purchases/purchase-contract.ts';
+import { timelineQuery, timelineTexts } from '../purchases/timeline-contract.ts';
 import { purchasesText } from './contract.ts';
 
 const params = v.object({ applicationUsername: Username });
@@ -114,16 +114,16 @@ export const mergeCustomer = defineContract({
 export const customerClaimDescriptions = [
   describeObject('CustomerClaim', CustomerClaim, 'A claim of a customer on a purchase.', {
     purchaseId,
-    productId: purchaseFields.productId,
-    platform: purchaseFields.platform,
-    ...claimFields,
+    productId: purchaseTexts.productId,
+    platform: purchaseTexts.platform,
+    ...claimTexts,
   }),
   describeObject('CustomerClaims', CustomerClaims, 'A page of the claims of a customer.', {
     applicationUsername,
     rows: [
       'The claims of the page, by the date of the first claim, newest first. A page can have fewer rows than `limit`.',
     ],
-    nextCursor: timelineFieldDescriptions.nextCursor,
+    nextCursor: timelineTexts.nextCursor,
   }),
   describeObject('PurchaseLink', PurchaseLink, 'The purchase to link to the customer.', {
     purchaseId: ['Purchase id with its platform prefix.', 'store_a:2000000123456789'],

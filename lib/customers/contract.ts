@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { timelineFieldDescriptions } from '../api/documentation/purchases.ts';
 import { PlatformToken, RenewalIntent } from '../api/enumerations.ts';
 import { EntitlementName, Id, Username } from '../api/identifiers.ts';
 import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from '../api/paging.ts';
@@ -14,17 +13,11 @@ import {
   pagingParameters,
   transactionPagingParameters,
 } from '../api/parameters.ts';
-import {
-  OptionalBoolean,
-  OptionalDateTime,
-  OptionalText,
-  PurchaseCollection,
-  PurchaseRecord,
-  TransactionRecord,
-} from '../api/purchase-records.ts';
-import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
-import { timelineQuery, timelineRows } from '../api/timeline-records.ts';
+import { DateTime, emptyAsAbsent, OptionalBoolean, OptionalDateTime, OptionalText, QueryFlag } from '../api/schemas.ts';
 import { EventInfo } from '../events/contract.ts';
+import { PurchaseCollection, PurchaseRecord } from '../purchases/purchase-contract.ts';
+import { timelineQuery, timelineRows, timelineTexts } from '../purchases/timeline-contract.ts';
+import { TransactionRecord } from '../purchases/transaction-contract.ts';
 
 const params = v.object({ applicationUsername: Username });
 
@@ -260,7 +253,7 @@ export const customerDescriptions = [
     transactions: transactionsText,
   }),
   describeObject('CustomerTimeline', CustomerTimeline, 'A page of the history of a customer.', {
-    ...timelineFieldDescriptions,
+    ...timelineTexts,
     applicationUsername,
   }),
 ];

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { PlatformToken, ProductType } from '../api/enumerations.ts';
-import { PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
 import { DateTime } from '../api/schemas.ts';
 import type { StoredCustomer } from '../customer-data/customer-data-table.ts';
 import { CustomerInfo } from '../customers/contract.ts';
@@ -11,9 +10,11 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
+import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { toIsoSeconds, toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import { TransactionRecord } from '../purchases/transaction-contract.ts';
 
 /** Epoch milliseconds at which the row was read. The row with the highest `seq` of a key is the newest. */
 const seq = v.number();

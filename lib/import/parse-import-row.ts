@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { Username } from '../api/identifiers.ts';
 import { DateOrDateTime } from '../api/paging.ts';
-import { PurchaseRow } from '../api/purchase-records.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
 import { type Platform, withoutPlatform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { parsePlatform, toNeutralId } from '../foundation/vocabulary.ts';
+import { PurchaseRow } from '../purchases/purchase-contract.ts';
 import {
   type EvidenceColumn,
   EvidenceFields,

@@ -1,10 +1,10 @@
-import type { PurchaseRow } from '../api/purchase-records.ts';
 import type { DateRange, ListPage } from '../foundation/list-page.ts';
 import { collectRowsThatFit } from '../foundation/response-size.ts';
 import type { Service } from '../foundation/service.ts';
 import { listNotificationsByPurchase } from '../purchases/list-notifications.ts';
 import { listOwnedPurchaseIds, listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isActive } from '../purchases/purchase.ts';
+import type { PurchaseRow } from '../purchases/purchase-contract.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
 import { findListedPurchases, getPurchasePage, type ListedPurchase, listUpdatedPurchaseIds } from './list-tables.ts';
 

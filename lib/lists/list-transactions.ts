@@ -1,10 +1,11 @@
-import type { PurchaseNotification, TransactionRecord } from '../api/purchase-records.ts';
 import type { DateRange, ListPage } from '../foundation/list-page.ts';
 import type { Service } from '../foundation/service.ts';
 import { listNotificationsByPurchase } from '../purchases/list-notifications.ts';
+import type { PurchaseNotification } from '../purchases/purchase-contract.ts';
 import { findPurchases, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
 import { toNotificationRecord, toTransactionRecords } from '../purchases/to-records.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import type { TransactionRecord } from '../purchases/transaction-contract.ts';
 import { getTransactionPage } from './list-tables.ts';
 
 interface TransactionListContext {

@@ -1,6 +1,6 @@
-import type { PurchaseRecord } from '../api/purchase-records.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
+import type { PurchaseRecord } from './purchase-contract.ts';
 import { comparePurchases } from './purchase-rank.ts';
 import { toPurchaseRecord } from './to-records.ts';
 

@@ -1,18 +1,13 @@
 import type { CancelationReason } from '../api/enumerations.ts';
-import type {
-  PurchaseDetails,
-  PurchaseNotification,
-  PurchaseRecord,
-  TransactionRecord,
-} from '../api/purchase-records.ts';
-import type { ValidatorPurchase } from '../api/validation.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import type { Announcement } from './announcement.ts';
 import { isExpired, isSubscription, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
+import type { PurchaseDetails, PurchaseNotification, PurchaseRecord, ValidatorPurchase } from './purchase-contract.ts';
 import { listRefundedAmounts } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
+import type { TransactionRecord } from './transaction-contract.ts';
 
 type LifecycleNotification = Pick<Announcement, 'date' | 'reason'>;
 

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { Id } from '../api/identifiers.ts';
-import { PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
+import { PurchaseDetails } from '../purchases/purchase-contract.ts';
+import { TransactionRecord } from '../purchases/transaction-contract.ts';
 
 export const FoundCustomer = v.strictObject({
   type: v.literal('customer'),

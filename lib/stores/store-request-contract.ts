@@ -11,29 +11,24 @@ const common = {
   isSandbox: v.boolean(),
 };
 
-/** The store withdrew the consent of a parent for the customer. The app ends the child's use. */
-const RescindedConsent = v.strictObject({
+const consentFields = {
   ...common,
-  type: v.literal('consent.rescinded'),
   /** The store account of the customer in the app. */
   appTransactionId: v.string(),
-});
+};
+
+const tokenFields = { ...common, externalPurchaseId: v.string(), tokenCreatedAt: v.exactOptional(DateTime) };
+
+/** The store withdrew the consent of a parent for the customer. The app ends the child's use. */
+const RescindedConsent = v.strictObject({ ...consentFields, type: v.literal('consent.rescinded') });
 
 /** The app must report an external purchase token to the store. */
-const ExternalPurchase = v.strictObject({
-  ...common,
-  type: v.literal('external-purchase.token'),
-  externalPurchaseId: v.string(),
-  tokenCreatedAt: v.exactOptional(DateTime),
-});
+const ExternalPurchase = v.strictObject({ ...tokenFields, type: v.literal('external-purchase.token') });
 
 /** A store's request that only the app can fulfill. */
 export const StoreRequest = v.variant('type', [RescindedConsent, ExternalPurchase]);
 export type StoreRequest = v.InferOutput<typeof StoreRequest>;
 export const storeRequestTypes = ['consent.rescinded', 'external-purchase.token'] as const;
-
-const { type: _consent, ...consentFields } = RescindedConsent.entries;
-const { type: _token, ...tokenFields } = ExternalPurchase.entries;
 
 const AnnouncedConsent = v.strictObject({ ...consentFields, date: DateTime });
 const AnnouncedToken = v.strictObject({ ...tokenFields, date: DateTime });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { ValidateReceiptBody } from '../api/validate-receipt-body.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { ValidateReceiptBody } from './request-contract.ts';
 
 /**
  * Returns the description of the requested product for the event: from the submitted product list, or from the request.

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { ValidateReceiptBody } from '../api/validate-receipt-body.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { ValidationRequest } from '../stores/store.ts';
+import type { ValidateReceiptBody } from './request-contract.ts';
 
 /** Converts the request body into the form for store adapters: without undefined fields and without device data. */
 export function toValidationRequest({

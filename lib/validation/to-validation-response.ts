@@ -1,9 +1,9 @@
-import type { ValidatorPurchase } from '../api/validation.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toValidatorPlatform, type Vocabulary } from '../foundation/vocabulary.ts';
 import { isExpired, isUnpaid, type Purchase } from '../purchases/purchase.ts';
+import type { ValidatorPurchase } from '../purchases/purchase-contract.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { toValidatorPurchase } from '../purchases/to-records.ts';
 import type { ValidationRequest } from '../stores/store.ts';

@@ -4,11 +4,11 @@ import { describeObject, describeOperation } from '../api/describe.ts';
 import { Id, Username } from '../api/identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { webhookPassword } from '../api/parameters.ts';
-import { PurchaseCollection } from '../api/purchase-records.ts';
 import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
 import { EntitlementRecords } from '../entitlements/contract.ts';
 import { Platform } from '../foundation/platform.ts';
 import { parsePlatform } from '../foundation/vocabulary.ts';
+import { PurchaseCollection } from '../purchases/purchase-contract.ts';
 import { storeRequestTypes } from '../stores/store-request-contract.ts';
 
 const PlatformToken = v.pipe(

@@ -1,9 +1,9 @@
-import type { TimelineRecord } from '../api/timeline-records.ts';
 import type { EventRecord } from '../events/event.ts';
 import { toEventExcerpt } from '../events/event-excerpt.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
 import { parseAttemptEventId } from '../foundation/event-id.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import type { TimelineRecord } from '../purchases/timeline-contract.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { getPurchase } from '../../lib/api/purchases.ts';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import { findCachedApp } from '../../lib/apps/app-cache.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../../lib/customers/contract.ts';
@@ -10,7 +8,9 @@ import { ServiceError } from '../../lib/foundation/errors.ts';
 import { parse } from '../../lib/foundation/parse.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { hourMs, secondMs } from '../../lib/foundation/time.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { processValidation } from '../../lib/validation/process-validation.ts';
 import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';

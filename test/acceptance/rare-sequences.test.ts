@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import { type IssuedApiKeys, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { handleBatch } from '../../lib/foundation/handle-batch.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -4,9 +4,6 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
-import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
-import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { addCustomerPurchase, getCustomerClaims } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/customers/contract.ts';
@@ -20,6 +17,10 @@ import {
   listGrants,
   revokeGrant,
 } from '../../lib/entitlements/contract.ts';
+import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/purchases/contract.ts';
+import type { PurchaseRow } from '../../lib/purchases/purchase-contract.ts';
+import type { TimelineRecord } from '../../lib/purchases/timeline-contract.ts';
+import type { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { type DeliveryRecord, listDeliveries, replayDelivery } from '../../lib/webhooks/contract.ts';
 import { type ConsoleRequest, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';

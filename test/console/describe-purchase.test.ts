@@ -6,7 +6,7 @@ import {
   type PurchaseDescription,
 } from '../../console/pages/purchase/describe-purchase.ts';
 import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../lib/api/enumerations.ts';
-import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
+import type { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const iso = (text: string): string => `${text}T12:00:00.000Z`;

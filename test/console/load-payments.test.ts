@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadPaymentsFromEnd, loadPaymentsFromStart } from '../../console/pages/purchase/load-payments.ts';
-import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
+import type { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 
 /** Payments with the numbers from 1 as ids, oldest first. */
 const createPayments = (count: number): TransactionRecord[] =>

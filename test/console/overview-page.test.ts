@@ -4,10 +4,10 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { type BreakdownRow, getMrr, getStatsBreakdown } from '../../lib/statistics/contract.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { toHistory } from '../../console/pages/purchase/to-history.ts';
-import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
+import type { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 
 /** A payment of one purchase of an order, and its refund. */
 const buildPayment = (purchaseId: string): TransactionRecord => ({

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Contract, isForSecretKeyOnly } from '../../lib/api/contract.ts';
-import { getRefreshToken } from '../../lib/api/purchases.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
@@ -11,6 +10,7 @@ import { listEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { toKey } from '../../lib/foundation/keys.ts';
 import type { Item } from '../../lib/foundation/table.ts';
+import { getRefreshToken } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';
 import {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { listPurchases } from '../../lib/api/purchases.ts';
 import type { ApiKeyLevel } from '../../lib/apps/app.ts';
 import {
   type CreatedKey,
@@ -13,6 +12,7 @@ import { contracts } from '../../lib/contracts/index.ts';
 import { listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

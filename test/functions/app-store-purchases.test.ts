@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getTransaction } from '../../lib/api/transactions.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { listOwnedPurchaseIds } from '../../lib/purchases/owned-purchase-table.ts';
+import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { search } from '../../lib/search/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Context } from 'aws-lambda';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import { getEvent, listEvents } from '../../lib/events/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { buildProxyEvent } from '../../testing/proxy-event.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { type Platform, withPlatform } from '../../lib/foundation/platform.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addPeriod } from '../../emulator/calendar.ts';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { purchasePartition } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { type DailyStat, getMrr, getStats } from '../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
-import { listPurchases } from '../../lib/api/purchases.ts';
 import * as api from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';

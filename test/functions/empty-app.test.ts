@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { listPurchases } from '../../lib/api/purchases.ts';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { listCustomers } from '../../lib/customers/contract.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

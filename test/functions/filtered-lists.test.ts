@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import { storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { listCustomers } from '../../lib/customers/contract.ts';
@@ -8,6 +7,7 @@ import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { search } from '../../lib/search/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';

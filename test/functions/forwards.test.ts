@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { getDelivery, getForwards, listDeliveries, setForwards } from '../../lib/webhooks/contract.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getRefreshToken } from '../../lib/api/purchases.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { getRefreshToken } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getTransaction } from '../../lib/api/transactions.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';

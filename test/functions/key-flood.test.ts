@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { countBucketWrites, type Flood, listKeyFloods } from '../../bench/flood-requests.ts';
 import { type Meter, startMeter } from '../../bench/units/meter.ts';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import { type IssuedApiKeys, setRequestLimit } from '../../lib/apps/manage-apps.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import { minRequestsPerSecond } from '../../lib/apps/request-limits.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw } from '../../lib/events/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { listPurchases } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';

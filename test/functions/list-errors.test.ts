@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
@@ -12,6 +10,9 @@ import {
   listCustomers,
 } from '../../lib/customers/contract.ts';
 import { listEvents, searchEvents } from '../../lib/events/contract.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
+import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
 import {
   getChurn,

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getPurchase, listPurchases } from '../../lib/api/purchases.ts';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
+import { getPurchase, listPurchases } from '../../lib/purchases/contract.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { listPurchases } from '../../lib/api/purchases.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

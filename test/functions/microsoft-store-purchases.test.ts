@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
-import { listTransactions } from '../../lib/api/transactions.ts';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { parseKeyTimestamp, purchaseKey } from '../../lib/foundation/keys.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { checkStoreKeys } from '../../lib/health/check-store-keys.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

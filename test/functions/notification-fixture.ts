@@ -1,6 +1,6 @@
-import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationServer, startNotificationServer } from '../../testing/notification-server.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import { storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { type Platform, withPlatform } from '../../lib/foundation/platform.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

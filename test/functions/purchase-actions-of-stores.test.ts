@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { actOnPurchase } from '../../lib/actions/contract.ts';
-import { refreshPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { refreshPurchase } from '../../lib/purchases/contract.ts';
 import { listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

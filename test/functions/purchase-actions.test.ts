@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { findPurchase, listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

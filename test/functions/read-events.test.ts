@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import { setReadEvents } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase, refreshPurchase } from '../../lib/api/purchases.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { getPurchase, refreshPurchase } from '../../lib/purchases/contract.ts';
 import { loadPurchase } from '../../lib/purchases/purchase-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, type IssuedApiKeys, setRefundPolicy } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import {
   answerRefundRequest,
   getRefundRequest,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import { hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { bucketSizes, countRejection, reportSize } from '../../lib/apps/rejection-limiter.ts';
@@ -10,6 +9,7 @@ import { listEvents } from '../../lib/events/contract.ts';
 import { listEvents as listStoredEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import {
   buildBasicAuth,
   type CallOptions,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { repeatWebhook } from '../../lib/webhooks/contract.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';

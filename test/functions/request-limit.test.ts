@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import {
@@ -12,6 +11,7 @@ import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { type CallResult, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

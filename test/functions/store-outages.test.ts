@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { PurchaseRow } from '../../lib/api/purchase-records.ts';
-import { listPurchases } from '../../lib/api/purchases.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
+import type { PurchaseRow } from '../../lib/purchases/purchase-contract.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

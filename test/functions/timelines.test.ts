@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchaseOwners, getPurchaseTimeline, refreshPurchase } from '../../lib/api/purchases.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { getCustomerPurchases, getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
+import { getPurchaseOwners, refreshPurchase } from '../../lib/purchases/contract.ts';
+import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

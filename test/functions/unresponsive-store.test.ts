@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { handler as sweep } from '../../functions/workers/enqueue-due-items.ts';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import {
@@ -13,6 +12,7 @@ import {
 import { searchEvents } from '../../lib/events/contract.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
@@ -7,6 +6,7 @@ import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallResult, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { listPurchases } from '../../lib/api/purchases.ts';
 import { getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { listPurchases } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

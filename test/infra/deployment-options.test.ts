@@ -4,10 +4,10 @@ import * as v from 'valibot';
 import { getStackName, isProduction, readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
 import { ErrorBody } from '../../lib/api/errors.ts';
-import { validateReceipt } from '../../lib/api/validation.ts';
 import { indexes } from '../../lib/foundation/keys.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
+import { validateReceipt } from '../../lib/validation/contract.ts';
 import { listHeadings, readDocument, readSection } from '../../testing/documents.ts';
 import { everyOption, type StackId } from '../../testing/stack-options.ts';
 import {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Id } from '../../../lib/api/identifiers.ts';
-import { PurchaseNotification } from '../../../lib/api/purchase-records.ts';
-import { getPurchase, getPurchaseOwners, PurchaseClaim } from '../../../lib/api/purchases.ts';
+import { getPurchase, getPurchaseOwners, PurchaseClaim } from '../../../lib/purchases/contract.ts';
+import { PurchaseNotification } from '../../../lib/purchases/purchase-contract.ts';
 import { PurchaseDetailsRow } from '../rows.ts';
 import { defineTool, limitRows, OmittedRows } from '../tool.ts';
 

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { Id, Username } from '../../../lib/api/identifiers.ts';
-import { getPurchaseTimeline } from '../../../lib/api/purchases.ts';
+import { getCustomerTimeline } from '../../../lib/customers/contract.ts';
+import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import {
+  getPurchaseTimeline,
   TimelineClaim,
   TimelineEvent,
   TimelineNotification,
   TimelinePayment,
-} from '../../../lib/api/timeline-records.ts';
-import { getCustomerTimeline } from '../../../lib/customers/contract.ts';
-import { ServiceError } from '../../../lib/foundation/errors.ts';
-import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
+} from '../../../lib/purchases/timeline-contract.ts';
 import { TransactionRow } from '../rows.ts';
 import { Cursor, defineTool, maxRows, NextCursor } from '../tool.ts';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
-import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
+import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { useApi, useLoad } from '../../api/use-api.ts';

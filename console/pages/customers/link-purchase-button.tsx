@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { getNow } from '../../clock.ts';

@@ -1,4 +1,4 @@
-import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
+import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { describeOwnership } from '../purchase/describe-ownership.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
 import { Button } from '../../components/button.tsx';
 import type { CsvColumn } from '../../components/csv.ts';
 import { CsvButton } from '../../components/csv-button.tsx';

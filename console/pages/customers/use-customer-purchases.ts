@@ -1,4 +1,4 @@
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { validateReceipt } from '../../../lib/api/validation.ts';
+import type { validateReceipt } from '../../../lib/validation/contract.ts';
 import { apiError } from '../../api/api-error.ts';
 import { callApi, defineEndpoint, type EndpointRequest } from '../../api/client.ts';
 import { buy, type EmulatorOrder, type EmulatorReceipt, type EmulatorState } from '../../api/emulator.ts';

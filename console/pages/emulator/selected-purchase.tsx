@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
-import type { getPurchase } from '../../../lib/api/purchases.ts';
+import type { getPurchase } from '../../../lib/purchases/contract.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
 import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
 import { isApiError } from '../../api/api-error.ts';
 import { defineEndpoint } from '../../api/client.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { PurchaseAction } from '../../../lib/actions/contract.ts';
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { announceResult } from '../../components/announcer.tsx';

@@ -1,5 +1,5 @@
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { getPurchaseOwners } from '../../../lib/api/purchases.ts';
+import type { getPurchaseOwners } from '../../../lib/purchases/contract.ts';
 import { formatDate } from '../../format.ts';
 
 export type Owners = ContractResponse<typeof getPurchaseOwners>;

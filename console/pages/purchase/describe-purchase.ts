@@ -3,8 +3,8 @@ import type {
   PurchaseDetails,
   PurchaseNotification,
   PurchaseRecord,
-  TransactionRecord,
-} from '../../../lib/api/purchase-records.ts';
+} from '../../../lib/purchases/purchase-contract.ts';
+import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
 import { formatDate, formatMoney, formatPlatform } from '../../format.ts';
 
 /** A purchase of a customer, which does not list the owners, or a single purchase with them. */

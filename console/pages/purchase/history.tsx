@@ -1,4 +1,4 @@
-import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
+import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import type { CursorPage } from '../../api/cursor-pages.ts';
 import { useAutomaticPages, useCursorPages } from '../../api/use-cursor-pages.ts';
 import { Button } from '../../components/button.tsx';

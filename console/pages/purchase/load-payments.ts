@@ -1,4 +1,4 @@
-import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
 
 /** Payments that a page shows, and the maximum of one request. */
 export const maxPayments = 1_000;

@@ -1,5 +1,5 @@
 import type { PurchaseAction } from '../../../lib/actions/contract.ts';
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';

@@ -1,14 +1,14 @@
 import type { actOnPurchase, listPurchaseActions } from '../../../lib/actions/contract.ts';
+import type { addCustomerPurchase, getCustomerClaims } from '../../../lib/customers/claim-contract.ts';
+import type { getCustomerTimeline, getCustomerTransactions } from '../../../lib/customers/contract.ts';
 import type {
   getPurchase,
   getPurchaseOwners,
-  getPurchaseTimeline,
   listPurchases,
   refreshPurchase,
-} from '../../../lib/api/purchases.ts';
-import type { listTransactions } from '../../../lib/api/transactions.ts';
-import type { addCustomerPurchase, getCustomerClaims } from '../../../lib/customers/claim-contract.ts';
-import type { getCustomerTimeline, getCustomerTransactions } from '../../../lib/customers/contract.ts';
+} from '../../../lib/purchases/contract.ts';
+import type { getPurchaseTimeline } from '../../../lib/purchases/timeline-contract.ts';
+import type { listTransactions } from '../../../lib/purchases/transaction-contract.ts';
 import type { search } from '../../../lib/search/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 

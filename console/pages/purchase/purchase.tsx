@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
-import type { getPurchaseTimeline } from '../../../lib/api/purchases.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
+import type { getPurchaseTimeline } from '../../../lib/purchases/timeline-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { type Loaded, useAction, useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';

@@ -1,4 +1,5 @@
-import type { PurchaseDetails, TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
+import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { useApi } from '../../api/use-api.ts';

@@ -1,5 +1,6 @@
-import type { PurchaseNotification, TransactionRecord } from '../../../lib/api/purchase-records.ts';
-import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
+import type { PurchaseNotification } from '../../../lib/purchases/purchase-contract.ts';
+import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
+import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
 import { formatDate, formatMoney, formatProductId } from '../../format.ts';
 import { describeEventType } from '../event-types.ts';
 import { describeNotification } from '../store-notification-types.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
 import { type Column, type CursorPaging, DataTable } from '../../components/data-table.tsx';
 import { Badge, CopyId, DateTime, Money, None, Platform, shorten, type Tone } from '../../components/values.tsx';
 import { formatMoney, formatProductId } from '../../format.ts';

@@ -1,4 +1,4 @@
-import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { type LoadPage, useCursorPage } from '../../api/use-cursor-page.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPurchase } from '../../../../lib/api/purchases.ts';
 import { getApp, type IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
 import { getService } from '../../../../lib/foundation/container.ts';
+import { getPurchase } from '../../../../lib/purchases/contract.ts';
 import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';
 import { pollNotifications } from '../../../../lib/store-notifications/recover-notifications.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
-import { ValidateReceiptBody } from '../../../lib/api/validate-receipt-body.ts';
+import { ValidateReceiptBody } from '../../../lib/validation/request-contract.ts';
 
 const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store' } };
 const parseUsername = (additionalData: unknown) =>

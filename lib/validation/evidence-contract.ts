@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { describeObject, describeValue } from '../describe.ts';
+import { describeObject, describeValue } from '../api/describe.ts';
 
 const text = v.string();
 const optionalText = v.exactOptional(text);
@@ -20,6 +20,7 @@ const payment = {
 };
 const library = { adapter: v.exactOptional(v.picklist(['processor_a', 'stripe'])), accessToken: text };
 
+// @__NO_SIDE_EFFECTS__
 const variant = <const T extends string, const E extends v.ObjectEntries>(type: T, members: E) =>
   v.looseObject({ type: v.literal(type), ...members });
 
@@ -56,6 +57,7 @@ export const ReceiptTransaction = v.variant('type', [
   AccessTokenBrand,
 ]);
 
+// @__NO_SIDE_EFFECTS__
 const type = <const T extends string>(value: T) => [`The constant \`${value}\`.`, value] as [string, T];
 
 const classicFields = {
@@ -109,7 +111,7 @@ const libraryFields = {
 
 const brand = 'The same with the brand token, so the response has brand tokens.';
 
-export const receiptDescriptions = [
+export const evidenceDescriptions = [
   describeObject('AppStoreReceipt', AppStoreReceipt, 'Receipt of the app from StoreKit 1 (store_a).', {
     type: type('ios-store'),
     ...classicFields,
