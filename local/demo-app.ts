@@ -5,7 +5,7 @@ import type { App } from '../lib/apps/app.ts';
 import { findApp, findWebhookSender, setStoreSettings, updateApp } from '../lib/apps/app-table.ts';
 import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createCipher } from '../lib/foundation/cipher.ts';
-import { createService } from '../lib/foundation/container.ts';
+import { createServiceRecord } from '../lib/foundation/container.ts';
 import { parse } from '../lib/foundation/parse.ts';
 import { Platform, platformTokens } from '../lib/foundation/platform.ts';
 import type { Service } from '../lib/foundation/service.ts';
@@ -53,7 +53,7 @@ const demoSettings: Partial<Readonly<Record<Platform, object>>> = {
 /** Creates the demo app unless it exists, and connects it to every emulated store, if there are any. */
 export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKeys): Promise<DemoApp> {
   const { masterKey, emulator, now } = options;
-  const service = createService({
+  const service = createServiceRecord({
     now,
     table: createTableClient(options.table),
     cipher: createCipher(async () => masterKey, now),

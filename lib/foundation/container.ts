@@ -18,7 +18,7 @@ setConnectionAttemptTimeout();
  */
 export const getService = once((): Service => {
   const now = (): EpochMillis => Date.now();
-  return createService({
+  return createServiceRecord({
     now,
     table: createTableClient(requireVariable('TABLE_NAME'), clientOptions()),
     cipher: createCipher(() => fetchMasterSecret(requireVariable('MASTER_KEY_ID')), now),
@@ -27,7 +27,7 @@ export const getService = once((): Service => {
 });
 
 /** Creates a service record over a table. Its queues and settings are those of the environment. */
-export const createService = (parts: Pick<Service, 'now' | 'table' | 'cipher' | 'emulator'>): Service => ({
+export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'cipher' | 'emulator'>): Service => ({
   ...parts,
   eventRetentionDays: parseRetentionDays(process.env),
   postWebhook: createPostWebhook(parts.emulator, process.env),
