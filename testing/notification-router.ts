@@ -71,7 +71,7 @@ export async function startNotificationRouter(
       await Promise.all(accepted);
     },
     async poll(appName) {
-      await pollNotifications(routerService, () => hourMs, [await getApp(routerService, appName)]);
+      await pollNotifications(routerService, [await getApp(routerService, appName)], () => hourMs);
     },
     take(appName) {
       const taken = queue.filter((notification) => notification.appName === appName);

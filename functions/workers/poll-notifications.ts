@@ -1,6 +1,9 @@
 import type { Context } from 'aws-lambda';
+import { listApps } from '../../lib/apps/app-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { pollNotifications } from '../../lib/store-notifications/recover-notifications.ts';
 
-export const handler = async (_event: unknown, context: Context): Promise<void> =>
-  await pollNotifications(getService(), () => context.getRemainingTimeInMillis());
+export const handler = async (_event: unknown, context: Context): Promise<void> => {
+  const service = getService();
+  await pollNotifications(service, await listApps(service), () => context.getRemainingTimeInMillis());
+};

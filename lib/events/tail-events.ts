@@ -1,4 +1,4 @@
-import type { Service } from '../foundation/service.ts';
+import { perContainer, type Service } from '../foundation/service.ts';
 import { type EpochMillis, hourMs, minuteMs } from '../foundation/time.ts';
 import type { EventRecord } from './event.ts';
 import { findEvents, listEventIdsSince, listEvents } from './event-table.ts';
@@ -38,17 +38,16 @@ interface TailOptions {
    * searched.
    */
   readonly onSearchLimit?: (searched: number) => void;
-  /** Number of events that a read of the search returns. Default: 1,000. */
-  readonly searchPageSize?: number;
-  /** Maximum number of searched events. Default: 20,000. */
-  readonly maxSearched?: number;
 }
+
+/** Bounds of the search for the newest matches: events of one read, and in total. */
+export const searchBounds = perContainer(() => ({ pageSize: 1_000, maxSearched: 20_000 }));
 
 /** Creates a tail that starts with the events since `startdate`, or with the newest `limit` ones that match. */
 export function createEventTail(
   service: Service,
   appName: string,
-  { startdate, limit, follow, matches, onSearchLimit, searchPageSize = 1_000, maxSearched = 20_000 }: TailOptions,
+  { startdate, limit, follow, matches, onSearchLimit }: TailOptions,
 ): EventTail {
   const startedAt = service.now();
   /** Dates of the returned events by id, as far as they can be read again. */
@@ -73,6 +72,7 @@ export function createEventTail(
     return returnOnce(matches ? await searchNewest(matches) : await listEvents(service, appName, { limit, skip: 0 }));
   };
   const searchNewest = async (isMatch: (event: EventRecord) => boolean): Promise<EventRecord[]> => {
+    const { pageSize, maxSearched } = searchBounds(service);
     const searched = new Set<string>();
     const found: EventRecord[] = [];
     for (let range = {}; found.length < limit; ) {
@@ -80,7 +80,7 @@ export function createEventTail(
         onSearchLimit?.(searched.size);
         break;
       }
-      const page = await listEvents(service, appName, { ...range, limit: searchPageSize, skip: 0 });
+      const page = await listEvents(service, appName, { ...range, limit: pageSize, skip: 0 });
       const unsearched = page.filter(({ eventId }) => !searched.has(eventId));
       const oldest = unsearched.at(-1);
       if (!oldest) break;

@@ -3,7 +3,7 @@ import { createEventRecorder, type EventRecorder } from '../events/event-recorde
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { storeNames } from '../foundation/platform.ts';
-import type { Service } from '../foundation/service.ts';
+import { perContainer, type Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { unavailableError } from '../foundation/unavailable-error.ts';
 import { selectErasedNames } from '../purchases/erased-name-table.ts';
@@ -23,9 +23,10 @@ export interface ImportContext {
   /** Called for each call of a store. */
   readonly onStoreCall: () => void;
   readonly service: Service;
-  /** Default: the adapter of the store. */
-  readonly openStore?: LoadStore;
 }
+
+/** Loads the adapters. A test replaces it. */
+export const rowStores = perContainer((): { load: LoadStore } => ({ load: loadStore }));
 
 /**
  * Imports a row: queries the store, records the purchases and claims them for the customers. Idempotent, and safe to
@@ -37,7 +38,7 @@ export interface ImportContext {
  * erased, and `ConnectionFailed` if the store does not return an amount. Returns whether the table changed.
  */
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
-  const { app, isUnannounced, onStoreCall, service, openStore = loadStore } = context;
+  const { app, isUnannounced, onStoreCall, service } = context;
   const { platform, usernames } = row;
   await rejectErasedUsers(service, app.name, usernames);
   const recorder = createEventRecorder({ type: 'purchase.imported', date: service.now() });
@@ -45,7 +46,7 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
     onStoreCall();
     recorder.addExternalCall(call);
   };
-  const store = await openStore(platform);
+  const store = await rowStores(service).load(platform);
   const storeContext = {
     ...(await createStoreContext(app.name, platform, { recorder: { addExternalCall }, service })),
     requiresAmounts: true,

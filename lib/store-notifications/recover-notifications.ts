@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import { listApps } from '../apps/app-table.ts';
 import { getApp } from '../apps/manage-apps.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
@@ -32,25 +31,25 @@ const pushPlatforms = new Set<Platform>(notificationEndpoints.map(({ platform })
 
 /**
  * Enqueues the notifications that a store failed to deliver and that are not handled. Records one event for each app
- * and store with such notifications. Default: all apps.
+ * and store with such notifications.
  */
 export async function recoverUndelivered(
   service: Service,
+  apps: readonly App[],
   remainingMs: () => number,
-  apps?: readonly App[],
 ): Promise<void> {
   const pushed = platforms.filter((platform) => pushPlatforms.has(platform));
-  await recoverForApps(service, pushed, { remainingMs, apps: apps ?? (await listApps(service)) });
+  await recoverForApps(service, pushed, { remainingMs, apps });
 }
 
-/** Enqueues the notifications of the stores that do not push them. Default: of all apps. */
+/** Enqueues the notifications of the stores that do not push them. */
 export async function pollNotifications(
   service: Service,
+  apps: readonly App[],
   remainingMs: () => number,
-  apps?: readonly App[],
 ): Promise<void> {
   const polled = platforms.filter((platform) => !pushPlatforms.has(platform));
-  await recoverForApps(service, polled, { remainingMs, apps: apps ?? (await listApps(service)) });
+  await recoverForApps(service, polled, { remainingMs, apps });
 }
 
 /** Number of notifications that are processed concurrently. */

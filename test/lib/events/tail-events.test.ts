@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { EventRecord } from '../../../lib/events/event.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { saveEvent } from '../../../lib/events/event-table.ts';
-import { createEventTail } from '../../../lib/events/tail-events.ts';
+import { createEventTail, searchBounds } from '../../../lib/events/tail-events.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import { createService } from '../../../testing/create-service.ts';
@@ -42,7 +42,9 @@ describe('createEventTail', () => {
     const others = Array.from({ length: 110 }, (_, index) => createEvent(startDate - secondMs - (index % 30)));
     await Promise.all(others.map((event) => saveEvent(service, appName, event)));
     const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
-    const tail = createEventTail(service, appName, { limit: 2, follow: false, matches, searchPageSize: 100 });
+    const searching = { ...service, container: {} };
+    Object.assign(searchBounds(searching), { pageSize: 100 });
+    const tail = createEventTail(searching, appName, { limit: 2, follow: false, matches });
     expect((await tail.poll()).map(({ eventId }) => eventId)).toEqual(matching.slice(1));
   });
 
@@ -56,11 +58,11 @@ describe('createEventTail', () => {
       limit: 1,
       follow: false,
       matches: () => false,
-      searchPageSize: 10,
-      maxSearched: 50,
       onSearchLimit: (count: number) => limits.push(count),
     };
-    const tail = createEventTail(service, appName, options);
+    const searching = { ...service, container: {} };
+    Object.assign(searchBounds(searching), { pageSize: 10, maxSearched: 50 });
+    const tail = createEventTail(searching, appName, options);
     expect(await tail.poll()).toEqual([]);
     // Each page repeats the last event of the page before: others can have its millisecond.
     expect(limits).toEqual([55]);

@@ -4,7 +4,7 @@ import { listEventsByTags } from '../../../lib/events/event-table.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import { importRow } from '../../../lib/import/import-row.ts';
+import { importRow, rowStores } from '../../../lib/import/import-row.ts';
 import { type ImportRow, parseImportRow } from '../../../lib/import/parse-import-row.ts';
 import { addErasedNames, selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
@@ -55,13 +55,13 @@ async function runImport(
     return { ...validation, ...validate };
   };
   const store = { platform: 'store_a', validate: validateReceipt, refresh };
-  const openStore = async () => store as unknown as Store;
+  const importService = { ...service, container: {} };
+  rowStores(importService).load = async () => store as unknown as Store;
   return await importRow(row, line, {
     app: await getApp(getService(), appName),
     isUnannounced: true,
     onStoreCall: () => {},
-    service,
-    openStore,
+    service: importService,
   });
 }
 

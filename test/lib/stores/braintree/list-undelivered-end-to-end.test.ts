@@ -40,7 +40,7 @@ describe('recoverUndelivered (Braintree)', () => {
 
     const app = await getApp(getService(), appName);
     for (let run = 0; run < 2; run++) {
-      await recoverUndelivered(getService(), () => 900_000, [app]);
+      await recoverUndelivered(getService(), [app], () => 900_000);
       await queues.drain();
     }
     const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
@@ -69,7 +69,7 @@ describe('recoverUndelivered (Braintree)', () => {
     await service.callControl(`/purchases/${id}/refund`, { amountMicros: 4_000_000 });
 
     const app = await getApp(getService(), keys.appName);
-    await recoverUndelivered(getService(), () => 900_000, [app]);
+    await recoverUndelivered(getService(), [app], () => 900_000);
     await queues.drain();
     const { body: purchase } = await callEndpoint(getPurchase, {
       headers: buildBasicAuth(keys.appName, keys.secretKey),
@@ -100,7 +100,7 @@ describe('recoverUndelivered (Braintree)', () => {
       sent.push(...(messages as readonly QueuedNotification[]));
     };
     const recover = async () =>
-      await recoverUndelivered({ ...getService(), notificationQueue: { send } }, () => 900_000, [app]);
+      await recoverUndelivered({ ...getService(), notificationQueue: { send } }, [app], () => 900_000);
     await recover();
     isDown = false;
     await recover();

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 /** Polls the store notifications of one app and processes them. */
 async function pollFor({ appName }: IssuedApiKeys): Promise<void> {
-  await pollNotifications(getService(), () => 280_000, [await getApp(getService(), appName)]);
+  await pollNotifications(getService(), [await getApp(getService(), appName)], () => 280_000);
   await queues.drain();
 }
 
