@@ -22,7 +22,8 @@ export const benchFigures = async (): Promise<BenchResult> =>
     await loadLists(appName, { products, hasFigures: true });
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
-    const { getChurn, getConversion, getLtv, getMrr, getRetention } = await import('../lib/statistics/contract.ts');
+    const { getChurn, getMrr } = await import('../lib/statistics/mrr-contract.ts');
+    const { getConversion, getLtv, getRetention } = await import('../lib/statistics/cohort-contract.ts');
     const range = { startdate: toDay(Date.now() - 364 * dayMs), enddate: toDay(Date.now()) };
     const rows = [];
     for (const contract of [getMrr, getChurn, getRetention, getLtv, getConversion]) {

@@ -2,7 +2,8 @@ import type { getApp } from '../../lib/apps/contract.ts';
 import type { listCustomers } from '../../lib/customers/contract.ts';
 import type { getEvent, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import type { getDue } from '../../lib/problems/contract.ts';
-import type { getStats, getStatsBreakdown } from '../../lib/statistics/contract.ts';
+import type { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
+import type { getStats } from '../../lib/statistics/contract.ts';
 import type { listStores } from '../../lib/stores/contract.ts';
 import { defineEndpoint } from './client.ts';
 

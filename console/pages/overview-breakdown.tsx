@@ -1,4 +1,4 @@
-import type { BreakdownGroup, StatsInterval } from '../../lib/statistics/contract.ts';
+import type { BreakdownGroup, StatsInterval } from '../../lib/statistics/breakdown-contract.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
 import { useNow } from '../clock.ts';

@@ -1,4 +1,4 @@
-import type { BreakdownRow, StatsInterval } from '../../lib/statistics/contract.ts';
+import type { BreakdownRow, StatsInterval } from '../../lib/statistics/breakdown-contract.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
 import { usePolling } from '../api/use-polling.ts';

@@ -1,4 +1,4 @@
-import type { BreakdownRow, StatsInterval } from '../../lib/statistics/contract.ts';
+import type { BreakdownRow, StatsInterval } from '../../lib/statistics/breakdown-contract.ts';
 import { formatDay } from '../format.ts';
 
 /** Periods of the overview. Days are in UTC, like the statistics. */

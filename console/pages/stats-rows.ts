@@ -1,4 +1,4 @@
-import type { BreakdownRow } from '../../lib/statistics/contract.ts';
+import type { BreakdownRow } from '../../lib/statistics/breakdown-contract.ts';
 import { formatNumber, formatPercent, formatUsd } from '../format.ts';
 
 type Rows = readonly BreakdownRow[];

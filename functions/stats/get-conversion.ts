@@ -1,5 +1,5 @@
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { getConversion } from '../../lib/statistics/contract.ts';
+import { getConversion } from '../../lib/statistics/cohort-contract.ts';
 import { getCohortFigures } from '../../lib/statistics/get-figures.ts';
 import { buildConversionCohorts } from '../../lib/statistics/to-cohorts.ts';
 

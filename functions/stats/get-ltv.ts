@@ -1,5 +1,5 @@
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { getLtv } from '../../lib/statistics/contract.ts';
+import { getLtv } from '../../lib/statistics/cohort-contract.ts';
 import { getCohortFigures } from '../../lib/statistics/get-figures.ts';
 import { buildLtvCohorts } from '../../lib/statistics/to-cohorts.ts';
 

@@ -1,5 +1,5 @@
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { getStatsBreakdown } from '../../lib/statistics/contract.ts';
+import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { readBreakdown } from '../../lib/statistics/read-breakdown.ts';
 import { parseStatsRange } from '../../lib/statistics/stats-range.ts';
 

@@ -20,7 +20,11 @@ import { timelineDescriptions, timelineOperations } from '../purchases/timeline-
 import { transactionDescriptions, transactionOperations } from '../purchases/transaction-contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { searchDescriptions, searchOperations } from '../search/contract.ts';
+import { breakdownDescriptions, breakdownOperations } from '../statistics/breakdown-contract.ts';
+import { cohortDescriptions, cohortOperations } from '../statistics/cohort-contract.ts';
 import { statsDescriptions, statsOperations } from '../statistics/contract.ts';
+import { figuresDescriptions } from '../statistics/figures-contract.ts';
+import { mrrDescriptions, mrrOperations } from '../statistics/mrr-contract.ts';
 import { storeDescriptions, storeOperations } from '../stores/contract.ts';
 import { storeRequestDescriptions } from '../stores/store-request-contract.ts';
 import { validationDescriptions, validationOperations } from '../validation/contract.ts';
@@ -48,6 +52,10 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...refundRequestDescriptions,
   ...storeRequestDescriptions,
   ...statsDescriptions,
+  ...breakdownDescriptions,
+  ...figuresDescriptions,
+  ...mrrDescriptions,
+  ...cohortDescriptions,
   ...eventDescriptions,
   ...webhookDescriptions,
   ...processorDescriptions,
@@ -73,6 +81,9 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...actionOperations,
   ...refundRequestOperations,
   ...statsOperations,
+  ...breakdownOperations,
+  ...mrrOperations,
+  ...cohortOperations,
   ...eventOperations,
   ...webhookOperations,
   ...processorOperations,

@@ -54,17 +54,10 @@ import { getPurchaseTimeline } from '../purchases/timeline-contract.ts';
 import { getTransaction, listTransactions } from '../purchases/transaction-contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 import { search } from '../search/contract.ts';
-import {
-  getAppStats,
-  getChurn,
-  getConversion,
-  getLtv,
-  getMrr,
-  getRetention,
-  getStats,
-  getStatsBreakdown,
-  getStatsV2,
-} from '../statistics/contract.ts';
+import { getStatsBreakdown } from '../statistics/breakdown-contract.ts';
+import { getConversion, getLtv, getRetention } from '../statistics/cohort-contract.ts';
+import { getAppStats, getStats, getStatsV2 } from '../statistics/contract.ts';
+import { getChurn, getMrr } from '../statistics/mrr-contract.ts';
 import { checkStore, listStores, setStore } from '../stores/contract.ts';
 import { validateReceipt } from '../validation/contract.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Platform } from '../foundation/platform.ts';
-import type { FiguresAmount, ProceedsSource } from './contract.ts';
 import type { Counts } from './counts.ts';
+import type { FiguresAmount, ProceedsSource } from './figures-contract.ts';
 
 /** The value of a dimension that figures belong to. Empty for the whole app. */
 export interface FigureSegment {

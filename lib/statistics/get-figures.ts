@@ -1,11 +1,13 @@
 import { addDays, addMonths } from '../foundation/calendar.ts';
 import type { Service } from '../foundation/service.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
-import type { CohortInterval, FiguresAmount, FiguresDimension, StatsInterval } from './contract.ts';
+import type { StatsInterval } from './breakdown-contract.ts';
+import type { CohortInterval } from './cohort-contract.ts';
 import { listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { maxCohortPeriods, movementNames } from './figure-names.ts';
 import { type FigureSums, sumCounts, summarizePayments } from './figure-sums.ts';
+import type { FiguresAmount, FiguresDimension } from './figures-contract.ts';
 import { planReads } from './plan-reads.ts';
 import { readFigures } from './read-figures.ts';
 import { parseStatsRange } from './stats-range.ts';

@@ -1,5 +1,5 @@
 import { addDays, addMonths, listMonths } from '../foundation/calendar.ts';
-import type { StatsInterval } from './contract.ts';
+import type { StatsInterval } from './breakdown-contract.ts';
 import type { FigureRange } from './read-figures.ts';
 
 interface Interval {

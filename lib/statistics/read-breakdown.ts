@@ -5,7 +5,7 @@ import type { Product } from '../foundation/keys.ts';
 import { platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
-import type { BreakdownGroup, StatsDimension, StatsInterval } from './contract.ts';
+import type { BreakdownGroup, StatsDimension, StatsInterval } from './breakdown-contract.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { type Counts, indexByPeriod } from './counts.ts';
 import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';

@@ -7,11 +7,10 @@ import { ServiceError } from '../foundation/errors.ts';
 import type { Product } from '../foundation/keys.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import type { FiguresDimension } from './contract.ts';
-import type { CounterQuery } from './counter-table.ts';
-import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
+import { type CounterQuery, listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
+import type { FiguresDimension } from './figures-contract.ts';
 
 /** First and last day or month, both included. */
 type Range = readonly [first: string, last: string];

@@ -1,6 +1,6 @@
 import { addDays, listDays } from '../foundation/calendar.ts';
 import type { Platform } from '../foundation/platform.ts';
-import type { BreakdownRow, StatsInterval } from './contract.ts';
+import type { BreakdownRow, StatsInterval } from './breakdown-contract.ts';
 import type { ProductSum } from './count-product.ts';
 import { addCounts, type Counts } from './counts.ts';
 import { toRate } from './figure-sums.ts';

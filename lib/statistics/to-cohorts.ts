@@ -1,11 +1,12 @@
 import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { addDays, addMonths, listDays } from '../foundation/calendar.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import type { CohortInterval, ConversionCohort, LtvCohort, RetentionCohort } from './cohort-contract.ts';
 import { getCheckTime, getCohortStart } from './cohort-periods.ts';
-import type { CohortInterval, ConversionCohort, FiguresAmount, LtvCohort, RetentionCohort } from './contract.ts';
 import { type Counts, listHourCounts } from './counts.ts';
 import { buildCohortPrefix, maxCohortPeriods } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
+import type { FiguresAmount } from './figures-contract.ts';
 import { roundToCents } from './to-stats.ts';
 
 export interface CohortContext {

@@ -1,8 +1,9 @@
 import { addDays, listDays, listMonths } from '../foundation/calendar.ts';
-import type { ChurnRow, FiguresAmount, MrrRow } from './contract.ts';
 import type { Counts } from './counts.ts';
 import type { Movement } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
+import type { FiguresAmount } from './figures-contract.ts';
+import type { ChurnRow, MrrRow } from './mrr-contract.ts';
 import { roundToCents } from './to-stats.ts';
 
 interface Interval {

@@ -11,15 +11,12 @@ import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import {
   type ConversionCohort,
-  getChurn,
   getConversion,
-  getMrr,
   getRetention,
-  getStats,
-  type MonthlyStat,
-  type MrrRow,
   type RetentionCohort,
-} from '../../lib/statistics/contract.ts';
+} from '../../lib/statistics/cohort-contract.ts';
+import { getStats, type MonthlyStat } from '../../lib/statistics/contract.ts';
+import { getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';

@@ -14,7 +14,7 @@ import { dayMs, hourMs, secondMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { type BreakdownGroup, getStatsBreakdown } from '../../lib/statistics/contract.ts';
+import { type BreakdownGroup, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import type { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { startAnnouncementLedgers } from '../../testing/announcement-ledgers.ts';

@@ -6,15 +6,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import {
-  getChurn,
   getConversion,
   getLtv,
-  getMrr,
   getRetention,
   type LtvCohort,
-  type MrrRow,
   type RetentionCohort,
-} from '../../lib/statistics/contract.ts';
+} from '../../lib/statistics/cohort-contract.ts';
+import { getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

@@ -8,7 +8,7 @@ import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { search } from '../../lib/search/contract.ts';
-import { getStatsBreakdown } from '../../lib/statistics/contract.ts';
+import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 

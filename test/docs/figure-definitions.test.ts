@@ -4,16 +4,13 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import {
-  type ChurnRow,
-  getChurn,
   getConversion,
   getLtv,
-  getMrr,
   getRetention,
   type LtvCohort,
-  type MrrRow,
   type RetentionCohort,
-} from '../../lib/statistics/contract.ts';
+} from '../../lib/statistics/cohort-contract.ts';
+import { type ChurnRow, getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCommissionRates } from '../../lib/apps/contract.ts';
 import { type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { getMrr } from '../../lib/statistics/contract.ts';
+import { getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

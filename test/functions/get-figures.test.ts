@@ -4,17 +4,10 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
-import {
-  type ChurnRow,
-  getChurn,
-  getConversion,
-  getLtv,
-  getMrr,
-  getRetention,
-  getStats,
-  getStatsBreakdown,
-  type MrrRow,
-} from '../../lib/statistics/contract.ts';
+import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
+import { getConversion, getLtv, getRetention } from '../../lib/statistics/cohort-contract.ts';
+import { getStats } from '../../lib/statistics/contract.ts';
+import { type ChurnRow, getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';

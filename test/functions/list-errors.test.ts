@@ -14,16 +14,10 @@ import { listPurchases } from '../../lib/purchases/contract.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
-import {
-  getChurn,
-  getConversion,
-  getLtv,
-  getMrr,
-  getRetention,
-  getStats,
-  getStatsBreakdown,
-  getStatsV2,
-} from '../../lib/statistics/contract.ts';
+import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
+import { getConversion, getLtv, getRetention } from '../../lib/statistics/cohort-contract.ts';
+import { getStats, getStatsV2 } from '../../lib/statistics/contract.ts';
+import { getChurn, getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { listDeliveries } from '../../lib/webhooks/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';

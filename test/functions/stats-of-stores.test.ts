@@ -5,7 +5,7 @@ import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { type BreakdownGroup, getStatsBreakdown } from '../../lib/statistics/contract.ts';
+import { type BreakdownGroup, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';

@@ -4,24 +4,17 @@ import { PagingInformation } from '../../../lib/api/paging.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import { Platform } from '../../../lib/foundation/platform.ts';
+import { BreakdownRow, getStatsBreakdown, StatsInterval } from '../../../lib/statistics/breakdown-contract.ts';
 import {
-  BreakdownRow,
-  ChurnRow,
   ConversionCohort,
-  FiguresAmount,
-  FiguresDimension,
-  getChurn,
   getConversion,
   getLtv,
-  getMrr,
   getRetention,
-  getStatsBreakdown,
   LtvCohort,
-  MrrRow,
-  ProceedsSource,
   RetentionCohort,
-  StatsInterval,
-} from '../../../lib/statistics/contract.ts';
+} from '../../../lib/statistics/cohort-contract.ts';
+import { FiguresAmount, FiguresDimension, ProceedsSource } from '../../../lib/statistics/figures-contract.ts';
+import { ChurnRow, getChurn, getMrr, MrrRow } from '../../../lib/statistics/mrr-contract.ts';
 import type { ApiReader } from '../api-reader.ts';
 import { flattenGroups } from '../flatten-groups.ts';
 import { Day, defineTool, OmittedRows } from '../tool.ts';

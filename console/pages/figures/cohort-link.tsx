@@ -1,4 +1,4 @@
-import type { CohortInterval } from '../../../lib/statistics/contract.ts';
+import type { CohortInterval } from '../../../lib/statistics/cohort-contract.ts';
 import { formatDay } from '../../format.ts';
 import { toCohortName } from './cohort-view.ts';
 import { getCohortEnd } from './filters.ts';

@@ -1,4 +1,4 @@
-import type { CohortInterval } from '../../../lib/statistics/contract.ts';
+import type { CohortInterval } from '../../../lib/statistics/cohort-contract.ts';
 import { useNow } from '../../clock.ts';
 import { formatNumber } from '../../format.ts';
 import type { PageProps } from '../page.ts';

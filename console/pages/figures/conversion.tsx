@@ -1,4 +1,4 @@
-import type { ConversionCohort } from '../../../lib/statistics/contract.ts';
+import type { ConversionCohort } from '../../../lib/statistics/cohort-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Chart } from '../../components/chart.tsx';
 import { Columns, Section } from '../../components/layout.tsx';

@@ -1,4 +1,5 @@
-import type { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/statistics/contract.ts';
+import type { getConversion, getLtv, getRetention } from '../../../lib/statistics/cohort-contract.ts';
+import type { getChurn, getMrr } from '../../../lib/statistics/mrr-contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
 export const figuresEndpoints = {

@@ -1,4 +1,4 @@
-import type { FiguresDimension, ProceedsSource } from '../../../lib/statistics/contract.ts';
+import type { FiguresDimension, ProceedsSource } from '../../../lib/statistics/figures-contract.ts';
 import type { Loaded } from '../../api/use-api.ts';
 import type { FiguresFilters } from './filters.ts';
 import { type Segment, toSegmentKey } from './segments.ts';

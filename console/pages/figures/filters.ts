@@ -1,4 +1,5 @@
-import type { CohortInterval, StatsInterval } from '../../../lib/statistics/contract.ts';
+import type { StatsInterval } from '../../../lib/statistics/breakdown-contract.ts';
+import type { CohortInterval } from '../../../lib/statistics/cohort-contract.ts';
 import { showsSandbox, toSandboxQuery } from '../../sandbox.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { addDays, addMonths, choosePeriod, countDays, type Period, type Range } from '../periods.ts';

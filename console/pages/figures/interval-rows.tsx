@@ -1,4 +1,4 @@
-import type { StatsInterval } from '../../../lib/statistics/contract.ts';
+import type { StatsInterval } from '../../../lib/statistics/breakdown-contract.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/layout.tsx';
 import { EmptyState } from '../../components/notice.tsx';

@@ -1,4 +1,4 @@
-import type { CohortInterval, LtvCohort } from '../../../lib/statistics/contract.ts';
+import type { CohortInterval, LtvCohort } from '../../../lib/statistics/cohort-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Chart } from '../../components/chart.tsx';
 import { HeatMap } from '../../components/heat-map.tsx';

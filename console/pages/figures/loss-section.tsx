@@ -1,4 +1,4 @@
-import type { RetentionCohort } from '../../../lib/statistics/contract.ts';
+import type { RetentionCohort } from '../../../lib/statistics/cohort-contract.ts';
 import { SelectField } from '../../components/fields.tsx';
 import { Section } from '../../components/layout.tsx';
 import { formatNumber, formatPercent } from '../../format.ts';

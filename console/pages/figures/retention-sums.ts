@@ -1,4 +1,4 @@
-import type { RetentionCohort } from '../../../lib/statistics/contract.ts';
+import type { RetentionCohort } from '../../../lib/statistics/cohort-contract.ts';
 
 interface PeriodSums {
   /** Subscriptions of the cohorts whose period has ended. */

@@ -1,4 +1,4 @@
-import type { RetentionCohort } from '../../../lib/statistics/contract.ts';
+import type { RetentionCohort } from '../../../lib/statistics/cohort-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Chart } from '../../components/chart.tsx';
 import { HeatMap, type HeatRow } from '../../components/heat-map.tsx';

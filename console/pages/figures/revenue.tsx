@@ -1,4 +1,4 @@
-import type { MrrRow } from '../../../lib/statistics/contract.ts';
+import type { MrrRow } from '../../../lib/statistics/mrr-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../clock.ts';
 import { Chart } from '../../components/chart.tsx';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { BreakdownRow } from '../../../lib/statistics/contract.ts';
+import type { BreakdownRow } from '../../../lib/statistics/breakdown-contract.ts';
 import { startApplicationServer } from '../../../testing/application-server.ts';
 import { buildBasicAuth } from '../../../testing/call.ts';
 import { letSettingsTakeEffect } from '../../../testing/call-local.ts';

@@ -14,14 +14,10 @@ import type { Table } from '../../../lib/foundation/table.ts';
 import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import type {
-  ChurnRow,
-  ConversionCohort,
-  LtvCohort,
-  MrrRow,
-  RetentionCohort,
-} from '../../../lib/statistics/contract.ts';
-import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/statistics/contract.ts';
+import type { ConversionCohort, LtvCohort, RetentionCohort } from '../../../lib/statistics/cohort-contract.ts';
+import { getConversion, getLtv, getRetention } from '../../../lib/statistics/cohort-contract.ts';
+import type { ChurnRow, MrrRow } from '../../../lib/statistics/mrr-contract.ts';
+import { getChurn, getMrr } from '../../../lib/statistics/mrr-contract.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
 import { createExportService } from '../../../testing/export-service.ts';
 import { createObservation, createTransaction } from '../../../testing/given.ts';

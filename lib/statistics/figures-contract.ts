@@ -1,0 +1,106 @@
+import * as v from 'valibot';
+import { describeValue } from '../api/describe.ts';
+import { EntitlementName } from '../api/identifiers.ts';
+import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
+import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
+import { emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
+import { Platform } from '../foundation/platform.ts';
+import { statsCommon } from './contract.ts';
+
+export const figureCommon = {
+  ...statsCommon,
+  aliases: [],
+  isLongRunning: true,
+  permissions: [],
+} as const;
+
+/** Dimension of figures. */
+export const FiguresDimension = v.picklist(['none', 'platform', 'product', 'country', 'entitlement']);
+export type FiguresDimension = v.InferOutput<typeof FiguresDimension>;
+
+/** Amounts of figures: before refunds, after refunds, or after refunds, commission and tax. */
+export const FiguresAmount = v.picklist(['before_refunds', 'after_refunds', 'proceeds']);
+export type FiguresAmount = v.InferOutput<typeof FiguresAmount>;
+
+/**
+ * Source of proceeds: reported by the store, computed with a table of rates, or both. `estimated` is `table` without
+ * the tax of a payment.
+ */
+export const ProceedsSource = v.picklist(['store', 'table', 'estimated', 'mixed']);
+export type ProceedsSource = v.InferOutput<typeof ProceedsSource>;
+
+export const figureQuery = {
+  startdate: emptyAsAbsent(QueryDay),
+  enddate: emptyAsAbsent(QueryDay),
+  by: emptyAsAbsent(FiguresDimension),
+  amount: emptyAsAbsent(FiguresAmount),
+  sandbox: QueryFlag,
+  ...pagingQuery,
+};
+
+export const figureHead = {
+  by: FiguresDimension,
+  amount: FiguresAmount,
+  /** Present with `amount=proceeds`, unless there are no payments. */
+  proceedsSource: v.exactOptional(ProceedsSource),
+  /** Part of the payments whose currency has no rate: the amounts in US dollars lack them. */
+  unconvertedShare: v.number(),
+  /** The page of products, with `by=product`. `limit` can be less than requested. */
+  products: v.exactOptional(PagingInformation),
+};
+
+/** Value of the dimension. */
+export const figureSegment = {
+  platform: v.exactOptional(Platform),
+  productId: v.exactOptional(v.string()),
+  /** ISO 3166-1 code of two letters. `ZZ` if the store does not report the country. */
+  country: v.exactOptional(v.string()),
+  entitlement: v.exactOptional(EntitlementName),
+  unconvertedShare: v.number(),
+};
+
+export const headTexts = {
+  by: ['The dimension.'],
+  amount: ['The amounts.'],
+  proceedsSource: ['Source of the proceeds. Present with `amount=proceeds`, unless there are no payments.'],
+  unconvertedShare: [
+    'Part of the payments whose currency has no exchange rate. Amounts in US dollars lack them.',
+    0.02,
+    'decimal',
+  ],
+  products: ['The page of products. Present with `by=product`; `limit` can be less than requested.'],
+  groups: ['One group for each value of the dimension. Absent with `by=none`.'],
+} as const;
+
+export const segmentTexts = {
+  platform: ['The platform. Present with `by=platform` and `by=product`.'],
+  productId: ['The product with its platform prefix. Present with `by=product`.', 'store_a:premium'],
+  country: ['ISO 3166-1 code of two letters; `ZZ` if unknown. Present with `by=country`.', 'DE'],
+  entitlement: ['The entitlement. Present with `by=entitlement`.', 'premium'],
+  unconvertedShare: ['Part of the payments whose currency has no exchange rate.', 0.02, 'decimal'],
+} as const;
+
+export const figureParameters = {
+  ...dayRange,
+  ...pagingParameters,
+  by: ['Dimension of the groups. The default is `none`.', 'product'],
+  amount: ['Amounts of the figures. The default is `after_refunds`.', 'after_refunds'],
+  sandbox: sandboxOnly,
+} as const;
+export const figureRange = 'The default range is the last 12 months. The guide "Figures" has the definitions.';
+
+export const figuresDescriptions = [
+  describeValue('FiguresDimension', FiguresDimension, 'Dimension of figures.', 'product'),
+  describeValue(
+    'FiguresAmount',
+    FiguresAmount,
+    'Amounts of figures. `proceeds` are after refunds, and after commission and tax of the store.',
+    'after_refunds',
+  ),
+  describeValue(
+    'ProceedsSource',
+    ProceedsSource,
+    'Source of proceeds: reported by the store, computed with a table of rates (`estimated` if the tax of a payment is unknown), or both.',
+    'table',
+  ),
+];

@@ -1,0 +1,152 @@
+import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
+import { describeObject, describeOperation } from '../api/describe.ts';
+import { emptyAsAbsent } from '../api/schemas.ts';
+import { StatsInterval } from './breakdown-contract.ts';
+import {
+  figureCommon,
+  figureHead,
+  figureParameters,
+  figureQuery,
+  figureRange,
+  figureSegment,
+  headTexts,
+  segmentTexts,
+} from './figures-contract.ts';
+
+const intervalQuery = v.object({ ...figureQuery, interval: emptyAsAbsent(StatsInterval) });
+
+/** Changes of the monthly recurring revenue in an interval, in US dollars. All are positive. */
+const MrrMovement = v.strictObject({
+  new: v.number(),
+  expansion: v.number(),
+  contraction: v.number(),
+  churned: v.number(),
+  reactivated: v.number(),
+});
+
+export const MrrRow = v.strictObject({
+  /** First day of the interval within the range (`YYYY-MM-DD`). */
+  date: v.string(),
+  /** At the end of the interval, or now. */
+  mrrUSD: v.number(),
+  arrUSD: v.number(),
+  movement: MrrMovement,
+  /** Part of the paying subscriptions at the end of the interval whose currency has no rate. */
+  unconvertedShare: v.number(),
+});
+export type MrrRow = v.InferOutput<typeof MrrRow>;
+const MrrGroup = v.strictObject({ ...figureSegment, rows: v.array(MrrRow) });
+
+const Mrr = v.strictObject({
+  interval: StatsInterval,
+  ...figureHead,
+  rows: v.array(MrrRow),
+  /** One group for each value of the dimension. Absent with `by=none`. */
+  groups: v.exactOptional(v.array(MrrGroup)),
+});
+
+export const getMrr = defineContract({
+  ...figureCommon,
+  id: 'get-mrr',
+  summary: 'Get monthly and annual recurring revenue, and its movement',
+  path: '/v3/stats/mrr',
+  query: intervalQuery,
+  response: Mrr,
+});
+
+export const ChurnRow = v.strictObject({
+  date: v.string(),
+  /** Paying subscriptions at the start of the interval. */
+  activeAtStart: v.number(),
+  churned: v.number(),
+  /** `churned` divided by `activeAtStart`; 0 without active subscriptions. */
+  churnRate: v.number(),
+  churnedMrrUSD: v.number(),
+  revenueChurnRate: v.number(),
+  voluntary: v.number(),
+  /** Subscriptions whose payment failed. */
+  involuntary: v.number(),
+  /** Part of the paying subscriptions at the start of the interval whose currency has no rate. */
+  unconvertedShare: v.number(),
+});
+export type ChurnRow = v.InferOutput<typeof ChurnRow>;
+const ChurnGroup = v.strictObject({ ...figureSegment, rows: v.array(ChurnRow) });
+
+const Churn = v.strictObject({
+  interval: StatsInterval,
+  ...figureHead,
+  rows: v.array(ChurnRow),
+  groups: v.exactOptional(v.array(ChurnGroup)),
+});
+
+export const getChurn = defineContract({
+  ...figureCommon,
+  id: 'get-churn',
+  summary: 'Get churn of subscriptions and of recurring revenue',
+  path: '/v3/stats/churn',
+  query: intervalQuery,
+  response: Churn,
+});
+
+const dateField = ['First day of the interval within the range, `YYYY-MM-DD`.', '2026-01-01'] as const;
+const intervalParameter = {
+  interval: ['Length of the intervals. The default is `month`.', 'month'],
+} as const;
+
+export const mrrDescriptions = [
+  describeObject('MrrMovement', MrrMovement, 'Changes of the monthly recurring revenue. All are positive.', {
+    new: ['Subscriptions that paid for the first time, in US dollars.', 120.5, 'decimal'],
+    expansion: ['Increases of paying subscriptions, in US dollars.', 12.25, 'decimal'],
+    contraction: ['Decreases of paying subscriptions, in US dollars.', 4.5, 'decimal'],
+    churned: ['Subscriptions that ended, in US dollars.', 30.25, 'decimal'],
+    reactivated: ['Subscriptions that paid again after their end, in US dollars.', 9.75, 'decimal'],
+  }),
+  describeObject('MrrRow', MrrRow, 'Recurring revenue of an interval.', {
+    date: dateField,
+    mrrUSD: ['Monthly recurring revenue at the end of the interval, or now, in US dollars.', 1520.4, 'decimal'],
+    arrUSD: ['Annual recurring revenue: twelve times the monthly one.', 18244.8, 'decimal'],
+    movement: ['Changes in the interval.'],
+    unconvertedShare: ['Part of the paying subscriptions whose currency has no exchange rate.', 0.02, 'decimal'],
+  }),
+  describeObject('MrrGroup', MrrGroup, 'Recurring revenue of one value of the dimension.', {
+    ...segmentTexts,
+    rows: ['One row for each interval of the range, earliest first.'],
+  }),
+  describeObject('Mrr', Mrr, 'Recurring revenue by interval.', {
+    ...headTexts,
+    interval: ['Length of the intervals.'],
+    rows: ['One row for each interval of the range that has started, earliest first.'],
+  }),
+  describeObject('ChurnRow', ChurnRow, 'Churn of an interval.', {
+    date: dateField,
+    activeAtStart: ['Paying subscriptions at the start of the interval.', 200],
+    churned: ['Subscriptions that ended in the interval.', 10],
+    churnRate: ['`churned` divided by `activeAtStart`.', 0.05, 'decimal'],
+    churnedMrrUSD: ['Monthly recurring revenue of the subscriptions that ended.', 99.9, 'decimal'],
+    revenueChurnRate: ['`churnedMrrUSD` divided by the recurring revenue at the start.', 0.065, 'decimal'],
+    voluntary: ['Ended subscriptions without a failed payment.', 8],
+    involuntary: ['Ended subscriptions whose payment failed.', 2],
+    unconvertedShare: ['Part of the paying subscriptions whose currency has no exchange rate.', 0.02, 'decimal'],
+  }),
+  describeObject('ChurnGroup', ChurnGroup, 'Churn of one value of the dimension.', {
+    ...segmentTexts,
+    rows: ['One row for each interval of the range, earliest first.'],
+  }),
+  describeObject('Churn', Churn, 'Churn by interval.', {
+    ...headTexts,
+    interval: ['Length of the intervals.'],
+    rows: ['One row for each interval of the range that has started, earliest first.'],
+  }),
+];
+
+export const mrrOperations = [
+  describeOperation(getMrr, {
+    description: `Returns monthly and annual recurring revenue with its movement. ${figureRange}`,
+    query: { ...figureParameters, ...intervalParameter },
+  }),
+  describeOperation(getChurn, {
+    description: `Returns the churn of subscriptions and of recurring revenue. ${figureRange}`,
+    query: { ...figureParameters, ...intervalParameter },
+  }),
+];
