@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import * as v from 'valibot';
+import type { SourcedCommissionRate } from '../lib/apps/commission-rate-contract.ts';
 import { listCommissionRates } from '../lib/apps/commission-rates.ts';
-import type { SourcedCommissionRate } from '../lib/apps/contract.ts';
 import { getApp, setCommissionRates } from '../lib/apps/manage-apps.ts';
 import { parse } from '../lib/foundation/parse.ts';
 import { type CommandResult, printResult } from './command-result.ts';

@@ -1,4 +1,4 @@
-import { createKey } from '../../lib/apps/contract.ts';
+import { createKey } from '../../lib/apps/api-key-contract.ts';
 import { createApiKey } from '../../lib/apps/manage-apps.ts';
 import { toApiKeyRecord } from '../../lib/apps/to-api-key-record.ts';
 import { dayMs } from '../../lib/foundation/time.ts';

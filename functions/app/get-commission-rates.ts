@@ -1,5 +1,5 @@
+import { getCommissionRates } from '../../lib/apps/commission-rate-contract.ts';
 import { listCommissionRates } from '../../lib/apps/commission-rates.ts';
-import { getCommissionRates } from '../../lib/apps/contract.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 

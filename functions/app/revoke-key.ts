@@ -1,4 +1,4 @@
-import { revokeKey } from '../../lib/apps/contract.ts';
+import { revokeKey } from '../../lib/apps/api-key-contract.ts';
 import { revokeApiKey } from '../../lib/apps/manage-apps.ts';
 import { toApiKeyRecord } from '../../lib/apps/to-api-key-record.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

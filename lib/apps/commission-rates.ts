@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { CommissionRate, type SourcedCommissionRate } from './contract.ts';
+import { CommissionRate, type SourcedCommissionRate } from './commission-rate-contract.ts';
 
 /** Every request reads the item of the app, so the rates in it are small. */
 const maxRates = 60;

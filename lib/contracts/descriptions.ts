@@ -5,6 +5,9 @@ import { errorDescriptions } from '../api/errors.ts';
 import { pagingDescriptions } from '../api/paging.ts';
 import { formatDescriptions } from '../api/schemas.ts';
 import { serviceDescriptions, serviceOperations } from '../api/service.ts';
+import { apiKeyDescriptions, apiKeyOperations } from '../apps/api-key-contract.ts';
+import { catalogueDescriptions, catalogueOperations } from '../apps/catalogue-contract.ts';
+import { commissionRateDescriptions, commissionRateOperations } from '../apps/commission-rate-contract.ts';
 import { appDescriptions, appOperations } from '../apps/contract.ts';
 import { processorDescriptions, processorOperations } from '../checkout/contract.ts';
 import { customerClaimDescriptions, customerClaimOperations } from '../customers/claim-contract.ts';
@@ -61,6 +64,9 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...processorDescriptions,
   ...offerDescriptions,
   ...appDescriptions,
+  ...apiKeyDescriptions,
+  ...catalogueDescriptions,
+  ...commissionRateDescriptions,
   ...storeDescriptions,
   ...serviceDescriptions,
   ...errorDescriptions,
@@ -89,6 +95,9 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...processorOperations,
   ...offerOperations,
   ...appOperations,
+  ...apiKeyOperations,
+  ...catalogueOperations,
+  ...commissionRateOperations,
   ...storeOperations,
   ...serviceOperations,
   ...searchOperations,

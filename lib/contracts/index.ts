@@ -1,17 +1,10 @@
 import { actOnPurchase, listPurchaseActions } from '../actions/contract.ts';
 import type { Contract } from '../api/contract.ts';
 import { getVersion } from '../api/service.ts';
-import {
-  changeApp,
-  createKey,
-  getApp,
-  getCatalogue,
-  getCommissionRates,
-  listKeys,
-  revokeKey,
-  setCatalogue,
-  setWebhook,
-} from '../apps/contract.ts';
+import { createKey, listKeys, revokeKey } from '../apps/api-key-contract.ts';
+import { getCatalogue, setCatalogue } from '../apps/catalogue-contract.ts';
+import { getCommissionRates } from '../apps/commission-rate-contract.ts';
+import { changeApp, getApp, setWebhook } from '../apps/contract.ts';
 import {
   changePlan,
   createCheckout,

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
-import type { CataloguePreview } from '../apps/contract.ts';
+import type { CataloguePreview } from '../apps/catalogue-contract.ts';
 import type { Service } from '../foundation/service.ts';
 import { getPurchasePage } from '../lists/list-tables.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';

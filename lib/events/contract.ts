@@ -5,7 +5,7 @@ import { TagType } from '../api/enumerations.ts';
 import { Id } from '../api/identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
-import { RequestKey } from '../apps/contract.ts';
+import { RequestKey } from '../apps/api-key-contract.ts';
 
 const Rows = v.array(v.looseObject({}));
 

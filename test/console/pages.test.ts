@@ -6,7 +6,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
-import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/apps/contract.ts';
+import { createKey, listKeys } from '../../lib/apps/api-key-contract.ts';
+import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/customers/contract.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';

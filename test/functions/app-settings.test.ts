@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createKey, listKeys, revokeKey } from '../../lib/apps/api-key-contract.ts';
 import { findApp, findStoreSettings } from '../../lib/apps/app-table.ts';
-import { changeApp, createKey, getApp, listKeys, revokeKey, setWebhook } from '../../lib/apps/contract.ts';
+import { changeApp, getApp, setWebhook } from '../../lib/apps/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getCommissionRates } from '../../lib/apps/contract.ts';
+import { getCommissionRates } from '../../lib/apps/commission-rate-contract.ts';
 import { type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';

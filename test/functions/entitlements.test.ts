@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getApp, getCatalogue, setCatalogue } from '../../lib/apps/contract.ts';
+import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import {
   createApiKey,
   type IssuedApiKeys,

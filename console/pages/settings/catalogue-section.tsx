@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { CataloguePreview } from '../../../lib/apps/contract.ts';
+import type { CataloguePreview } from '../../../lib/apps/catalogue-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/use-api.ts';
 import { announceResult } from '../../components/announcer.tsx';

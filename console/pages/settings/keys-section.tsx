@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { listKeys } from '../../../lib/apps/contract.ts';
+import type { listKeys } from '../../../lib/apps/api-key-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction, useApi } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';

@@ -1,12 +1,6 @@
-import type {
-  changeApp,
-  createKey,
-  getCatalogue,
-  listKeys,
-  revokeKey,
-  setCatalogue,
-  setWebhook,
-} from '../../../lib/apps/contract.ts';
+import type { createKey, listKeys, revokeKey } from '../../../lib/apps/api-key-contract.ts';
+import type { getCatalogue, setCatalogue } from '../../../lib/apps/catalogue-contract.ts';
+import type { changeApp, setWebhook } from '../../../lib/apps/contract.ts';
 import type { setStore } from '../../../lib/stores/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
