@@ -204,11 +204,12 @@ function listNamedFiles(file: string, source: string, known: ReadonlySet<string>
 function listHandlers(file: string, source: string, known: ReadonlySet<string>): string[] {
   if (!/^test(ing)?\//.test(file)) return [];
   const handlers = [...known].filter((path) => /^functions\/(?!workers\/)/.test(path));
-  return [...source.matchAll(/import\s*{([^}]+)}\s*from\s*'([^']*lib\/api\/[^']+)'/g)].flatMap(
-    ([, names = '', path = '']) =>
-      normalize(join(dirname(file), path)) === contractList
-        ? handlers
-        : handlers.filter((handler) => names.split(/\W+/).includes(toCamelCase(parse(handler).name))),
+  return [
+    ...source.matchAll(/import\s*{([^}]+)}\s*from\s*'([^']*lib\/(?:contracts\/index|[\w-]+\/[\w-]*contract)\.ts)'/g),
+  ].flatMap(([, names = '', path = '']) =>
+    normalize(join(dirname(file), path)) === contractList
+      ? handlers
+      : handlers.filter((handler) => names.split(/\W+/).includes(toCamelCase(parse(handler).name))),
   );
 }
 
