@@ -1,8 +1,7 @@
 import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
 import { createEntitlementToken } from '../../lib/entitlements/contract.ts';
 import { readEntitlements } from '../../lib/entitlements/read-entitlements.ts';
-import { signEntitlementToken } from '../../lib/entitlements/sign-token.ts';
-import { createTokenKeys } from '../../lib/entitlements/token-key.ts';
+import { createTokenKeys, signEntitlementToken } from '../../lib/entitlements/token-key.ts';
 import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
