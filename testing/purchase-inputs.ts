@@ -1,6 +1,6 @@
 import { dayMs } from '../lib/foundation/time.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
-import type { RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
+import type { RecordPurchaseInput } from '../lib/purchases/prepare-update.ts';
 import { createObservation, startDate } from './given.ts';
 
 /** A validation at `startDate`, by a customer if a username is passed. */

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { strategies } from '../lib/apps/strategy.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { dayMs, hourMs } from '../lib/foundation/time.ts';
+import type { RecordPurchaseInput } from '../lib/purchases/prepare-update.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
-import { type RecordPurchaseInput, recordPurchase } from '../lib/purchases/record-purchase.ts';
+import { recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { createTransaction } from './given.ts';
 
 /** The customers of the histories. Each claims purchases of the others. */

@@ -1,21 +1,12 @@
 import { channel } from 'node:diagnostics_channel';
-import { findCachedApp, findCachedCatalogue } from '../apps/app-cache.ts';
-import type { Catalogue } from '../apps/catalogue.ts';
-import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import type { AppExchangeRates } from '../money/app-exchange-rates.ts';
-import { attachUsdRates } from '../money/attach-usd-rates.ts';
-import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
 import { findFirstPayment } from './add-payment-figures.ts';
 import { omitErasedNames } from './erased-names.ts';
-import type { EncryptedObservation, PurchaseState } from './merge.ts';
-import type { Observation } from './observation.ts';
-import { listRepresentativePurchases } from './owned-purchase-table.ts';
 import { registerPayer } from './payer-table.ts';
 import type { Payer } from './payment-figures.ts';
-import { isUnpaid } from './purchase.ts';
+import { type PrepareUpdate, prepareUpdates, type RecordPurchaseInput } from './prepare-update.ts';
 import {
   computePurchaseChange,
   isCheckOnly,
@@ -24,7 +15,6 @@ import {
   type StoredPurchase,
 } from './purchase-change.ts';
 import {
-  encryptRefreshToken,
   findStoredPurchase,
   isPartHandled,
   loadPurchase,
@@ -33,28 +23,7 @@ import {
   savePurchaseCheck,
   shareClaim,
 } from './purchase-table.ts';
-import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 import type { NotificationPart } from './stored-purchase.ts';
-
-/** An update of a purchase as adapters and API clients deliver it. */
-export type RecordPurchaseInput = Omit<
-  PurchaseUpdate,
-  | 'observation'
-  | 'replacedPurchase'
-  | 'relatedPurchase'
-  | 'groupPurchases'
-  | 'catalogue'
-  | 'unverifiedHours'
-  | 'commissionRates'
-  | 'restatedState'
-  | 'payer'
-> & {
-  readonly observation?: Observation;
-  /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
-  readonly notificationPart?: NotificationPart;
-  /** Whether the payments are converted again, and their figures computed again with the rates of today. */
-  readonly restates?: true;
-};
 
 export interface RecordPurchaseResult {
   /** The purchase after the update. */
@@ -74,10 +43,6 @@ const sharingAttempt = 3;
  * about 10 s.
  */
 const validationAttempts = 20;
-
-type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours' | 'commissionRates'> & {
-  readonly exchangeRates?: AppExchangeRates;
-};
 
 /** A message of `purchaseChanges`. */
 export interface PublishedChange {
@@ -113,84 +78,94 @@ async function applyUpdate(
   service: Service,
   appName: string,
   purchaseId: string,
-  { observation, notificationPart: part, restates, ...update }: RecordPurchaseInput,
+  { notificationPart: part, ...update }: RecordPurchaseInput,
 ): Promise<RecordPurchaseResult | undefined> {
-  const encrypted = observation && (await encryptRefreshToken(service, appName, observation));
-  const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
-  const { exchangeRates: appRates, ...rules } = needsRules ? await findRules(service, appName) : {};
-  const { catalogue } = rules;
-  const prepareUpdate = async (before: StoredPurchase | undefined): Promise<PurchaseUpdate> => {
-    const replacedPurchase =
-      isFirstPayment(before) && observation?.replacedPurchaseId
-        ? await loadPurchase(service, appName, observation.replacedPurchaseId)
-        : undefined;
-    const relatedPurchase =
-      isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
-        ? await loadPurchase(service, appName, observation.relatedPurchaseId)
-        : undefined;
-    const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
-    const groupPurchases =
-      isFirstPayment(before) && !replacedPurchase && username !== undefined && canResubscribe(observation, catalogue)
-        ? selectPurchasesOfGroup(
-            observation.purchase,
-            await listRepresentativePurchases(service, appName, username, 'subscriptions'),
-            catalogue,
-          )
-        : undefined;
-    return {
-      ...update,
-      ...rules,
-      ...(encrypted && { observation: await convertAmounts(service, encrypted, { before, appRates }) }),
-      ...(restates && before && { restatedState: await convertState(service, before.state, appRates) }),
-      ...(replacedPurchase && { replacedPurchase }),
-      ...(relatedPurchase && { relatedPurchase }),
-      ...(groupPurchases && { groupPurchases }),
-    };
-  };
+  const { trigger, claim, now } = update;
+  const prepare = await prepareUpdates(service, appName, update);
+  const context: UpdateContext = { appName, purchaseId, now, part, prepare };
+  const changesRarely = (trigger === 'validation' || trigger === 'refresh') && !part;
   return await retryOnConflict(
     async (attempt) => {
-      const { claim } = update;
       // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
-      if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
-        await shareClaim(service, appName, purchaseId, claim, update.now);
-      }
-      // Most validations and refreshes change nothing, so one read suffices for them.
-      const isCheckedOnce = (update.trigger === 'validation' || update.trigger === 'refresh') && !part;
-      const [found, isHandled] = await Promise.all([
-        isCheckedOnce ? findStoredPurchase(service, appName, purchaseId) : loadPurchase(service, appName, purchaseId),
-        part && needsMarkerRead(part, attempt) && isPartHandled(service, appName, purchaseId, part),
-      ]);
-      if (isHandled) return found && { stored: found };
-      const foundUpdate = await prepareUpdate(found);
-      const foundDraft = computePurchaseChange(found, foundUpdate);
-      // The update of a check depends on the purchase item only, which is read as one, and is conditional on its
-      // version.
-      const isCheck =
-        foundDraft !== undefined && isCheckOnly(foundDraft) && findUnregisteredPayer(foundDraft) === undefined;
-      const isLoadedAgain = isCheckedOnce && found !== undefined && foundDraft !== undefined && !isCheck;
-      const before = isLoadedAgain ? await loadPurchase(service, appName, purchaseId, found) : found;
-      const purchaseUpdate = isLoadedAgain ? await prepareUpdate(before) : foundUpdate;
-      const draft = isLoadedAgain ? computePurchaseChange(before, purchaseUpdate) : foundDraft;
-      const registered = draft && (await registerCustomer(service, appName, draft, update.now));
-      const change = registered ? computePurchaseChange(before, { ...purchaseUpdate, payer: registered.payer }) : draft;
-      if (before && change && !part && isCheckOnly(change)) {
-        await savePurchaseCheck(service, appName, change);
-        return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
-      }
-      const registeredCustomer = registered?.customer;
-      if (change) await savePurchaseChange(service, appName, change, { part, registeredCustomer });
-      else if (part) await markPartHandled(service, appName, purchaseId, part, update.now);
-      return change ? { stored: change.after, change } : before && { stored: before };
+      if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined)
+        await shareClaim(service, appName, purchaseId, claim, now);
+      return changesRarely ? await checkPurchase(service, context) : await changePurchase(service, context, attempt);
     },
-    update.trigger === 'validation' ? validationAttempts : undefined,
+    trigger === 'validation' ? validationAttempts : undefined,
   );
 }
 
-/** The settings of the app that observations depend on. */
-async function findRules(service: Service, appName: string): Promise<RecordingRules> {
-  const [app, catalogue] = await Promise.all([findCachedApp(service, appName), findCachedCatalogue(service, appName)]);
-  const { unverifiedHours, commissionRates, exchangeRates } = app ?? {};
-  return { ...omitUndefined({ catalogue, commissionRates, exchangeRates }), unverifiedHours };
+/** The purchase that an update is applied to. */
+interface UpdateContext {
+  readonly appName: string;
+  readonly purchaseId: string;
+  readonly now: EpochMillis;
+  readonly part: NotificationPart | undefined;
+  readonly prepare: PrepareUpdate;
+}
+
+/** A change before the payer is registered. Without a change if the update changes nothing. */
+interface Draft {
+  readonly before: StoredPurchase | undefined;
+  readonly update: PurchaseUpdate;
+  readonly change: PurchaseChange | undefined;
+}
+
+/**
+ * Applies an update that rarely changes the purchase, with one read. A change is computed again from the result of
+ * `loadPurchase`.
+ */
+async function checkPurchase(service: Service, context: UpdateContext): Promise<RecordPurchaseResult | undefined> {
+  const { appName, purchaseId } = context;
+  const found = await findStoredPurchase(service, appName, purchaseId);
+  const draft = await draftChange(context, found);
+  if (!found || !draft.change || isIndependent(draft.change)) return await saveDraft(service, context, draft);
+  const loaded = await loadPurchase(service, appName, purchaseId, found);
+  return await saveDraft(service, context, await draftChange(context, loaded));
+}
+
+/** Whether the change depends on the purchase item only. It is read as one, and its version is a condition. */
+const isIndependent = (change: PurchaseChange): boolean =>
+  isCheckOnly(change) && findUnregisteredPayer(change) === undefined;
+
+/** Applies an update that changes the purchase in most cases, or a part of a notification. */
+async function changePurchase(
+  service: Service,
+  context: UpdateContext,
+  attempt: number,
+): Promise<RecordPurchaseResult | undefined> {
+  const { appName, purchaseId, part } = context;
+  const [before, isHandled] = await Promise.all([
+    loadPurchase(service, appName, purchaseId),
+    part && needsMarkerRead(part, attempt) && isPartHandled(service, appName, purchaseId, part),
+  ]);
+  if (isHandled) return before && { stored: before };
+  return await saveDraft(service, context, await draftChange(context, before));
+}
+
+async function draftChange({ prepare }: UpdateContext, before: StoredPurchase | undefined): Promise<Draft> {
+  const update = await prepare(before);
+  return { before, update, change: computePurchaseChange(before, update) };
+}
+
+/** Registers the payer, and writes the change with it. */
+async function saveDraft(
+  service: Service,
+  { appName, purchaseId, part, now }: UpdateContext,
+  { before, update, change: draft }: Draft,
+): Promise<RecordPurchaseResult | undefined> {
+  const registered = draft && (await registerCustomer(service, appName, draft, now));
+  const change = registered ? computePurchaseChange(before, { ...update, payer: registered.payer }) : draft;
+  if (!change) {
+    if (part) await markPartHandled(service, appName, purchaseId, part, now);
+    return before && { stored: before };
+  }
+  if (before && !part && isCheckOnly(change)) {
+    await savePurchaseCheck(service, appName, change);
+    return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
+  }
+  await savePurchaseChange(service, appName, change, { part, registeredCustomer: registered?.customer });
+  return { stored: change.after, change };
 }
 
 /**
@@ -230,43 +205,4 @@ function findUnregisteredPayer({ after: { state, entitledUsers } }: PurchaseChan
   const payment = findFirstPayment(state);
   const hasCustomer = state.transactions.some(({ figures }) => figures?.customerSince !== undefined);
   return username === undefined || !payment || hasCustomer ? undefined : { username, paidAt: payment.purchaseDate };
-}
-
-/** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */
-const isFirstPayment = (before: StoredPurchase | undefined): boolean =>
-  !before || before.state.purchase.isPending === true;
-
-/** Whether the reason of a new purchase depends on other purchases of its customer. */
-const canResubscribe = (
-  observation: Observation | undefined,
-  catalogue: Catalogue | undefined,
-): observation is Observation =>
-  observation !== undefined &&
-  !isUnpaid(observation.purchase) &&
-  findGroup(catalogue, observation.purchase) !== undefined;
-
-/** Converts the stored payments whose rate was missing or is not final. */
-export async function convertState(
-  service: Service,
-  state: PurchaseState,
-  appRates: AppExchangeRates | undefined,
-): Promise<PurchaseState> {
-  const payments = state.transactions.map(({ transaction }) => transaction);
-  const converted = await attachUsdRates(service, payments, { stored: [], appRates });
-  const transactions = state.transactions.map((observed, index) => ({
-    ...observed,
-    transaction: converted[index] ?? observed.transaction,
-  }));
-  const latest = converted.find(({ transactionId }) => transactionId === state.purchase.transactionId);
-  return { ...state, purchase: { ...omitUsdRate(state.purchase), ...(latest && pickUsdRate(latest)) }, transactions };
-}
-
-async function convertAmounts(
-  service: Service,
-  observation: EncryptedObservation,
-  { before, appRates }: { before: StoredPurchase | undefined; appRates: AppExchangeRates | undefined },
-): Promise<EncryptedObservation> {
-  const stored = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
-  const transactions = await attachUsdRates(service, observation.transactions, { stored, appRates });
-  return { ...observation, transactions };
 }

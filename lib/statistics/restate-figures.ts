@@ -3,9 +3,10 @@ import type { App } from '../apps/app.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { scanPurchaseIds } from '../purchases/app-item-table.ts';
+import { convertState } from '../purchases/prepare-update.ts';
 import { computePurchaseChange } from '../purchases/purchase-change.ts';
 import { loadPurchase } from '../purchases/purchase-table.ts';
-import { convertState, recordPurchase } from '../purchases/record-purchase.ts';
+import { recordPurchase } from '../purchases/record-purchase.ts';
 
 interface RestateOptions {
   readonly correct: boolean;

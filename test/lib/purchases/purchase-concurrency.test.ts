@@ -5,6 +5,7 @@ import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import {
   findPurchase,
   isPartHandled,
@@ -12,7 +13,7 @@ import {
   listTransactionsOfPurchases,
   loadPurchase,
 } from '../../../lib/purchases/purchase-table.ts';
-import { type RecordPurchaseInput, recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { createService } from '../../../testing/create-service.ts';
 import {

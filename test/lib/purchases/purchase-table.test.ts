@@ -4,6 +4,7 @@ import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import {
   findPurchase,
   findPurchaseFacts,
@@ -12,7 +13,7 @@ import {
   loadPurchase,
 } from '../../../lib/purchases/purchase-table.ts';
 import { rebuildPurchaseLinks } from '../../../lib/purchases/rebuild-purchase-links.ts';
-import { type RecordPurchaseInput, recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { findTransaction } from '../../../lib/purchases/transaction-table.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';

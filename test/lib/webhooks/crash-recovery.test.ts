@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
-import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { checkSample, sampleRuns } from '../../../testing/sample.ts';
 import { createWebhookHarness, listDeliveries, type WrapCall } from '../../../testing/webhook-harness.ts';

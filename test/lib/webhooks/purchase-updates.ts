@@ -1,5 +1,5 @@
 import { dayMs, type EpochMillis } from '../../../lib/foundation/time.ts';
-import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
 export const purchaseId = 'store_a:1';

@@ -5,7 +5,7 @@ import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
 import { findRawEvent, listEventsByTags } from '../../../lib/events/event-table.ts';
 import { customerKey } from '../../../lib/foundation/keys.ts';
 import { dayMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
-import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import { saveUrlBackoff } from '../../../lib/webhooks/delivery-table.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
 import { sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';

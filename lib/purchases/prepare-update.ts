@@ -1,0 +1,128 @@
+import { findCachedApp, findCachedCatalogue } from '../apps/app-cache.ts';
+import type { Catalogue } from '../apps/catalogue.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import type { Service } from '../foundation/service.ts';
+import type { AppExchangeRates } from '../money/app-exchange-rates.ts';
+import { attachUsdRates } from '../money/attach-usd-rates.ts';
+import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
+import type { EncryptedObservation, PurchaseState } from './merge.ts';
+import type { Observation } from './observation.ts';
+import { listRepresentativePurchases } from './owned-purchase-table.ts';
+import { isUnpaid } from './purchase.ts';
+import type { PurchaseUpdate, StoredPurchase } from './purchase-change.ts';
+import { encryptRefreshToken, loadPurchase } from './purchase-table.ts';
+import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
+import type { NotificationPart } from './stored-purchase.ts';
+
+/** An update of a purchase as adapters and API clients deliver it. */
+export type RecordPurchaseInput = Omit<
+  PurchaseUpdate,
+  | 'observation'
+  | 'replacedPurchase'
+  | 'relatedPurchase'
+  | 'groupPurchases'
+  | 'catalogue'
+  | 'unverifiedHours'
+  | 'commissionRates'
+  | 'restatedState'
+  | 'payer'
+> & {
+  readonly observation?: Observation;
+  /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
+  readonly notificationPart?: NotificationPart;
+  /** Whether the payments are converted again, and their figures computed again with the rates of today. */
+  readonly restates?: true;
+};
+
+/** Completes an update with what depends on the stored purchase. Called for each attempt to write it. */
+export type PrepareUpdate = (before: StoredPurchase | undefined) => Promise<PurchaseUpdate>;
+
+/**
+ * Encrypts the refresh token, reads the rules of the app, and returns the function that adds to an update what depends
+ * on the stored purchase: the rates of its payments, and the purchases that its first payment replaces or resumes.
+ */
+export async function prepareUpdates(
+  service: Service,
+  appName: string,
+  { observation, restates, ...update }: Omit<RecordPurchaseInput, 'notificationPart'>,
+): Promise<PrepareUpdate> {
+  const encrypted = observation && (await encryptRefreshToken(service, appName, observation));
+  const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
+  const { exchangeRates: appRates, ...rules } = needsRules ? await findRules(service, appName) : {};
+  const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
+  return async (before) => ({
+    ...update,
+    ...rules,
+    ...(encrypted && { observation: await convertAmounts(service, encrypted, { before, appRates }) }),
+    ...(restates && before && { restatedState: await convertState(service, before.state, appRates) }),
+    ...(observation &&
+      isFirstPayment(before) &&
+      (await findEarlierPurchases(service, appName, { observation, username, catalogue: rules.catalogue }))),
+  });
+}
+
+/** Finds the purchases that the first payment of a purchase can replace or resume. */
+async function findEarlierPurchases(
+  service: Service,
+  appName: string,
+  {
+    observation,
+    username,
+    catalogue,
+  }: { observation: Observation; username: string | undefined; catalogue: Catalogue | undefined },
+): Promise<Pick<PurchaseUpdate, 'replacedPurchase' | 'relatedPurchase' | 'groupPurchases'>> {
+  const { replacedPurchaseId, relatedPurchaseId, purchase } = observation;
+  const replacedPurchase = replacedPurchaseId && (await loadPurchase(service, appName, replacedPurchaseId));
+  if (replacedPurchase) return { replacedPurchase };
+  const relatedPurchase = relatedPurchaseId && (await loadPurchase(service, appName, relatedPurchaseId));
+  const canResubscribe = username !== undefined && !isUnpaid(purchase) && findGroup(catalogue, purchase) !== undefined;
+  const groupPurchases =
+    canResubscribe &&
+    selectPurchasesOfGroup(
+      purchase,
+      await listRepresentativePurchases(service, appName, username, 'subscriptions'),
+      catalogue,
+    );
+  return { ...(relatedPurchase && { relatedPurchase }), ...(groupPurchases && { groupPurchases }) };
+}
+
+/** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */
+const isFirstPayment = (before: StoredPurchase | undefined): boolean =>
+  !before || before.state.purchase.isPending === true;
+
+type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours' | 'commissionRates'> & {
+  readonly exchangeRates?: AppExchangeRates;
+};
+
+/** The settings of the app that observations depend on. */
+async function findRules(service: Service, appName: string): Promise<RecordingRules> {
+  const [app, catalogue] = await Promise.all([findCachedApp(service, appName), findCachedCatalogue(service, appName)]);
+  const { unverifiedHours, commissionRates, exchangeRates } = app ?? {};
+  return { ...omitUndefined({ catalogue, commissionRates, exchangeRates }), unverifiedHours };
+}
+
+/** Converts the stored payments whose rate was missing or is not final. */
+export async function convertState(
+  service: Service,
+  state: PurchaseState,
+  appRates: AppExchangeRates | undefined,
+): Promise<PurchaseState> {
+  const payments = state.transactions.map(({ transaction }) => transaction);
+  const converted = await attachUsdRates(service, payments, { stored: [], appRates });
+  const transactions = state.transactions.map((observed, index) => ({
+    ...observed,
+    transaction: converted[index] ?? observed.transaction,
+  }));
+  const latest = converted.find(({ transactionId }) => transactionId === state.purchase.transactionId);
+  return { ...state, purchase: { ...omitUsdRate(state.purchase), ...(latest && pickUsdRate(latest)) }, transactions };
+}
+
+async function convertAmounts(
+  service: Service,
+  observation: EncryptedObservation,
+  { before, appRates }: { before: StoredPurchase | undefined; appRates: AppExchangeRates | undefined },
+): Promise<EncryptedObservation> {
+  const stored = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
+  const transactions = await attachUsdRates(service, observation.transactions, { stored, appRates });
+  return { ...observation, transactions };
+}
