@@ -29,7 +29,7 @@ export async function loadPurchases(appName: string, count: number): Promise<voi
   const keys = await import('../lib/foundation/keys.ts');
   const { listLinks } = await import('../lib/purchases/owned-purchase-links.ts');
   const { createObservation, startDate } = await import('../testing/given.ts');
-  const pk = keys.customerPartition(appName, username);
+  const pk = keys.customerKey.partition(appName, username);
   const customer = { pk, sk: 'C', ...keys.customerIndexKeys(appName, username, startDate), username };
   const items = new Map<string, Item>([['customer', customer]]);
   for (let number = 0; number < count; number++) {

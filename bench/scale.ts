@@ -90,7 +90,7 @@ const remedies: Readonly<Record<string, string>> = {
   'byKey a#DL#*': 'more shards: a constant of lib/foundation/keys.ts',
   'table a#E#*': 'more shards: a constant of lib/foundation/keys.ts',
   'byCreated a#E#*': 'more shards: a constant of lib/foundation/keys.ts',
-  'due DUE#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'due DUE#*': 'more shards: a constant of lib/foundation/due-index.ts',
   'table a#Q#*': 'a longer batching window, or a counter for each group of stream shards',
   'table a#Z#P': 'a longer batching window, or a counter for each group of stream shards',
   'table a#Z#C': 'a longer batching window, or a counter for each group of stream shards',
@@ -199,6 +199,7 @@ function toRow(scenario: string, { resource, unit, limit, used }: ResourceLoad) 
 /** Distributes generated events and purchases with the key functions of the table. */
 async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
   const keys = await import('../lib/foundation/keys.ts');
+  const { dueIndexKeys } = await import('../lib/foundation/due-index.ts');
   const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
   const date = Date.now();
   const toEventPartition = (number: number): string => {
@@ -208,7 +209,7 @@ async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
   const events = simulateShards(simulatedKeys, toEventPartition);
   const due = simulateShards(
     simulatedKeys,
-    (number) => keys.dueIndexKeys(keys.purchaseKey('a', `store_a:${200_000_000_000 + number}`), date).duePk ?? '',
+    (number) => dueIndexKeys(keys.purchaseKey('a', `store_a:${200_000_000_000 + number}`), date).duePk,
   );
   const dates = { createdAt: date, updatedAt: date };
   const purchaseShards = simulateShards(
@@ -219,7 +220,7 @@ async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
     simulatedKeys,
     (number) => keys.customerIndexKeys('a', `user-${number}`, date).createdPk,
   );
-  const deliveries = simulateShards(simulatedKeys, () => keys.deliveryListKeys('a', randomUUID(), date).keyPk);
+  const deliveries = simulateShards(simulatedKeys, () => keys.deliveryList.entry('a', randomUUID(), date).keyPk);
   return new Map([
     ['a#E#*', events],
     ['DUE#*', due],
@@ -369,7 +370,8 @@ const leasedItems = 2_000;
 
 /** Measures the CPU time in which `enqueue-due-items` leases and enqueues an item, in milliseconds. */
 async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise<number> {
-  const { dueIndexKeys, purchaseKey } = await import('../lib/foundation/keys.ts');
+  const { dueIndexKeys } = await import('../lib/foundation/due-index.ts');
+  const { purchaseKey } = await import('../lib/foundation/keys.ts');
   const { getService } = await import('../lib/foundation/container.ts');
   let cpuMs = Number.NaN;
   for (let run = 0; run < 2; run++) {

@@ -4,7 +4,7 @@ import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { indexes } from '../lib/foundation/keys.ts';
+import type { indexes } from '../lib/foundation/key.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
 import { acknowledgeExports, buildExportStatements } from './export-statements.ts';
 import type { Queues } from './queues.ts';

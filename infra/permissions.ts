@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Contract } from '../lib/api/contract.ts';
-import type { indexes } from '../lib/foundation/keys.ts';
+import type { indexes } from '../lib/foundation/key.ts';
 import type { QueueName, Queues } from './queues.ts';
 import { completeKeys, type WrittenKeys } from './written-keys.ts';
 

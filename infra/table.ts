@@ -10,7 +10,7 @@ import {
 import type { Role } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { indexes, tableKey } from '../lib/foundation/keys.ts';
+import { indexes, tableKey } from '../lib/foundation/key.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface DataTableProps {

@@ -6,7 +6,7 @@ import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { saveEvent } from '../lib/events/event-table.ts';
 import { getService } from '../lib/foundation/container.ts';
-import { eventKey, toRefundRequestId } from '../lib/foundation/keys.ts';
+import { eventKey, toPaymentDigest, toRefundRequestId } from '../lib/foundation/keys.ts';
 import { dayMs } from '../lib/foundation/time.ts';
 import { savePriceList } from '../lib/purchases/price-list-table.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
@@ -184,7 +184,9 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'list-purchase-actions': ({ canary }) => [{ params: { purchaseId: `store_a:${canary}` } }],
   'get-purchase-timeline': () => [purchase],
   'list-refund-requests': () => [{}, { query: { state: 'open' } }],
-  'get-refund-request': () => [{ params: { id: toRefundRequestId('store_a:1-0', 1) } }],
+  'get-refund-request': () => [
+    { params: { id: toRefundRequestId({ digest: toPaymentDigest('store_a:1-0'), number: '0001' }) } },
+  ],
   'get-due': () => [{}],
   search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),
   'get-customer-entitlements': () => [customer],

@@ -1,5 +1,5 @@
 import { getService } from '../lib/foundation/container.ts';
-import { customerPartition, purchasePartition } from '../lib/foundation/keys.ts';
+import { customerKey, purchaseKey } from '../lib/foundation/keys.ts';
 import type { Item } from '../lib/foundation/table.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
 import { recordPurchase } from '../lib/purchases/record-purchase.ts';
@@ -10,7 +10,7 @@ import { buildStreamRecord } from './stream-records.ts';
 /** Records a validated purchase of a customer, and aggregates its stream records into the statistics. */
 export async function givenPurchase(appName: string, username: string, observation: Observation): Promise<void> {
   const { purchaseId } = observation.purchase;
-  const partitions = [purchasePartition(appName, purchaseId), customerPartition(appName, username)];
+  const partitions = [purchaseKey.partition(appName, purchaseId), customerKey.partition(appName, username)];
   const itemsBefore = await queryPartitions(partitions);
   await recordPurchase(getService(), appName, purchaseId, {
     trigger: 'validation',

@@ -1,5 +1,5 @@
 import { getService } from '../lib/foundation/container.ts';
-import { listPartitions, purchasePartition } from '../lib/foundation/keys.ts';
+import { createdLists, purchaseKey } from '../lib/foundation/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
 
@@ -9,7 +9,9 @@ import type { Transaction } from '../lib/purchases/transaction.ts';
  */
 export async function loadPurchases(appName: string): Promise<Map<string, { readonly purchase: Partial<Purchase> }>> {
   const { table } = getService();
-  const shards = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
+  const shards = createdLists.purchases
+    .partitions(appName)
+    .map((partition) => table.query({ partition, index: 'byCreated' }));
   const partitions = (await Promise.all(shards))
     .flat()
     .map(({ pk }) => String(pk))
@@ -22,7 +24,7 @@ export async function loadPurchases(appName: string): Promise<Map<string, { read
         transaction ? [omitPlannedEnd(transaction as Transaction)] : [],
       );
       const stored = { purchase: omitTransientFields(purchase as Purchase), userAliases, entitledUsers, transactions };
-      return [partition.slice(purchasePartition(appName, '').length), stored];
+      return [partition.slice(purchaseKey.partition(appName, '').length), stored];
     }),
   );
   return new Map(entries);

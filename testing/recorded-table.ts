@@ -1,4 +1,4 @@
-import type { Key } from '../lib/foundation/keys.ts';
+import type { Key } from '../lib/foundation/key.ts';
 import type { StreamRecord } from '../lib/foundation/stream-record.ts';
 import type { Table, Write } from '../lib/foundation/table.ts';
 import { buildStreamRecord, type ItemChange } from './stream-records.ts';

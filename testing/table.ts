@@ -1,5 +1,5 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
-import { indexes, tableKey } from '../lib/foundation/keys.ts';
+import { indexes, tableKey } from '../lib/foundation/key.ts';
 import { createTableClient, type Table } from '../lib/foundation/table.ts';
 import { installLightTableCalls } from '../local/light-table-calls.ts';
 

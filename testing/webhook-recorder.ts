@@ -1,5 +1,6 @@
 import { getService } from '../lib/foundation/container.ts';
-import { purchaseSortKey, toKey } from '../lib/foundation/keys.ts';
+import { toKey } from '../lib/foundation/key.ts';
+import { purchaseKey } from '../lib/foundation/keys.ts';
 import type { Item } from '../lib/foundation/table.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { findDelivery } from '../lib/webhooks/delivery-table.ts';
@@ -20,7 +21,7 @@ export function startWebhookRecorder(): WebhookRecorder {
   const { transact } = table;
   const changes: { before?: Item; after: Item }[] = [];
   table.transact = async (writes) => {
-    const after = writes.map(({ Put }) => Put?.Item).find((item) => item?.sk === purchaseSortKey);
+    const after = writes.map(({ Put }) => Put?.Item).find((item) => item?.sk === purchaseKey.sortKey());
     const before = after && (await table.get(toKey(after)));
     await transact(writes);
     if (after) changes.push({ after, ...(before && { before }) });

@@ -1,4 +1,4 @@
-import { indexes, tableKey } from '../../lib/foundation/keys.ts';
+import { indexes, tableKey } from '../../lib/foundation/key.ts';
 import { countItemBytes, type ItemImage } from './item-size.ts';
 
 /** An item before and after a write. Undefined if it does not exist. */

@@ -1,4 +1,4 @@
-import type { Key } from '../../lib/foundation/keys.ts';
+import type { Key } from '../../lib/foundation/key.ts';
 import { countItemReadUnits, countQueryUnits } from './capacity.ts';
 import type { ItemImage } from './item-size.ts';
 

@@ -1,4 +1,4 @@
-import type { Key } from '../../lib/foundation/keys.ts';
+import type { Key } from '../../lib/foundation/key.ts';
 
 /** Item kinds by the letter in the partition key and, if needed, the first letter of the sort key. */
 const kinds: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Key } from '../../lib/foundation/keys.ts';
+import type { Key } from '../../lib/foundation/key.ts';
 import { countIndexUnits, countTableUnits, type ItemChange } from './capacity.ts';
 import {
   type DynamoDbRequest,

@@ -5,7 +5,7 @@ import {
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
 import { awsClientOptions } from '../../lib/foundation/connections.ts';
-import { indexes } from '../../lib/foundation/keys.ts';
+import { indexes } from '../../lib/foundation/key.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 
 /**

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { buildUpdate } from '../foundation/build-update.ts';
 import type { Cipher } from '../foundation/cipher.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { type Platform, platforms } from '../foundation/platform.ts';
@@ -31,8 +32,8 @@ export async function findApp({ table }: Service, name: string): Promise<App | u
 }
 
 export async function listApps({ table }: Service): Promise<App[]> {
-  const entries = await table.query({ partition: keys.appsPartition, index: 'byCreated' });
-  const items = await table.batchGet(entries.map(keys.toKey));
+  const entries = await table.query({ partition: keys.appIndexKeys.partition(), index: 'byCreated' });
+  const items = await table.batchGet(entries.map(toKey));
   return items.map((item) => parse(App, item, 'DatabaseError'));
 }
 

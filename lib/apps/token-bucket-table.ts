@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type Key, toDigest, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { retryOnConflict } from '../foundation/retry.ts';
@@ -31,7 +32,7 @@ export async function takeTokens(
   request: TokenRequest,
 ): Promise<EpochMillis | undefined> {
   return await retryOnConflict(async () => {
-    const key = keys.tokenBucketKey(source.kind, source.value);
+    const key = keys.tokenBucketKey(source.kind, toDigest(source.value));
     const item = await table.get(key);
     const fullAt = item && parse(BucketItem, item, 'DatabaseError').fullAt;
     const result = takeFromBucket(fullAt, request, request.size);
@@ -45,7 +46,7 @@ export async function takeTokens(
  * Builds the update for tokens that the bucket had when it was read. Concurrent updates all succeed while the bucket
  * has enough tokens: the condition is a range, except for a bucket that is full.
  */
-function buildTakeUpdate(key: keys.Key, fullAt: EpochMillis | undefined, { count, now, size }: TokenRequest): Update {
+function buildTakeUpdate(key: Key, fullAt: EpochMillis | undefined, { count, now, size }: TokenRequest): Update {
   const fillMs = size.capacity * size.msPerToken;
   const addedMs = count * size.msPerToken;
   const isFull = fullAt !== undefined && fullAt <= now;
@@ -57,7 +58,7 @@ function buildTakeUpdate(key: keys.Key, fullAt: EpochMillis | undefined, { count
     ExpressionAttributeValues: {
       ':now': now,
       ':added': addedMs,
-      ':ttl': keys.toTtl(now + fillMs + hourMs),
+      ':ttl': toTtl(now + fillMs + hourMs),
       ...(!isFull && { ':latest': now + fillMs - addedMs }),
     },
   };

@@ -9,6 +9,7 @@ import { packEvent, parseEventItem } from '../events/event-item.ts';
 import { findRawView } from '../events/event-table.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { buildUpdate } from '../foundation/build-update.ts';
+import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
@@ -17,6 +18,7 @@ import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { tryUpdate } from '../foundation/try-update.ts';
+import { parseOwnedPurchaseId } from '../purchases/owned-link-keys.ts';
 import { parsePurchaseItem } from '../purchases/purchase-item.ts';
 import { normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { WebhookDelivery } from '../webhooks/delivery.ts';
@@ -72,16 +74,16 @@ export async function* scanOwnPurchaseIds(
 ): AsyncIterable<string[]> {
   for (const kind of ['claim', 'sharedClaim'] as const) {
     for await (const itemKeys of scanNamingKeys(service, appName, username, kind)) {
-      yield itemKeys.map(({ pk }) => keys.parsePurchasePartition(pk));
+      yield itemKeys.map(({ pk }) => keys.purchaseKey.parsePartition(pk).purchaseId);
     }
   }
   const links = {
-    partition: keys.customerPartition(appName, username),
-    between: keys.toPrefixRange(keys.ownedPurchasePrefix),
+    partition: keys.customerKey.partition(appName, username),
+    between: keys.ownedPurchaseKey.range(),
     ...scanBounds(service),
   };
   for await (const items of scanIndex(service.table, links))
-    yield items.map(({ sk }) => keys.parseOwnedPurchaseId(String(sk)));
+    yield items.map(({ sk }) => parseOwnedPurchaseId(String(sk)));
 }
 
 /**
@@ -119,7 +121,7 @@ export async function listAliasesOfPurchases(
 export async function listSavedAliases(service: Service, appName: string, username: string): Promise<string[]> {
   const aliases: string[] = [];
   for await (const itemKeys of scanNamingKeys(service, appName, username, 'alias')) {
-    aliases.push(...itemKeys.map(({ pk }) => keys.parseAliasPartition(pk)));
+    aliases.push(...itemKeys.map(({ pk }) => keys.aliasKey.parsePartition(pk).alias));
   }
   const md5Alias = toMd5Alias(username);
   const item = await service.table.get(keys.aliasKey(appName, md5Alias));
@@ -135,8 +137,8 @@ export async function findAliasUser({ table }: Service, appName: string, alias: 
 /** Lists the ids of all purchases that are filed under an alias. */
 export async function listUnclaimedByAlias({ table }: Service, appName: string, alias: string): Promise<string[]> {
   const { pk: partition } = keys.aliasKey(appName, normalizeAlias(alias));
-  const links = await table.query({ partition, prefix: keys.unclaimedPrefix });
-  return links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length));
+  const links = await table.query({ partition, prefix: keys.unclaimedKey.sortKey() });
+  return links.map(({ sk }) => keys.unclaimedKey.parseSortKey(String(sk)).purchaseId);
 }
 
 export async function* scanCustomerDeliveries(
@@ -202,9 +204,9 @@ export async function deleteOrphanedClaims(
 ): Promise<void> {
   for (const kind of ['claim', 'sharedClaim'] as const) {
     for await (const items of scanNamingItems(service, appName, username, kind)) {
-      const purchaseKeys = items.map(({ pk }) => ({ pk: String(pk), sk: keys.purchaseSortKey }));
+      const purchaseKeys = items.map(({ pk }) => ({ pk: String(pk), sk: keys.purchaseKey.sortKey() }));
       const existing = new Set((await service.table.batchGet(purchaseKeys)).map(({ pk }) => pk));
-      const orphans = items.filter(({ pk }) => !existing.has(pk)).map(keys.toKey);
+      const orphans = items.filter(({ pk }) => !existing.has(pk)).map(toKey);
       await service.table.batchDelete(orphans);
       onRemoved(orphans.length);
     }
@@ -237,13 +239,13 @@ export async function eraseFromEvents(
     await pMap(
       entries,
       async ({ sk }) => {
-        const eventId = keys.parseTagEventId(String(sk));
+        const eventId = keys.tagKey.parseSortKey(String(sk)).eventId;
         if (await eraseFromEvent(table, { appName, username, eventId })) onRemoved(1);
       },
       { concurrency },
     );
     // After the events: the tags find them if this run is interrupted.
-    await table.batchDelete(entries.map(keys.toKey));
+    await table.batchDelete(entries.map(toKey));
   }
 }
 
@@ -255,11 +257,11 @@ export async function deleteCustomer(
   onRemoved: OnRemoved,
 ): Promise<void> {
   const { table } = service;
-  const partition = keys.customerPartition(appName, username);
+  const partition = keys.customerKey.partition(appName, username);
   const customerKey = keys.customerKey(appName, username);
   for await (const items of scanIndex(table, { partition, between: allSortKeys, ...scanBounds(service) })) {
     const links = items.filter(({ sk }) => sk !== customerKey.sk);
-    await table.batchDelete(links.map(keys.toKey));
+    await table.batchDelete(links.map(toKey));
     onRemoved(links.length);
   }
   if (!(await table.get(customerKey))) return;
@@ -269,14 +271,14 @@ export async function deleteCustomer(
 
 /** Scans the keys of the items outside the customer's partition that name the customer. */
 async function* scanNamingKeys(service: Service, appName: string, username: string, kind: keys.NamingKind) {
-  const partition = keys.namingPartition(appName, username);
+  const partition = keys.namingKeys.partition(appName, username);
   for await (const entries of scanIndex(service.table, {
     partition,
     index: 'byUser',
     between: keys.namingRange(kind),
     ...scanBounds(service),
   })) {
-    yield entries.map(keys.toKey);
+    yield entries.map(toKey);
   }
 }
 
@@ -292,7 +294,7 @@ async function deleteNamingItems(
   { kind, onRemoved }: { kind: keys.NamingKind; onRemoved: OnRemoved },
 ): Promise<void> {
   for await (const items of scanNamingItems(service, appName, username, kind)) {
-    await service.table.batchDelete(items.map(keys.toKey));
+    await service.table.batchDelete(items.map(toKey));
     onRemoved(items.length);
   }
 }
@@ -320,8 +322,8 @@ interface MergeScan {
 
 const scanMovedClaims = (table: Table, { appName, merge: { mergeId, to }, pageSize }: MergeScan) =>
   scanIndex(table, {
-    partition: keys.customerPartition(appName, to),
-    between: keys.toPrefixRange(keys.toMovedClaimPrefix(mergeId)),
+    partition: keys.customerKey.partition(appName, to),
+    between: keys.movedClaimKey.range(mergeId),
     pageSize,
   });
 
@@ -330,11 +332,11 @@ async function deleteMerge(table: Table, scan: MergeScan): Promise<number> {
   const { appName, merge } = scan;
   const { mergeId, to } = merge;
   const aliases = await table.batchGet(merge.aliases.map((alias) => keys.aliasKey(appName, alias)));
-  const moved = aliases.filter(({ username, isMerged }) => isMerged === true && username === to).map(keys.toKey);
+  const moved = aliases.filter(({ username, isMerged }) => isMerged === true && username === to).map(toKey);
   await table.batchDelete(moved);
   let count = moved.length;
   for await (const items of scanMovedClaims(table, scan)) {
-    await table.batchDelete(items.map(keys.toKey));
+    await table.batchDelete(items.map(toKey));
     count += items.length;
   }
   await table.batchDelete([keys.mergeKey(appName, to, mergeId)]);
@@ -350,14 +352,14 @@ interface EventScan {
 }
 
 const scanEventTags = (table: Table, { appName, username, pageSize }: EventScan) =>
-  scanIndex(table, { partition: keys.tagPartition(appName, toTagValue(username)), pageSize });
+  scanIndex(table, { partition: keys.tagKey.partition(appName, toTagValue(username)), pageSize });
 
 /** Events with a raw view are large: a batch of them must fit into memory. */
 const eventBatchSize = 50;
 
 async function* scanEventIds(table: Table, scan: EventScan): AsyncGenerator<string[]> {
   for await (const entries of scanEventTags(table, scan)) {
-    const ids = entries.map(({ sk }) => keys.parseTagEventId(String(sk)));
+    const ids = entries.map(({ sk }) => keys.tagKey.parseSortKey(String(sk)).eventId);
     yield* splitIntoChunks(ids, eventBatchSize);
   }
 }

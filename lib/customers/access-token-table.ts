@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { toTtl } from '../foundation/key.ts';
 import { accessTokenPrefix } from '../foundation/key-prefixes.ts';
-import { accessTokenKey, namingIndexKeys, toTtl } from '../foundation/keys.ts';
+import { accessTokenKey, namingIndexKeys } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';

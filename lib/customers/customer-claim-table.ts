@@ -1,4 +1,5 @@
 import type { CursorPage } from '../foundation/cursor-page.ts';
+import { type Key, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
@@ -26,7 +27,7 @@ interface ClaimQuery {
 
 interface ClaimEntry {
   readonly sortKey: string;
-  readonly claimKey: keys.Key;
+  readonly claimKey: Key;
 }
 
 /**
@@ -42,7 +43,7 @@ export async function listCustomerClaims(
   username: string,
   { isEntitled, limit, cursor }: ClaimQuery,
 ): Promise<CursorPage<CustomerClaim>> {
-  const partition = keys.namingPartition(appName, username);
+  const partition = keys.namingKeys.partition(appName, username);
   const list = {
     readBefore: async (position: string | undefined, count: number) =>
       await readEntries(table, { partition, position, limit: count }),
@@ -69,7 +70,7 @@ async function readEntries(table: Table, { partition, position, limit }: EntryRa
   return items
     .filter(({ userSk }) => userSk !== until)
     .slice(0, limit)
-    .map((item) => ({ sortKey: String(item.userSk).slice(prefix.length), claimKey: keys.toKey(item) }));
+    .map((item) => ({ sortKey: String(item.userSk).slice(prefix.length), claimKey: toKey(item) }));
 }
 
 /** Loads the claims and their purchases. Undefined for a claim that was deleted, or whose purchase does not exist. */
@@ -78,10 +79,10 @@ async function loadClaims(
   username: string,
   entries: readonly ClaimEntry[],
 ): Promise<(CustomerClaim | undefined)[]> {
-  const pairs = entries.map(({ claimKey }) => [claimKey, { pk: claimKey.pk, sk: keys.purchaseSortKey }] as const);
+  const pairs = entries.map(({ claimKey }) => [claimKey, { pk: claimKey.pk, sk: keys.purchaseKey.sortKey() }] as const);
   const items = await table.batchGet(pairs.flat(), { isEventuallyConsistent: true });
-  const toText = ({ pk, sk }: keys.Key): string => `${pk}\n${sk}`;
-  const itemsByKey = new Map(items.map((item) => [toText(keys.toKey(item)), item]));
+  const toText = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
+  const itemsByKey = new Map(items.map((item) => [toText(toKey(item)), item]));
   return pairs.map((pair) => {
     const [claim, stored] = pair.map((key) => itemsByKey.get(toText(key)));
     if (!claim || !stored) return undefined;

@@ -33,7 +33,7 @@ export async function selectExistingCustomers(
   usernames: readonly string[],
 ): Promise<string[]> {
   const items = await table.batchGet(usernames.map((username) => keys.customerKey(appName, username)));
-  return items.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
+  return items.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username);
 }
 
 /** Returns the first usernames that begin with the text, in any case. */
@@ -43,10 +43,10 @@ export async function findCustomerNames(
   prefix: string,
   limit: number,
 ): Promise<string[]> {
-  const partitions = keys.customerNamePartitions(appName);
+  const partitions = keys.customerNameList.partitions(appName);
   const range = { partitions, index: 'byKey', between: keys.namePrefixRange(prefix) } as const;
   const entries = await queryShards(table, range, limit);
-  return entries.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
+  return entries.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { buildUpdate } from '../foundation/build-update.ts';
+import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
@@ -20,15 +21,15 @@ export async function findMerge(
 
 /** Lists the merges into a customer. */
 export async function listMerges({ table }: Service, appName: string, to: string): Promise<Merge[]> {
-  const range = { partition: keys.customerPartition(appName, to), prefix: keys.mergePrefix };
+  const range = { partition: keys.customerKey.partition(appName, to), prefix: keys.mergeKey.sortKey() };
   return (await table.query(range)).map(parseMerge).sort((a, b) => a.startedAt - b.startedAt);
 }
 
 /** Lists the merges of a customer into other ones. Eventually consistent. */
 export async function listMergesOf({ table }: Service, appName: string, from: string): Promise<Merge[]> {
-  const partition = keys.namingPartition(appName, from);
+  const partition = keys.namingKeys.partition(appName, from);
   const entries = await table.query({ partition, index: 'byUser', between: keys.namingRange('merge') });
-  return (await table.batchGet(entries.map(keys.toKey))).map(parseMerge).sort((a, b) => a.startedAt - b.startedAt);
+  return (await table.batchGet(entries.map(toKey))).map(parseMerge).sort((a, b) => a.startedAt - b.startedAt);
 }
 
 export async function saveMerge({ table }: Service, appName: string, merge: Merge): Promise<void> {
@@ -44,8 +45,8 @@ export async function listMovedClaims(
   { mergeId, from, to }: Merge,
   limit: number,
 ): Promise<readonly (MovedClaim & { readonly purchaseId: string })[]> {
-  const between = keys.toPrefixRange(keys.toMovedClaimPrefix(mergeId));
-  const range = { partition: keys.customerPartition(appName, to), between, newestFirst: true, limit };
+  const between = keys.movedClaimKey.range(mergeId);
+  const range = { partition: keys.customerKey.partition(appName, to), between, newestFirst: true, limit };
   return (await table.query(range)).map((item) => {
     const { claim, ...logged } = parse(LoggedClaim, item, 'DatabaseError');
     return { ...logged, ...(claim && { claim: { ...claim, username: from } }) };
@@ -56,9 +57,9 @@ export async function deleteMovedClaim(
   { table }: Service,
   appName: string,
   { to }: Merge,
-  moved: MovedClaim & { readonly purchaseId: string },
+  { mergeId, movedAt, purchaseId }: MovedClaim & { readonly purchaseId: string },
 ): Promise<void> {
-  return await table.batchDelete([keys.movedClaimKey(appName, to, moved)]);
+  return await table.batchDelete([keys.movedClaimKey(appName, to, mergeId, movedAt, purchaseId)]);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { isConflict } from '../foundation/errors.ts';
+import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
@@ -56,7 +57,7 @@ export async function findVaultCustomerId(
   return (await find(service, keys.vaultReferenceKey(appName, reference)))?.customerId;
 }
 
-async function find({ table }: Service, key: keys.Key) {
+async function find({ table }: Service, key: Key) {
   const item = await table.get(key);
   return item && parse(ReferenceItem, item, 'DatabaseError');
 }

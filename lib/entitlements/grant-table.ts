@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { buildUpdate } from '../foundation/build-update.ts';
+import { dueIndexKeys } from '../foundation/due-index.ts';
+import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
@@ -12,11 +14,11 @@ import { Grant } from './grant.ts';
 type GrantId = Pick<Grant, 'username' | 'grantId'>;
 
 const parseGrant = (item: Item): Grant => parse(Grant, item, 'DatabaseError');
-const toKey = (appName: string, { username, grantId }: GrantId): keys.Key => keys.grantKey(appName, username, grantId);
+const toKey = (appName: string, { username, grantId }: GrantId): Key => keys.grantKey(appName, username, grantId);
 
 /** Lists the grants of a customer, revoked and ended ones included, oldest first. */
 export async function listGrants({ table }: Service, appName: string, username: string): Promise<Grant[]> {
-  const range = { partition: keys.customerPartition(appName, username), prefix: keys.grantPrefix };
+  const range = { partition: keys.customerKey.partition(appName, username), prefix: keys.grantKey.sortKey() };
   const grants = (await table.query(range)).map(parseGrant);
   return grants.sort((a, b) => a.createdAt - b.createdAt || (a.grantId < b.grantId ? -1 : 1));
 }
@@ -119,5 +121,5 @@ function buildPut(TableName: string, appName: string, grant: Grant, before: numb
 /** Index keys of a grant whose end is still to be announced. */
 function toDueKeys(appName: string, grant: Grant): Item {
   if (grant.until === undefined || isAnnounced(grant)) return { duePk: undefined, dueSk: undefined };
-  return keys.dueIndexKeys(toKey(appName, grant), grant.until);
+  return dueIndexKeys(toKey(appName, grant), grant.until);
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
 import { reencryptField } from '../foundation/reencrypt-field.ts';
@@ -39,9 +40,9 @@ export const updateTokenKeys = async (
 export async function listPublicTokenKeys({ table }: Service, appName: string | undefined): Promise<TokenKey[]> {
   const entries =
     appName === undefined
-      ? await table.query({ partition: keys.tokenKeysPartition, index: 'byCreated' })
+      ? await table.query({ partition: keys.tokenKeysIndexKeys.partition(), index: 'byCreated' })
       : [keys.tokenKeysKey(appName)];
-  const items = await table.batchGet(entries.map(({ pk, sk }) => keys.toKey({ pk, sk })));
+  const items = await table.batchGet(entries.map(({ pk, sk }) => toKey({ pk, sk })));
   return items.flatMap((item) => parse(TokenKeysItem, item, 'DatabaseError').keys);
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { deflateJson, inflateText } from '../foundation/compression.ts';
+import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
 import type { Item } from '../foundation/table.ts';
@@ -22,7 +23,7 @@ export async function packEvent(event: EventRecord, raw?: RawEvent) {
 /** Parses an event item. */
 export async function parseEventItem(item: Item): Promise<EventRecord> {
   const { type, date, packed } = parse(PackedItem, item, 'DatabaseError');
-  const eventId = keys.parseEventId(keys.toKey(item));
+  const eventId = keys.eventItemKey.parse(toKey(item)).eventId;
   const content = JSON.parse(await inflateText(packed, eventDictionary));
   return parse(EventRecord, { eventId, type, date, reqId: eventId, ...content }, 'DatabaseError');
 }

@@ -1,5 +1,6 @@
 import { compressJson, decompressText } from '../foundation/compression.ts';
 import type { CursorPage } from '../foundation/cursor-page.ts';
+import { type Key, parseKeyTimestamp, timestampRange, toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
@@ -50,7 +51,7 @@ const sampleCollector = perContainer(createSampleCollector);
  */
 export async function saveEvent(service: Service, appName: string, event: EventRecord, raw?: RawEvent): Promise<void> {
   const { eventId, date } = event;
-  const ttl = keys.toTtl(date + service.eventRetentionDays * dayMs);
+  const ttl = toTtl(date + service.eventRetentionDays * dayMs);
   const packed = await packEvent(event, raw);
   const isOneItem = raw === undefined || packed.packed.length <= maxPackedBytes;
   const activities = activityFilter(service)(appName, listStoreActivities(event, raw));
@@ -106,10 +107,10 @@ export async function listEventPage(
 
 /** Lists the ids of all events since a date, in any order. */
 export async function listEventIdsSince(service: Service, appName: string, startdate: EpochMillis): Promise<string[]> {
-  const between = keys.toEventRange(keys.timestampRange({ startdate }));
+  const between = keys.toEventRange(timestampRange({ startdate }));
   const ids: string[] = [];
   for await (const items of scanShards(service.table, { partitions: keys.eventPartitions(appName), between }))
-    ids.push(...items.map((item) => keys.parseEventId(keys.toKey(item))));
+    ids.push(...items.map((item) => keys.eventItemKey.parse(toKey(item)).eventId));
   return ids;
 }
 
@@ -164,13 +165,13 @@ export async function listEventsOfUser(
   limit: number,
 ): Promise<ListedEvent[]> {
   const isOwn = ({ applicationUsername }: EventRecord) => applicationUsername === username;
-  const readBefore = createTagReader(service, [keys.tagPartition(appName, toTagValue(username))]);
+  const readBefore = createTagReader(service, [keys.tagKey.partition(appName, toTagValue(username))]);
   const load = async (entries: Awaited<ReturnType<typeof readBefore>>) => {
     const excerpts = entries.map(({ item }) => (isLive(service, item) ? parseTagExcerpt(item) : undefined));
     const unread = entries.filter((_entry, index) => !excerpts[index]).map(({ item }) => item);
     const byId = await loadTagged(service, appName, unread, isOwn);
     return entries.map(({ sortKey }, index) => {
-      const event = byId.get(keys.parseTagEventId(sortKey));
+      const event = byId.get(keys.tagKey.parseSortKey(sortKey).eventId);
       return excerpts[index] ?? (event && toListedEvent(event));
     });
   };
@@ -187,10 +188,12 @@ export async function listEventsByIdPrefix(
   tag: string,
   { prefix, limit }: { prefix: string; limit: number },
 ): Promise<DetailedEvent[]> {
-  const tags = await listNewestTags(service.table, [keys.tagPartition(appName, toTagValue(tag))], {
+  const tags = await listNewestTags(service.table, [keys.tagKey.partition(appName, toTagValue(tag))], {
     limit: maxScanned,
   });
-  const ids = tags.filter((item) => isLive(service, item)).map(({ sk }) => keys.parseTagEventId(String(sk)));
+  const ids = tags
+    .filter((item) => isLive(service, item))
+    .map(({ sk }) => keys.tagKey.parseSortKey(String(sk)).eventId);
   const requestedIds = ids.filter((id) => id.startsWith(prefix)).slice(0, limit);
   const [events, raws] = await Promise.all([
     load(
@@ -225,7 +228,7 @@ async function parseLive(service: Service, items: readonly Item[]): Promise<Even
   return await Promise.all(items.filter((item) => isLive(service, item)).map(parseEventItem));
 }
 
-async function load(service: Service, eventKeys: readonly keys.Key[]): Promise<EventRecord[]> {
+async function load(service: Service, eventKeys: readonly Key[]): Promise<EventRecord[]> {
   return await parseLive(service, await service.table.batchGet(eventKeys, { isEventuallyConsistent: true }));
 }
 
@@ -246,7 +249,9 @@ async function loadTagged(
   items: readonly Item[],
   matches: (event: EventRecord) => boolean,
 ): Promise<ReadonlyMap<string, EventRecord>> {
-  const ids = items.filter((item) => isLive(service, item)).map(({ sk }) => keys.parseTagEventId(String(sk)));
+  const ids = items
+    .filter((item) => isLive(service, item))
+    .map(({ sk }) => keys.tagKey.parseSortKey(String(sk)).eventId);
   const events = await load(
     service,
     ids.map((id) => keys.eventKey(appName, id)),
@@ -260,7 +265,7 @@ async function listTagged(
   tags: readonly string[],
   { limit, cursor, matches, untaggedEvent, ...range }: EventFilter,
 ): Promise<CursorPage<EventRecord>> {
-  const partitions = tags.map((tag) => keys.tagPartition(appName, tag));
+  const partitions = tags.map((tag) => keys.tagKey.partition(appName, tag));
   const unstoredItems = untaggedEvent ? [toUnstoredTag(appName, untaggedEvent)] : [];
   return await readCursorPage(
     {
@@ -268,7 +273,7 @@ async function listTagged(
       async load(entries) {
         const items = entries.map(({ item }) => item);
         const byId = await loadTagged(service, appName, items, matches);
-        return entries.map(({ sortKey }) => byId.get(keys.parseTagEventId(sortKey)));
+        return entries.map(({ sortKey }) => byId.get(keys.tagKey.parseSortKey(sortKey).eventId));
       },
     },
     { limit, cursor, maxScanned },
@@ -293,7 +298,7 @@ function buildTagItem(appName: string, event: EventRecord, { tag, ttl }: { tag: 
 
 function parseTagExcerpt({ sk, excerpt }: Item): ListedEvent | undefined {
   if (excerpt === undefined) return undefined;
-  const [eventId, date] = [keys.parseTagEventId(String(sk)), keys.parseKeyTimestamp(String(sk))];
+  const [eventId, date] = [keys.tagKey.parseSortKey(String(sk)).eventId, parseKeyTimestamp(String(sk))];
   return { ...parse(EventExcerpt, excerpt, 'DatabaseError'), eventId, date };
 }
 
@@ -317,7 +322,7 @@ async function listNewestTags(
   partitions: readonly string[],
   { limit, before, unstoredItems = [], ...dates }: TagPage,
 ): Promise<Item[]> {
-  const between = keys.timestampRange(dates, before);
+  const between = timestampRange(dates, before);
   const [from, until] = between;
   if (from > until) return [];
   // `BETWEEN` includes both bounds: the tag item of the bound is returned again and dropped.

@@ -1,3 +1,4 @@
+import { timestampRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import type { Item, Table } from '../foundation/table.ts';
@@ -31,7 +32,7 @@ export async function listNewestEventItems(
   appName: string,
   { skip, limit, before, ...dates }: EventPage,
 ): Promise<ListedEvent[]> {
-  const range = keys.timestampRange(dates, before);
+  const range = timestampRange(dates, before);
   const count = skip + limit;
   if (count === 0 || range[0] > range[1]) return [];
   const items = await queryShards(
@@ -46,7 +47,7 @@ export async function listNewestEventItems(
   );
   // `BETWEEN` includes both bounds: the event of the bound is returned again and dropped.
   return items
-    .map((item) => ({ sortKey: String(item.sk).slice(keys.eventPrefix.length), item }))
+    .map((item) => ({ sortKey: String(item.sk).slice(keys.eventItemKey.sortKey().length), item }))
     .filter(({ sortKey }) => sortKey !== range[1])
     .slice(skip, count);
 }

@@ -1,4 +1,4 @@
-import { toSortableTimestamp } from '../foundation/keys.ts';
+import { toSortableTimestamp } from '../foundation/key.ts';
 
 /** An entry of a timeline. Entries of one time sort by kind, then by id. */
 export interface TimelineKey {

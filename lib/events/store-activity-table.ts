@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { timestampRange, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { Platform } from '../foundation/platform.ts';
@@ -27,7 +29,7 @@ const maxSamples = 1_000;
 const sampleRetentionMs = dayMs;
 
 export async function listStoreActivities({ table }: Service, appName: string): Promise<StoreActivity[]> {
-  const items = await table.query({ partition: keys.storeActivityPartition(appName) });
+  const items = await table.query({ partition: keys.storeActivityKey.partition(appName) });
   return items.map((item) => parse(ActivityItem, item, 'DatabaseError'));
 }
 
@@ -39,8 +41,8 @@ export async function countStoreRequests(
   since: EpochMillis,
 ): Promise<StoreRequests> {
   const items = await table.query({
-    partition: keys.storeSamplePartition(appName, platform),
-    between: keys.timestampRange({ startdate: since }),
+    partition: keys.storeSampleKey.partition(appName, platform),
+    between: timestampRange({ startdate: since }),
     limit: maxSamples,
     newestFirst: true,
     isEventuallyConsistent: true,
@@ -61,8 +63,9 @@ export const toSampleItem = (
   appName: string,
   { platform, date, numRequests, numFailures }: StoreRequestSample,
 ): Item => ({
-  ...keys.storeSampleKey(appName, platform, date),
+  // Samples of the same millisecond come from different processes.
+  ...keys.storeSampleKey(appName, platform, date, randomUUID()),
   numRequests,
   numFailures,
-  ttl: keys.toTtl(date + sampleRetentionMs),
+  ttl: toTtl(date + sampleRetentionMs),
 });

@@ -79,12 +79,12 @@ export async function listPurchaseTimeline(
   const tag = toTagValue(purchaseId);
   // The first transaction of a purchase of the App Store has the id of the purchase.
   const isTagged = ({ content }: EventRecord) => content.tags[tag] === '_P' || content.tags[tag] === '_T';
-  const partition = keys.purchasePartition(appName, purchaseId);
+  const partition = keys.purchaseKey.partition(appName, purchaseId);
   const slices = await Promise.all([
     readEvents(table, { appName, tag, matches: isTagged, now: now() }, range),
     readNotifications(table, partition, range),
-    readSmallList(table, { partition, prefix: keys.transactionPrefix, toEntry: toPaymentEntry }, range),
-    readSmallList(table, { partition, prefix: keys.claimPrefix, toEntry: toClaimEntry }, range),
+    readSmallList(table, { partition, prefix: keys.transactionKey.sortKey(), toEntry: toPaymentEntry }, range),
+    readSmallList(table, { partition, prefix: keys.claimKey.sortKey(), toEntry: toClaimEntry }, range),
   ]);
   return mergeTimeline(slices, page.limit);
 }
@@ -105,14 +105,14 @@ interface EventSource {
 
 /** Reads the tagged events until `limit` of them are not reads. */
 async function readEvents(table: Table, source: EventSource, { position, limit }: ReadRange): Promise<Slice> {
-  const partition = keys.tagPartition(source.appName, source.tag);
+  const partition = keys.tagKey.partition(source.appName, source.tag);
   const entries: Entry[] = [];
   let until = toKindBound(kinds.event, position);
   for (let scanned = 0; scanned < maxScannedEvents && entries.length < limit; ) {
     const tags = await readBefore(table, { partition, until, limit: eventBatchSize });
     const events = await loadEvents(table, source, tags);
     for (const { sk } of tags) {
-      const event = events.get(keys.parseTagEventId(String(sk)));
+      const event = events.get(keys.tagKey.parseSortKey(String(sk)).eventId);
       if (event && !isRead(event) && source.matches(event))
         entries.push({ key: toTimelineKey(kinds.event, String(sk)), row: { type: 'event', event } });
       until = String(sk);
@@ -135,7 +135,7 @@ async function loadEvents(
   { appName, now }: EventSource,
   tags: readonly Item[],
 ): Promise<ReadonlyMap<string, EventRecord>> {
-  const eventKeys = tags.map(({ sk }) => keys.eventKey(appName, keys.parseTagEventId(String(sk))));
+  const eventKeys = tags.map(({ sk }) => keys.eventKey(appName, keys.tagKey.parseSortKey(String(sk)).eventId));
   const items = await table.batchGet(eventKeys, { isEventuallyConsistent: true });
   const live = items.filter(({ ttl }) => Number(ttl) * 1000 > now);
   const events = await Promise.all(live.map(parseEventItem));
@@ -164,10 +164,10 @@ async function readBefore(table: Table, { partition, until, prefix = '', limit }
 
 async function readNotifications(table: Table, partition: string, { position, limit }: ReadRange): Promise<Slice> {
   const until = toKindBound(kinds.notification, position);
-  const items = await readBefore(table, { partition, until, prefix: keys.notificationPrefix, limit });
+  const items = await readBefore(table, { partition, until, prefix: keys.notificationKey.sortKey(), limit });
   const entries = items.map((item): Entry => {
     const { sk, date, reason } = parse(NotificationItem, item, 'DatabaseError');
-    const key = toTimelineKey(kinds.notification, sk.slice(keys.notificationPrefix.length));
+    const key = toTimelineKey(kinds.notification, sk.slice(keys.notificationKey.sortKey().length));
     return { key, row: { type: 'notification', date, reason } };
   });
   return { entries, ...(items.length === limit && { readTo: entries.at(-1)?.key }) };
@@ -179,9 +179,9 @@ async function readOwnedPayments(
   { appName, username }: { readonly appName: string; readonly username: string },
   { position, limit }: ReadRange,
 ): Promise<Slice> {
-  const partition = keys.customerPartition(appName, username);
+  const partition = keys.customerKey.partition(appName, username);
   const until = toKindBound(kinds.payment, position);
-  const links = await readBefore(table, { partition, until, prefix: keys.ownedTransactionPrefix, limit });
+  const links = await readBefore(table, { partition, until, prefix: keys.ownedTransactionKey.sortKey(), limit });
   const parsed = links.map((link) => ({ sk: String(link.sk), ...parse(TransactionLink, link, 'DatabaseError') }));
   const purchaseIds = [...new Set(parsed.map(({ purchaseId }) => purchaseId))];
   const [purchases, transactions] = await Promise.all([

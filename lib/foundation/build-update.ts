@@ -1,4 +1,4 @@
-import type { Key } from './keys.ts';
+import type { Key } from './key.ts';
 import type { Item, Update } from './table.ts';
 
 /** A condition expression with its attribute names and values. */

@@ -1,5 +1,5 @@
 import { compareSortKeys } from './compare-sort-keys.ts';
-import { indexes, tableKey } from './keys.ts';
+import { indexes, tableKey } from './key.ts';
 import type { Item, Table } from './table.ts';
 
 /** A range of sort keys in all shards of a list. */

@@ -1,6 +1,6 @@
 import { buildUpdate } from './build-update.ts';
 import type { Cipher } from './cipher.ts';
-import { toKey } from './keys.ts';
+import { toKey } from './key.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 

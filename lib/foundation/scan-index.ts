@@ -1,4 +1,4 @@
-import { allTimestamps, type indexes } from './keys.ts';
+import { allTimestamps, type indexes } from './key.ts';
 import { scanShards } from './merge-shards.ts';
 import type { Item, Table } from './table.ts';
 

@@ -1,17 +1,29 @@
+import type { Key } from './key.ts';
+import * as keys from './keys.ts';
 import type { EpochMillis } from './time.ts';
 
+/** The types of items that stream workers read. */
+const streamedItems = {
+  purchase: keys.purchaseKey,
+  claim: keys.claimKey,
+  notification: keys.notificationKey,
+  transaction: keys.transactionKey,
+  customer: keys.customerKey,
+  grant: keys.grantKey,
+  refundRequest: keys.refundRequestKey,
+  event: keys.eventItemKey,
+  streamMarker: keys.streamMarkerKey,
+} as const;
+const streamedKinds = Object.keys(streamedItems) as (keyof typeof streamedItems)[];
+
 /** Kinds of items that stream workers distinguish. `other`: an item that no stream worker reads. */
-export type ItemKind =
-  | 'purchase'
-  | 'claim'
-  | 'notification'
-  | 'transaction'
-  | 'customer'
-  | 'grant'
-  | 'refundRequest'
-  | 'event'
-  | 'streamMarker'
-  | 'other';
+export type ItemKind = keyof typeof streamedItems | 'other';
+
+/** Returns the app and the kind of the item with this key. */
+export function parseItemKey(key: Key): { readonly appName: string; readonly kind: ItemKind } {
+  const [appName = ''] = key.pk.split('#', 1);
+  return { appName, kind: streamedKinds.find((kind) => streamedItems[kind].matches(key)) ?? 'other' };
+}
 
 /** The attributes of an item, keys included. */
 export type ItemImage = Readonly<Record<string, unknown>>;
@@ -26,7 +38,7 @@ export interface StoredItem {
 export interface StreamRecord {
   readonly appName: string;
   readonly kind: ItemKind;
-  readonly key: { readonly pk: string; readonly sk: string };
+  readonly key: Key;
   readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE';
   /** Whether DynamoDB deleted the item because its TTL had passed. */
   readonly isTtlDeletion: boolean;

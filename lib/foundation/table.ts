@@ -20,7 +20,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { splitIntoChunks } from './batches.ts';
 import { ServiceError } from './errors.ts';
-import { indexes, type Key, tableKey } from './keys.ts';
+import { indexes, type Key, tableKey } from './key.ts';
 
 export type Item = Record<string, unknown>;
 export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;

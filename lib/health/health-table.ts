@@ -1,3 +1,5 @@
+import { duePartitions, dueSortKeyLimit } from '../foundation/due-index.ts';
+import { allTimestamps, parseKeyTimestamp } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import type { Service } from '../foundation/service.ts';
@@ -24,11 +26,11 @@ export async function findLateItems(
   limit: number,
 ): Promise<LateItems | undefined> {
   const shards = await Promise.all(
-    keys.duePartitions.map(
-      async (partition) => await table.query({ partition, index: 'due', before: keys.dueSortKeyLimit(before), limit }),
+    duePartitions.map(
+      async (partition) => await table.query({ partition, index: 'due', before: dueSortKeyLimit(before), limit }),
     ),
   );
-  const dueTimes = shards.flat().map(({ dueSk }) => keys.parseKeyTimestamp(String(dueSk)));
+  const dueTimes = shards.flat().map(({ dueSk }) => parseKeyTimestamp(String(dueSk)));
   if (dueTimes.length === 0) return undefined;
   return { count: Math.min(dueTimes.length, limit), oldestDueAt: Math.min(...dueTimes) };
 }
@@ -39,17 +41,17 @@ export async function listLatestPurchases(
   appName: string,
   limit: number,
 ): Promise<ChangedPurchase[]> {
-  const partitions = keys.updatedPartitions(appName);
-  const range = { partitions, index: 'byKey', between: keys.allTimestamps, newestFirst: true } as const;
+  const partitions = keys.updatedPurchaseList.partitions(appName);
+  const range = { partitions, index: 'byKey', between: allTimestamps, newestFirst: true } as const;
   const entries = await queryShards(table, range, limit);
   return entries.map(({ pk, keySk }) => ({
-    purchaseId: keys.parsePurchasePartition(String(pk)),
-    updatedAt: keys.parseKeyTimestamp(String(keySk)),
+    purchaseId: keys.purchaseKey.parsePartition(String(pk)).purchaseId,
+    updatedAt: parseKeyTimestamp(String(keySk)),
   }));
 }
 
 /** Returns the latest day (`YYYY-MM-DD`) with stored exchange rates. */
 export async function findLatestRateDay({ table }: Service): Promise<string | undefined> {
-  const [item] = await table.query({ partition: keys.ratesPartition, newestFirst: true, limit: 1 });
+  const [item] = await table.query({ partition: keys.ratesKey.partition(), newestFirst: true, limit: 1 });
   return item && String(item.sk);
 }

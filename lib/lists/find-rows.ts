@@ -1,5 +1,6 @@
 import { compareSortKeys } from '../foundation/compare-sort-keys.ts';
 import type { CursorPage } from '../foundation/cursor-page.ts';
+import { type Key, timestampRange, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { RowSearch } from '../foundation/list-page.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
@@ -9,13 +10,13 @@ import type { Item, Table } from '../foundation/table.ts';
 interface SearchedList<Row> {
   readonly table: Table;
   readonly appName: string;
-  readonly collection: 'T' | 'C';
+  readonly collection: 'transactions' | 'customers';
   readonly parseItem: (item: Item) => Row;
 }
 
 interface CreatedEntry {
   readonly sortKey: string;
-  readonly key: keys.Key;
+  readonly key: Key;
 }
 
 /**
@@ -28,25 +29,25 @@ export async function findRows<Row>(
 ): Promise<CursorPage<Row>> {
   const newestFirst = order === 'newest';
   const readBefore = async (position: string | undefined, count: number): Promise<CreatedEntry[]> => {
-    const [first, last] = keys.timestampRange(range, newestFirst ? position : undefined);
+    const [first, last] = timestampRange(range, newestFirst ? position : undefined);
     // A sort key that follows the position directly.
     const from = !newestFirst && position !== undefined && position >= first ? `${position}\0` : first;
     if (from >= last) return [];
-    const partitions = keys.listPartitions(appName, collection);
+    const partitions = keys.createdLists[collection].partitions(appName);
     const entries = await queryShards(
       table,
       { partitions, index: 'byCreated', between: [from, last], newestFirst },
       count + 1,
     );
     return entries
-      .map((entry) => ({ sortKey: String(entry.createdSk), key: keys.toKey(entry) }))
+      .map((entry) => ({ sortKey: String(entry.createdSk), key: toKey(entry) }))
       .filter(({ sortKey }) => sortKey !== position && compareSortKeys(sortKey, last) < 0)
       .slice(0, count);
   };
   const load = async (entries: readonly CreatedEntry[]): Promise<(Row | undefined)[]> => {
     const itemKeys = entries.map(({ key }) => key);
     const items = await table.batchGet(itemKeys, { isEventuallyConsistent: true });
-    const byKey = new Map(items.map((item) => [toText(keys.toKey(item)), item]));
+    const byKey = new Map(items.map((item) => [toText(toKey(item)), item]));
     return await Promise.all(
       itemKeys.map(async (key) => {
         const item = byKey.get(toText(key));
@@ -58,4 +59,4 @@ export async function findRows<Row>(
   return await readCursorPage({ readBefore, load }, { limit, cursor, maxScanned });
 }
 
-const toText = ({ pk, sk }: keys.Key): string => `${pk}\n${sk}`;
+const toText = ({ pk, sk }: Key): string => `${pk}\n${sk}`;

@@ -1,7 +1,7 @@
 import type { CustomerRow } from '../customers/customer-summary.ts';
 import { parseCustomerItem } from '../customers/customer-table.ts';
 import type { CursorPage } from '../foundation/cursor-page.ts';
-import { parsePurchasePartition, purchaseKey } from '../foundation/keys.ts';
+import { purchaseKey } from '../foundation/keys.ts';
 import type { DateRange, ListPage, PageRequest, RowSearch } from '../foundation/list-page.ts';
 import type { Service } from '../foundation/service.ts';
 import type { ItemImage } from '../foundation/stream-record.ts';
@@ -31,7 +31,7 @@ export async function getPurchasePage(
   appName: string,
   request: PageRequest,
 ): Promise<ListPage<ListedPurchase>> {
-  const { items, total } = await getItemPage(service, appName, 'P', request);
+  const { items, total } = await getItemPage(service, appName, 'purchases', request);
   return { rows: items.map(parseListedPurchase), total };
 }
 
@@ -42,7 +42,7 @@ export async function listUpdatedPurchaseIds(
   range: DateRange,
 ): Promise<readonly string[]> {
   const updatedKeys = await listUpdatedPurchaseKeys(service, appName, range);
-  return updatedKeys.map(({ pk }) => parsePurchasePartition(pk));
+  return updatedKeys.map(({ pk }) => purchaseKey.parsePartition(pk).purchaseId);
 }
 
 /** Returns the purchases that exist, in the order of the ids. */
@@ -76,7 +76,7 @@ export async function findListedTransactions(
   appName: string,
   search: RowSearch<Transaction>,
 ): Promise<CursorPage<Transaction>> {
-  return await findListRows(service, appName, 'T', { search, parseItem: parseTransactionItem });
+  return await findListRows(service, appName, 'transactions', { search, parseItem: parseTransactionItem });
 }
 
 /** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
@@ -85,7 +85,7 @@ export async function getTransactionPage(
   appName: string,
   request: PageRequest,
 ): Promise<ListPage<Transaction>> {
-  const { items, total } = await getItemPage(service, appName, 'T', request);
+  const { items, total } = await getItemPage(service, appName, 'transactions', request);
   return { rows: items.map(parseTransactionItem), total };
 }
 
@@ -95,7 +95,7 @@ export async function findCustomers(
   appName: string,
   search: RowSearch<CustomerRow>,
 ): Promise<CursorPage<CustomerRow>> {
-  return await findListRows(service, appName, 'C', { search, parseItem: parseCustomerItem });
+  return await findListRows(service, appName, 'customers', { search, parseItem: parseCustomerItem });
 }
 
 /** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
@@ -104,7 +104,7 @@ export async function getCustomerPage(
   appName: string,
   request: PageRequest,
 ): Promise<ListPage<CustomerRow>> {
-  const { items, total } = await getItemPage(service, appName, 'C', request);
+  const { items, total } = await getItemPage(service, appName, 'customers', request);
   return { rows: items.map(parseCustomerItem), total };
 }
 

@@ -1,5 +1,6 @@
+import type { ListKind } from '../foundation/keys.ts';
 import { type EpochMillis, hourMs } from '../foundation/time.ts';
-import { type Counts, type ListKind, listHourCounts } from '../statistics/counts.ts';
+import { type Counts, countMonthRows, listHourCounts } from '../statistics/counts.ts';
 
 /** A position in a list: the creation time to start reading from, and the number of rows created earlier. */
 export interface PagePosition {
@@ -32,7 +33,7 @@ const toPeriodStart = (period: string): EpochMillis =>
 
 /** Counts the rows of the whole list. */
 export const countRows = (months: readonly PeriodCounts[], list: ListKind): number =>
-  months.reduce((sum, { counts }) => sum + (counts[list] ?? 0), 0);
+  months.reduce((sum, { counts }) => sum + countMonthRows(counts, list), 0);
 
 /** Finds the month of the target row, or the last month that starts before `settledUntil`. */
 export function findMonth(
@@ -45,7 +46,7 @@ export function findMonth(
   for (const { period, counts } of months) {
     if (rowsBefore > skip || toPeriodStart(period) > settledUntil) break;
     position = { month: period, rowsBefore };
-    rowsBefore += counts[list] ?? 0;
+    rowsBefore += countMonthRows(counts, list);
   }
   return position;
 }

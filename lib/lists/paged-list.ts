@@ -1,4 +1,6 @@
 import type { CursorPage } from '../foundation/cursor-page.ts';
+import { type Key, timestampRange, toKey } from '../foundation/key.ts';
+import type { ListKind } from '../foundation/keys.ts';
 import * as keys from '../foundation/keys.ts';
 import type { DateRange, PageRequest, RowSearch } from '../foundation/list-page.ts';
 import { queryShards, scanShards } from '../foundation/merge-shards.ts';
@@ -7,7 +9,6 @@ import type { Item, Table } from '../foundation/table.ts';
 import { type EpochMillis, hourMs } from '../foundation/time.ts';
 import { addKeyTimes } from '../purchases/purchase-item.ts';
 import { type CounterPeriod, listCounterDays, listCounterMonths } from '../statistics/counter-table.ts';
-import type { ListKind } from '../statistics/counts.ts';
 import { findRows } from './find-rows.ts';
 import { countRows, findHour, findMonth, type PagePosition } from './locate-page.ts';
 
@@ -60,7 +61,7 @@ export async function getItemPage(
 export async function findListRows<Row>(
   { table }: Service,
   appName: string,
-  collection: 'T' | 'C',
+  collection: 'transactions' | 'customers',
   { search, parseItem }: { readonly search: RowSearch<Row>; readonly parseItem: (item: Item) => Row },
 ): Promise<CursorPage<Row>> {
   return await findRows({ table, appName, collection, parseItem }, search);
@@ -71,13 +72,13 @@ export async function listUpdatedPurchaseKeys(
   { table }: Service,
   appName: string,
   range: DateRange,
-): Promise<readonly keys.Key[]> {
+): Promise<readonly Key[]> {
   if (isEmpty(range)) return [];
   return toUniqueKeys(await queryShards(table, buildUpdatedRange(appName, range), maxUpdatedRows));
 }
 
 /** Returns the items that exist, in the order of the keys. */
-export async function loadListedItems({ table }: Service, itemKeys: readonly keys.Key[]): Promise<readonly Item[]> {
+export async function loadListedItems({ table }: Service, itemKeys: readonly Key[]): Promise<readonly Item[]> {
   return await loadItems(table, itemKeys);
 }
 
@@ -95,7 +96,11 @@ export async function* scanUpdatedPurchaseItems(
 }
 
 const buildUpdatedRange = (appName: string, range: DateRange) =>
-  ({ partitions: keys.updatedPartitions(appName), index: 'byKey', between: keys.timestampRange(range) }) as const;
+  ({
+    partitions: keys.updatedPurchaseList.partitions(appName),
+    index: 'byKey',
+    between: timestampRange(range),
+  }) as const;
 
 interface ListContext {
   readonly service: Service;
@@ -132,16 +137,16 @@ async function queryCreated(
   range: DateRange,
   limit?: number,
 ): Promise<Item[]> {
-  const partitions = keys.listPartitions(appName, collection);
-  return await queryShards(table, { partitions, index: 'byCreated', between: keys.timestampRange(range) }, limit);
+  const partitions = keys.createdLists[collection].partitions(appName);
+  return await queryShards(table, { partitions, index: 'byCreated', between: timestampRange(range) }, limit);
 }
 
 /** Returns the distinct keys of index entries: an item that moves during a query can be returned twice. */
-const toUniqueKeys = (entries: readonly Item[]): keys.Key[] => [
-  ...new Map(entries.map((entry): [string, keys.Key] => [`${entry.pk}\n${entry.sk}`, keys.toKey(entry)])).values(),
+const toUniqueKeys = (entries: readonly Item[]): Key[] => [
+  ...new Map(entries.map((entry): [string, Key] => [`${entry.pk}\n${entry.sk}`, toKey(entry)])).values(),
 ];
 
-async function loadItems(table: Table, itemKeys: readonly keys.Key[]): Promise<Item[]> {
+async function loadItems(table: Table, itemKeys: readonly Key[]): Promise<Item[]> {
   const items = await table.batchGet(itemKeys, { isEventuallyConsistent: true });
   // The index can contain an item that the replica behind an eventually consistent read does not have yet.
   return items.length === itemKeys.length ? items : await table.batchGet(itemKeys);

@@ -1,8 +1,10 @@
 import { pMapIterable } from 'p-map';
+import { allTimestamps, indexes, parseKeyTimestamp, timestampRange, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
 import type { Service } from '../foundation/service.ts';
 import type { StoredItem, StreamRecord } from '../foundation/stream-record.ts';
+import { parseItemKey } from '../foundation/stream-record.ts';
 import type { Item } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toItemImage } from './purchase-item.ts';
@@ -51,13 +53,13 @@ export async function* scanCountableItems(
   appName: string,
   range: CreatedRange,
 ): AsyncIterable<StoredItem[]> {
-  for await (const entries of scanShards(service.table, buildListRange(appName, 'P'))) {
+  for await (const entries of scanShards(service.table, buildListRange(appName, 'purchases'))) {
     const partitions = pMapIterable(entries, async (entry) => await readPartition(service, entry), { concurrency });
     for await (const items of partitions) yield items.map(toStoredItem);
   }
-  const between = keys.timestampRange(range);
-  for await (const entries of scanShards(service.table, { ...buildListRange(appName, 'C'), between })) {
-    yield (await service.table.batchGet(entries.map(keys.toKey))).map(toStoredItem);
+  const between = timestampRange(range);
+  for await (const entries of scanShards(service.table, { ...buildListRange(appName, 'customers'), between })) {
+    yield (await service.table.batchGet(entries.map(toKey))).map(toStoredItem);
   }
   const events = { partitions: keys.eventPartitions(appName), between: keys.toEventRange(between) };
   for await (const items of scanShards(service.table, events)) yield items.map(toStoredItem);
@@ -72,16 +74,17 @@ export async function* scanPurchaseIds(
   appName: string,
   updatedSince?: EpochMillis,
 ): AsyncIterable<string[]> {
-  const range = updatedSince === undefined ? buildListRange(appName, 'P') : buildUpdatedRange(appName, updatedSince);
+  const range =
+    updatedSince === undefined ? buildListRange(appName, 'purchases') : buildUpdatedRange(appName, updatedSince);
   for await (const entries of scanShards(table, range)) {
-    yield entries.map(({ pk }) => keys.parsePurchasePartition(String(pk)));
+    yield entries.map(({ pk }) => keys.purchaseKey.parsePartition(String(pk)).purchaseId);
   }
 }
 
 /** Scans the usernames of all customers. */
 export async function* scanUsernames({ table }: Service, appName: string): AsyncIterable<string[]> {
-  for await (const entries of scanShards(table, buildListRange(appName, 'C'))) {
-    yield entries.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
+  for await (const entries of scanShards(table, buildListRange(appName, 'customers'))) {
+    yield entries.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username);
   }
 }
 
@@ -90,13 +93,15 @@ export async function* scanIdPages(
   { table }: Service,
   appName: string,
   list: 'purchases' | 'customers',
-  { after = keys.allTimestamps[0], pageSize }: IdScanOptions = {},
+  { after = allTimestamps[0], pageSize }: IdScanOptions = {},
 ): AsyncIterable<IdPage> {
-  const isPurchases = list === 'purchases';
-  const parseId = isPurchases ? keys.parsePurchasePartition : keys.parseCustomerPartition;
-  const getPosition = (entry: Item): string => String(entry[keys.indexes.byCreated.sk]);
-  const between = [after, keys.allTimestamps[1]] as const;
-  const range = { ...buildListRange(appName, isPurchases ? 'P' : 'C'), between };
+  const parseId = (pk: string): string =>
+    list === 'purchases'
+      ? keys.purchaseKey.parsePartition(pk).purchaseId
+      : keys.customerKey.parsePartition(pk).username;
+  const getPosition = (entry: Item): string => String(entry[indexes.byCreated.sk]);
+  const between = [after, allTimestamps[1]] as const;
+  const range = { ...buildListRange(appName, list), between };
   for await (const page of scanShards(table, range, pageSize)) {
     // `between` includes both bounds.
     const entries = page.filter((entry) => getPosition(entry) !== after);
@@ -107,11 +112,11 @@ export async function* scanIdPages(
 
 /** Returns the date of the oldest event within the retention. Undefined if the app has no events. */
 export async function findOldestEventDate({ table }: Service, appName: string): Promise<EpochMillis | undefined> {
-  const between = keys.toEventRange(keys.allTimestamps);
+  const between = keys.toEventRange(allTimestamps);
   const oldest = await Promise.all(
     keys.eventPartitions(appName).map((partition) => table.query({ partition, between, limit: 1 })),
   );
-  const dates = oldest.flat().map(({ sk }) => keys.parseKeyTimestamp(String(sk).slice(keys.eventPrefix.length)));
+  const dates = oldest.flat().map(({ sk }) => parseKeyTimestamp(String(sk).slice(keys.eventItemKey.sortKey().length)));
   return dates.sort((a, b) => a - b)[0];
 }
 
@@ -119,17 +124,21 @@ async function readPartition({ table }: Service, { pk }: Item): Promise<Item[]> 
   return await table.query({ partition: String(pk) });
 }
 
-const buildListRange = (appName: string, collection: 'P' | 'C') =>
-  ({ partitions: keys.listPartitions(appName, collection), index: 'byCreated', between: keys.allTimestamps }) as const;
+const buildListRange = (appName: string, list: 'purchases' | 'customers') =>
+  ({
+    partitions: keys.createdLists[list].partitions(appName),
+    index: 'byCreated',
+    between: allTimestamps,
+  }) as const;
 
 const buildUpdatedRange = (appName: string, startdate: EpochMillis) =>
   ({
-    partitions: keys.updatedPartitions(appName),
+    partitions: keys.updatedPurchaseList.partitions(appName),
     index: 'byKey',
-    between: keys.timestampRange({ startdate }),
+    between: timestampRange({ startdate }),
   }) as const;
 
 function toStoredItem(item: Item): StoredItem {
-  const { kind } = keys.parseItemKey(keys.toKey(item));
+  const { kind } = parseItemKey(toKey(item));
   return { kind, item: toItemImage(kind, item) };
 }

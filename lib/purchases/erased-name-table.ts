@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { findCachedApp } from '../apps/app-cache.ts';
 import { erasureKeyContext, getOrCreateErasureKey } from '../apps/app-table.ts';
 import { createBoundedMap } from '../foundation/cache.ts';
+import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
 import { normalizeAlias } from './user-aliases.ts';
@@ -51,7 +52,7 @@ async function decryptKey(service: Service, appName: string, ciphertext: string)
   return key;
 }
 
-function toItemKey(appName: string, key: string, name: string): keys.Key {
+function toItemKey(appName: string, key: string, name: string): Key {
   return keys.erasedNameKey(appName, createHmac('sha256', key).update(normalizeAlias(name)).digest('base64url'));
 }
 

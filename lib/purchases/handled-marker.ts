@@ -1,3 +1,4 @@
+import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Write } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
@@ -14,14 +15,14 @@ export const handledPartKey = (
   appName: string,
   { platform, key, isPartOfSeveral }: NotificationPart,
   purchaseId: string,
-): keys.Key =>
+): Key =>
   isPartOfSeveral
-    ? keys.handledNotificationPartKey(appName, { platform, key }, purchaseId)
+    ? keys.handledNotificationPartKey(appName, platform, key, purchaseId)
     : keys.handledNotificationKey(appName, platform, key);
 
 /** Builds the conditional write of a handled marker. It fails if another worker has handled the notification. */
-export const buildHandledMarker = (table: string, key: keys.Key, now: EpochMillis): Write => ({
+export const buildHandledMarker = (table: string, key: Key, now: EpochMillis): Write => ({
   Put: { TableName: table, Item: buildMarkerItem(key, now), ConditionExpression: 'attribute_not_exists(pk)' },
 });
 
-export const buildMarkerItem = (key: keys.Key, now: EpochMillis) => ({ ...key, ttl: keys.toTtl(now + retentionMs) });
+export const buildMarkerItem = (key: Key, now: EpochMillis) => ({ ...key, ttl: toTtl(now + retentionMs) });

@@ -1,9 +1,11 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { buildUpdate } from '../foundation/build-update.ts';
+import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { type Item, maxTransactionWrites, type Table } from '../foundation/table.ts';
 import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { ownedTransactionSortKey, rankSortKey } from './owned-link-keys.ts';
 import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
 import { listRanks } from './purchase-rank.ts';
@@ -20,7 +22,7 @@ export function listLinks(purchase: Purchase, transactions: readonly Transaction
   return new Map<string, Item>([
     ...listPurchaseSortKeys(purchase).map((sk): [string, Item] => [sk, {}]),
     ...transactions.map(({ transactionId, purchaseDate }): [string, Item] => [
-      keys.ownedTransactionSortKey(transactionId, purchaseId, purchaseDate),
+      ownedTransactionSortKey(transactionId, purchaseId, purchaseDate),
       { transactionId, purchaseId },
     ]),
   ]);
@@ -31,14 +33,12 @@ export function listLinks(purchase: Purchase, transactions: readonly Transaction
  * purchase.
  */
 export const listPurchaseSortKeys = (purchase: Purchase): string[] => [
-  keys.ownedPurchaseSortKey(purchase.purchaseId, isUnpaid(purchase) ? 0 : (purchase.purchaseDate ?? 0)),
-  ...listRanks(purchase).map((rank) =>
-    keys.rankSortKey({ ...purchase, isSubscription: isSubscription(purchase) }, rank),
-  ),
+  keys.ownedPurchaseKey.sortKey(isUnpaid(purchase) ? 0 : (purchase.purchaseDate ?? 0), purchase.purchaseId),
+  ...listRanks(purchase).map((rank) => rankSortKey({ ...purchase, isSubscription: isSubscription(purchase) }, rank)),
 ];
 
 /** A link in the partition of a customer. `version` is the version of the purchase that wrote it. */
-type LinkItem = Item & keys.Key & { readonly version: number };
+type LinkItem = Item & Key & { readonly version: number };
 
 /** Lists the links that a change adds: all of them for a gained user, otherwise the new ones. */
 function listAddedLinks(appName: string, { before, after, gainedUsers }: PurchaseChange): LinkItem[] {
@@ -46,19 +46,19 @@ function listAddedLinks(appName: string, { before, after, gainedUsers }: Purchas
   const previous = listStoredLinks(before);
   const newLinks = [...links].filter(([sk]) => !previous.has(sk));
   return after.entitledUsers.flatMap((username) => {
-    const pk = keys.customerPartition(appName, username);
+    const pk = keys.customerKey.partition(appName, username);
     const added = gainedUsers.includes(username) ? [...links] : newLinks;
     return added.map(([sk, attributes]) => ({ ...attributes, pk, sk, version: after.version }));
   });
 }
 
 /** Lists the keys of the links that a change makes stale: all of them for a lost user. */
-function listStaleLinks(appName: string, { before, after, lostUsers }: PurchaseChange): keys.Key[] {
+function listStaleLinks(appName: string, { before, after, lostUsers }: PurchaseChange): Key[] {
   const previous = [...listStoredLinks(before).keys()];
   const links = listStoredLinks(after);
   const staleSortKeys = previous.filter((sk) => !links.has(sk));
   return (before?.entitledUsers ?? []).flatMap((username) => {
-    const pk = keys.customerPartition(appName, username);
+    const pk = keys.customerKey.partition(appName, username);
     return (lostUsers.includes(username) ? previous : staleSortKeys).map((sk) => ({ pk, sk }));
   });
 }
@@ -102,12 +102,12 @@ export async function deleteStaleLinks(table: Table, appName: string, change: Pu
 export async function deleteLinksOfErased(table: Table, appName: string, change: PurchaseChange): Promise<void> {
   const added = listAddedLinks(appName, change);
   const partitions = [...new Set(added.map(({ pk }) => pk))];
-  const existing = await table.batchGet(partitions.map((pk) => ({ pk, sk: keys.customerSortKey })));
+  const existing = await table.batchGet(partitions.map((pk) => ({ pk, sk: keys.customerKey.sortKey() })));
   const erased = partitions.filter((pk) => !existing.some((customer) => customer.pk === pk));
   for (const pk of erased) {
     const isErased = {
       TableName: table.name,
-      Key: { pk, sk: keys.customerSortKey },
+      Key: { pk, sk: keys.customerKey.sortKey() },
       ConditionExpression: 'attribute_not_exists(pk)',
     };
     const links = added
@@ -128,7 +128,7 @@ const listStoredLinks = (stored: StoredPurchase | undefined): LinksBySortKey =>
     : new Map();
 
 /** Selects the items whose keys are not in the table. */
-export async function selectMissing<T extends keys.Key>(table: Table, items: readonly T[]): Promise<T[]> {
+export async function selectMissing<T extends Key>(table: Table, items: readonly T[]): Promise<T[]> {
   const toText = ({ pk, sk }: Item) => `${pk}\n${sk}`;
   const existing = new Set((await table.batchGet(items)).map(toText));
   return items.filter(({ pk, sk }) => !existing.has(toText({ pk, sk })));

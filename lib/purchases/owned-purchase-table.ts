@@ -1,12 +1,21 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
 import type { CursorPage } from '../foundation/cursor-page.ts';
+import { timestampRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { RowSearch } from '../foundation/list-page.ts';
 import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
+import {
+  datedPurchaseRange,
+  listRankRanges,
+  ownedLinkRange,
+  ownedTransactionSortKey,
+  parseOwnedPurchaseId,
+  toRankingRange,
+} from './owned-link-keys.ts';
 import { listPurchaseSortKeys } from './owned-purchase-links.ts';
 import type { Purchase } from './purchase.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
@@ -70,8 +79,8 @@ export async function listRepresentativePurchases(
  */
 export async function listOwnedPurchaseIds({ table }: Service, appName: string, username: string): Promise<string[]> {
   const range = {
-    partition: keys.customerPartition(appName, username),
-    between: keys.toPrefixRange(keys.ownedPurchasePrefix),
+    partition: keys.customerKey.partition(appName, username),
+    between: keys.ownedPurchaseKey.range(),
   };
   const links = await table.query({ ...range, newestFirst: true, limit: maxListedPurchases });
   return [...new Set(links.reverse().map(toPurchaseId))];
@@ -136,7 +145,7 @@ export async function findOwnedTransactions(
 }
 
 async function queryPurchaseLinks(service: Service, { partition }: Owner): Promise<Item[]> {
-  const range = { partition, between: keys.toPrefixRange(keys.ownedPurchasePrefix) };
+  const range = { partition, between: keys.ownedPurchaseKey.range() };
   return await service.table.query({ ...range, newestFirst: true, limit: readBounds(service).purchases + 1 });
 }
 
@@ -153,11 +162,11 @@ async function listRepresentatives(
     return selectEntitled(owner, stored.values());
   }
   const rankings = await pMap(
-    keys.listRankRanges(products),
+    listRankRanges(products),
     async (range) => await findRankings(table, owner, range, bounds.rankings),
     { concurrency },
   );
-  const latestFirst: Ranking = { between: keys.datedPurchaseRange };
+  const latestFirst: Ranking = { between: datedPurchaseRange };
   return await findFirstPurchases(table, owner, [latestFirst, ...rankings.flat()]);
 }
 
@@ -170,13 +179,13 @@ interface Owner {
 const createOwner = (appName: string, username: string): Owner => ({
   appName,
   username,
-  partition: keys.customerPartition(appName, username),
+  partition: keys.customerKey.partition(appName, username),
 });
 
 const isEntitled = ({ username }: Owner, { entitledUsers }: EntitledPurchase): boolean =>
   entitledUsers.includes(username);
 
-const toPurchaseId = ({ sk }: Item): string => keys.parseOwnedPurchaseId(String(sk));
+const toPurchaseId = ({ sk }: Item): string => parseOwnedPurchaseId(String(sk));
 
 /** Returns the purchases that entitle the customer, latest purchase date first. */
 const selectEntitled = (owner: Owner, stored: Iterable<EntitledPurchase>): Purchase[] =>
@@ -212,7 +221,7 @@ async function findRankings(
   for (let end = until; rankings.length < limit; ) {
     const [first] = await table.query({ partition, between: [from, end], newestFirst: true, limit: 1 });
     if (!first) break;
-    const between = keys.toRankingRange(String(first.sk));
+    const between = toRankingRange(String(first.sk));
     rankings.push({ between, first });
     [end] = between;
   }
@@ -269,7 +278,7 @@ const queryTransactionLinks = async (
   { partition }: Owner,
   { skip, limit }: TransactionPage,
 ): Promise<Item[]> => {
-  const range = { partition, between: keys.toPrefixRange(keys.ownedTransactionPrefix), newestFirst: true };
+  const range = { partition, between: keys.ownedTransactionKey.range(), newestFirst: true };
   return await table.query({ ...range, limit: skip + limit });
 };
 
@@ -282,12 +291,12 @@ async function queryFewLinks(
   { partition }: Owner,
   { skip, limit, maxLinks }: TransactionPage & { readonly maxLinks: number },
 ): Promise<[purchases: Item[], transactions: Item[]] | undefined> {
-  const range = { partition, between: keys.ownedLinkRange, newestFirst: true };
+  const range = { partition, between: ownedLinkRange, newestFirst: true };
   const items = await table.query({ ...range, limit: maxLinks + 1 });
   if (items.length > maxLinks) return undefined;
   const selectLinks = (prefix: string) => items.filter(({ sk }) => String(sk).startsWith(prefix));
-  const transactionLinks = selectLinks(keys.ownedTransactionPrefix).slice(0, skip + limit);
-  return [selectLinks(keys.ownedPurchasePrefix), transactionLinks];
+  const transactionLinks = selectLinks(keys.ownedTransactionKey.sortKey()).slice(0, skip + limit);
+  return [selectLinks(keys.ownedPurchaseKey.sortKey()), transactionLinks];
 }
 
 /** Whether a page has all of its transactions: it is full, or there are no other links. */
@@ -304,9 +313,9 @@ async function searchLinks(
   { limit, cursor, order, maxScanned, matches, ...range }: RowSearch<Transaction>,
 ): Promise<CursorPage<Transaction>> {
   const newestFirst = order === 'newest';
-  const prefix = keys.ownedTransactionPrefix;
+  const prefix = keys.ownedTransactionKey.sortKey();
   const readBefore = async (position: string | undefined, count: number) => {
-    const [first, last] = keys.timestampRange(range, newestFirst ? position : undefined);
+    const [first, last] = timestampRange(range, newestFirst ? position : undefined);
     const from = !newestFirst && position !== undefined && position >= first ? `${position}\0` : first;
     if (from >= last) return [];
     const between = [`${prefix}${from}`, `${prefix}${last}`] as const;
@@ -376,4 +385,4 @@ async function loadOwnedTransactions(
 }
 
 const toTransactionSortKey = ({ transactionId, purchaseId, purchaseDate }: Transaction): string =>
-  keys.ownedTransactionSortKey(transactionId, purchaseId, purchaseDate);
+  ownedTransactionSortKey(transactionId, purchaseId, purchaseDate);

@@ -1,5 +1,6 @@
 import { compressJson, decompressText } from '../foundation/compression.ts';
-import { priceChangeKey, priceListKey, toTtl } from '../foundation/keys.ts';
+import { toTtl } from '../foundation/key.ts';
+import { priceChangeKey, priceListKey } from '../foundation/keys.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { indexes, parseKeyTimestamp } from '../foundation/keys.ts';
+import { indexes, parseKeyTimestamp } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ItemKind } from '../foundation/stream-record.ts';

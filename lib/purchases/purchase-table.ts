@@ -3,26 +3,17 @@ import pMap from 'p-map';
 import * as v from 'valibot';
 import { buildUpdate } from '../foundation/build-update.ts';
 import { isConflict } from '../foundation/errors.ts';
+import { allTimestamps, indexes, type Key, parseKeyTimestamp, toKey, toTtl } from '../foundation/key.ts';
 import {
-  allTimestamps,
   claimKey,
-  claimPrefix,
+  createdLists,
   customerKey,
-  indexes,
-  type Key,
-  listPartitions,
   namingIndexKeys,
-  notificationPrefix,
-  parseKeyTimestamp,
+  notificationKey,
   purchaseKey,
-  purchasePartition,
   sharedClaimKey,
-  sharedClaimPrefix,
-  storeAccountPartition,
-  toKey,
-  toTtl,
+  storeAccountKeys,
   transactionKey,
-  transactionPrefix,
 } from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
@@ -93,7 +84,7 @@ export async function listPurchaseIdsByStoreAccount(
   appTransactionId: string,
   limit: number,
 ): Promise<string[]> {
-  const partition = storeAccountPartition(appName, appTransactionId);
+  const partition = storeAccountKeys.partition(appName, appTransactionId);
   return (await table.query({ partition, index: 'byUser', limit })).map(({ userSk }) => String(userSk));
 }
 
@@ -148,7 +139,7 @@ export async function listTransactionsOfPurchases(
   appName: string,
   purchaseIds: readonly string[],
 ): Promise<Transaction[]> {
-  const lists = await Promise.all(purchaseIds.map((id) => listItems(service, appName, id, transactionPrefix)));
+  const lists = await Promise.all(purchaseIds.map((id) => listItems(service, appName, id, transactionKey.sortKey())));
   return lists
     .flat()
     .map((item) => parse(TransactionItem, item, 'DatabaseError').transaction)
@@ -161,12 +152,12 @@ export async function listAnnouncements(
   appName: string,
   purchaseId: string,
 ): Promise<Announcement[]> {
-  const items = await listItems(service, appName, purchaseId, notificationPrefix);
+  const items = await listItems(service, appName, purchaseId, notificationKey.sortKey());
   return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
 }
 
 export async function listClaims(service: Service, appName: string, purchaseId: string): Promise<Claim[]> {
-  const items = await listItems(service, appName, purchaseId, claimPrefix);
+  const items = await listItems(service, appName, purchaseId, claimKey.sortKey());
   return items.map((item) => parse(Claim, item, 'DatabaseError'));
 }
 
@@ -262,7 +253,11 @@ export async function reencryptRefreshTokens(
   reportProgress?: ReportProgress,
 ): Promise<number> {
   let [count, checked] = [0, 0];
-  const range = { partitions: listPartitions(appName, 'P'), index: 'byCreated', between: allTimestamps } as const;
+  const range = {
+    partitions: createdLists.purchases.partitions(appName),
+    index: 'byCreated',
+    between: allTimestamps,
+  } as const;
   for await (const entries of scanShards(table, range)) {
     const items = await table.batchGet(entries.map(toKey));
     const wasStale = await pMap(
@@ -282,7 +277,7 @@ export async function reencryptRefreshTokens(
 }
 
 async function listItems({ table }: Service, appName: string, purchaseId: string, prefix: string): Promise<Item[]> {
-  return await table.query({ partition: purchasePartition(appName, purchaseId), prefix });
+  return await table.query({ partition: purchaseKey.partition(appName, purchaseId), prefix });
 }
 
 /**
@@ -339,7 +334,7 @@ export async function findObservedPurchases(
         transactions: own,
         ...omitUndefined({ isInferred, refreshToken }),
       };
-      const hasUnusedClaim = claimedPartitions.has(purchasePartition(appName, purchaseId));
+      const hasUnusedClaim = claimedPartitions.has(purchaseKey.partition(appName, purchaseId));
       return [purchaseId, { state, entitledUsers, hasUnusedClaim }];
     }),
   );
@@ -376,18 +371,18 @@ export async function findStoredPurchase(
   appName: string,
   purchaseId: string,
 ): Promise<StoredPurchase | undefined> {
-  const items = await table.query({ partition: purchasePartition(appName, purchaseId) });
+  const items = await table.query({ partition: purchaseKey.partition(appName, purchaseId) });
   const purchaseItem = items.find(({ sk }) => sk === purchaseKey(appName, purchaseId).sk);
   if (!purchaseItem) return undefined;
   const { purchase, asOf, isInferred, userAliases, refreshToken, ...stored } = parsePurchaseItem(purchaseItem);
   const transactions = items
-    .filter(({ sk }) => String(sk).startsWith(transactionPrefix))
+    .filter(({ sk }) => String(sk).startsWith(transactionKey.sortKey()))
     .map((item) => parse(TransactionItem, item, 'DatabaseError'));
   const claims = items
-    .filter(({ sk }) => String(sk).startsWith(claimPrefix))
+    .filter(({ sk }) => String(sk).startsWith(claimKey.sortKey()))
     .map((item) => parse(Claim, item, 'DatabaseError'));
   const sharedClaims = items
-    .filter(({ sk }) => String(sk).startsWith(sharedClaimPrefix))
+    .filter(({ sk }) => String(sk).startsWith(sharedClaimKey.sortKey()))
     .map((item) => parse(SharedClaimItem, item, 'DatabaseError'));
   return {
     ...stored,

@@ -1,5 +1,7 @@
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { buildUpdate } from '../foundation/build-update.ts';
+import { dueIndexKeys } from '../foundation/due-index.ts';
+import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { maxTransactionWrites, type Update, type Write } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
@@ -74,7 +76,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
   const { transactions: _transactions, ...purchaseState } = state;
   // The index keys contain the times: see `addKeyTimes`.
   const { createdAt: _createdAt, updatedAt: _updatedAt, ...bookkeeping } = stored;
-  const { purchaseId } = state.purchase;
+  const { purchaseId, appTransactionId } = state.purchase;
   const key = keys.purchaseKey(appName, purchaseId);
   return {
     Put: {
@@ -82,7 +84,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
       Item: {
         ...key,
         ...keys.purchaseIndexKeys(appName, purchaseId, after),
-        ...keys.storeAccountIndexKeys(appName, state.purchase),
+        ...(appTransactionId !== undefined && keys.storeAccountKeys(appName, appTransactionId, purchaseId)),
         ...buildDueKeys(key, after),
         ...bookkeeping,
         ...purchaseState,
@@ -98,10 +100,10 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
   };
 }
 
-const buildDueKeys = (key: keys.Key, { state: { purchase }, nextRefreshAt, isNotified }: StoredPurchase) =>
+const buildDueKeys = (key: Key, { state: { purchase }, nextRefreshAt, isNotified }: StoredPurchase) =>
   nextRefreshAt === undefined
     ? undefined
-    : keys.dueIndexKeys(key, nextRefreshAt, findIntervalCheck(purchase, nextRefreshAt, isNotified));
+    : dueIndexKeys(key, nextRefreshAt, findIntervalCheck(purchase, nextRefreshAt, isNotified));
 
 /**
  * Builds the update of an unchanged purchase after a check. It is no transaction and does not move the purchase in the
@@ -203,7 +205,7 @@ function buildNotificationWrites(table: string, appName: string, { after, lifecy
   };
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, lifecycleReasons);
   return announcements.map(({ id, date, reason }, position) => {
-    const key = keys.notificationKey(appName, purchaseId, { date, position, id });
+    const key = keys.notificationKey(appName, purchaseId, date, position, id);
     return { Put: { TableName: table, Item: { ...key, id, date, reason, ...counted } } };
   });
 }
@@ -214,7 +216,7 @@ function buildMergeLogWrites(table: string, appName: string, { after, movedClaim
   const { mergeId, movedAt, result, replaced } = movedClaim;
   const { username: _username, ...claim } = movedClaim.claim ?? {};
   const { purchaseId } = after.state.purchase;
-  const key = keys.movedClaimKey(appName, result.username, { mergeId, movedAt, purchaseId });
+  const key = keys.movedClaimKey(appName, result.username, mergeId, movedAt, purchaseId);
   const before = { ...(movedClaim.claim && { claim }), ...(replaced && { replaced }) };
   const Item = { ...key, mergeId, movedAt, purchaseId, result, ...before };
   return [{ Put: { TableName: table, Item } }];
@@ -228,7 +230,7 @@ function buildUnclaimedWrites(table: string, appName: string, { before, after }:
   const { purchaseId } = after.state.purchase;
   const unclaimedAliases = listUnclaimedAliases(before);
   const aliases = listUnclaimedAliases(after);
-  const ttl = keys.toTtl(after.updatedAt + unclaimedRetentionMs);
+  const ttl = toTtl(after.updatedAt + unclaimedRetentionMs);
   const newAliases = aliases.filter((alias) => !unclaimedAliases.includes(alias));
   const staleAliases = unclaimedAliases.filter((alias) => !aliases.includes(alias));
   return [

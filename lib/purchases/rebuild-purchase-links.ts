@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../foundation/batches.ts';
+import { allTimestamps, type Key, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
@@ -7,6 +8,7 @@ import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from '../foundation/table.ts';
 import { tryWrite } from '../foundation/try-update.ts';
+import { isPurchaseLink, parseOwnedPurchaseId } from './owned-link-keys.ts';
 import { listLinks, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import { parseTransactionItem } from './transaction-table.ts';
@@ -30,13 +32,13 @@ export async function rebuildPurchaseLinks(
   reportProgress?: ReportProgress,
 ): Promise<RebuildLinksResult> {
   let [checkedPurchases, addedLinks, deletedLinks] = [0, 0, 0];
-  const scanList = (collection: 'P' | 'C') =>
+  const scanList = (list: 'purchases' | 'customers') =>
     scanShards(table, {
-      partitions: keys.listPartitions(appName, collection),
+      partitions: keys.createdLists[list].partitions(appName),
       index: 'byCreated',
-      between: keys.allTimestamps,
+      between: allTimestamps,
     });
-  for await (const entries of scanList('P')) {
+  for await (const entries of scanList('purchases')) {
     const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
     const added = await pMap(
       partitions,
@@ -47,7 +49,7 @@ export async function rebuildPurchaseLinks(
     reportProgress?.(checkedPurchases);
     addedLinks += sum(added);
   }
-  for await (const entries of scanList('C')) {
+  for await (const entries of scanList('customers')) {
     const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
     deletedLinks += sum(
       await pMap(partitions, async (partition) => await deleteStaleLinks(table, appName, partition), { concurrency }),
@@ -64,18 +66,18 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
  */
 async function addLinks(table: Table, appName: string, partition: string): Promise<number> {
   const items = await table.query({ partition });
-  const purchaseItem = items.find(({ sk }) => sk === keys.purchaseSortKey);
+  const purchaseItem = items.find(({ sk }) => sk === keys.purchaseKey.sortKey());
   if (!purchaseItem) return 0;
   const { purchase, entitledUsers, version } = parsePurchaseItem(purchaseItem);
   const transactions = items
-    .filter(({ sk }) => String(sk).startsWith(keys.transactionPrefix))
+    .filter(({ sk }) => String(sk).startsWith(keys.transactionKey.sortKey()))
     .map(parseTransactionItem);
   const links = entitledUsers.flatMap((username) => {
-    const pk = keys.customerPartition(appName, username);
+    const pk = keys.customerKey.partition(appName, username);
     return [...listLinks(purchase, transactions)].map(([sk, attributes]) => ({ pk, sk, version, ...attributes }));
   });
   const missing = await selectMissing(table, links);
-  const isUnchanged = buildVersionCheck(table, keys.toKey(purchaseItem), version);
+  const isUnchanged = buildVersionCheck(table, toKey(purchaseItem), version);
   for (const chunk of splitIntoChunks(missing, maxTransactionWrites - 1)) {
     await table.transact([isUnchanged, ...chunk.map((Item) => ({ Put: { TableName: table.name, Item } }))]);
   }
@@ -87,8 +89,8 @@ async function addLinks(table: Table, appName: string, partition: string): Promi
  * links.
  */
 async function deleteStaleLinks(table: Table, appName: string, partition: string): Promise<number> {
-  const username = keys.parseCustomerPartition(partition);
-  const links = (await table.query({ partition })).filter(({ sk }) => keys.isPurchaseLink(String(sk)));
+  const username = keys.customerKey.parsePartition(partition).username;
+  const links = (await table.query({ partition })).filter(({ sk }) => isPurchaseLink(String(sk)));
   const purchaseIds = [...new Set(links.map(getPurchaseId))];
   let deleted = 0;
   for (const chunk of splitIntoChunks(purchaseIds, maxTransactionWrites)) {
@@ -97,7 +99,7 @@ async function deleteStaleLinks(table: Table, appName: string, partition: string
     for (const purchaseId of chunk) {
       const key = keys.purchaseKey(appName, purchaseId);
       const own = links.filter((link) => getPurchaseId(link) === purchaseId);
-      const transactions = (await table.query({ partition: key.pk, prefix: keys.transactionPrefix })).map(
+      const transactions = (await table.query({ partition: key.pk, prefix: keys.transactionKey.sortKey() })).map(
         parseTransactionItem,
       );
       const purchase = stored.get(key.pk);
@@ -122,12 +124,12 @@ async function deleteStaleLinks(table: Table, appName: string, partition: string
 }
 
 const getPurchaseId = ({ sk, purchaseId }: Item): string =>
-  typeof purchaseId === 'string' ? purchaseId : keys.parseOwnedPurchaseId(String(sk));
+  typeof purchaseId === 'string' ? purchaseId : parseOwnedPurchaseId(String(sk));
 
 /** Returns the version of the change that wrote the link. 0 for a link of an earlier version of the service. */
 const getVersion = ({ version }: Item): number => (typeof version === 'number' ? version : 0);
 
-const buildVersionCheck = (table: Table, Key: keys.Key, version: number): Write => ({
+const buildVersionCheck = (table: Table, Key: Key, version: number): Write => ({
   ConditionCheck: {
     TableName: table.name,
     Key: { ...Key },
@@ -140,7 +142,7 @@ const buildVersionCheck = (table: Table, Key: keys.Key, version: number): Write 
 const buildDelete = (table: Table, link: Item): Write => ({
   Delete: {
     TableName: table.name,
-    Key: { ...keys.toKey(link) },
+    Key: { ...toKey(link) },
     ...(getVersion(link) === 0
       ? { ConditionExpression: 'attribute_not_exists(version)' }
       : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': getVersion(link) } }),

@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { parseItemKey } from '../foundation/keys.ts';
 import { unmarshallImage } from '../foundation/stream-image.ts';
 import type { ItemImage, StreamRecord } from '../foundation/stream-record.ts';
+import { parseItemKey } from '../foundation/stream-record.ts';
 import { toItemImage } from './purchase-item.ts';
 
 /**

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { toKey, transactionIdPartition, transactionKey } from '../foundation/keys.ts';
+import { toKey } from '../foundation/key.ts';
+import { transactionIdKeys, transactionKey } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
@@ -52,7 +53,7 @@ async function listByIndex(
   limit?: number,
 ): Promise<Transaction[]> {
   const entries = await table.query({
-    partition: transactionIdPartition(appName, transactionId),
+    partition: transactionIdKeys.partition(appName, transactionId),
     index: 'byKey',
     ...(limit !== undefined && { limit }),
   });

@@ -107,10 +107,10 @@ export async function findUserOfAlias({ table }: Service, appName: string, alias
 }
 
 const queryUnclaimed = async (table: Table, partition: string, limit: number): Promise<Item[]> =>
-  await table.query({ partition, prefix: keys.unclaimedPrefix, limit });
+  await table.query({ partition, prefix: keys.unclaimedKey.sortKey(), limit });
 
 const toUnclaimedIds = (links: readonly Item[], limit: number): string[] => {
-  const ids = new Set(links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)));
+  const ids = new Set(links.map(({ sk }) => keys.unclaimedKey.parseSortKey(String(sk)).purchaseId));
   return [...ids].slice(0, limit);
 };
 
@@ -118,7 +118,7 @@ const toUnclaimedIds = (links: readonly Item[], limit: number): string[] => {
 async function queryAlias(table: Table, appName: string, { alias, limit }: { alias: string; limit: number }) {
   const { pk: partition, sk: aliasSk } = keys.aliasKey(appName, normalizeAlias(alias));
   const items = await table.query({ partition, limit: limit + 1 });
-  const links = items.filter(({ sk }) => String(sk).startsWith(keys.unclaimedPrefix)).slice(0, limit);
+  const links = items.filter(({ sk }) => String(sk).startsWith(keys.unclaimedKey.sortKey())).slice(0, limit);
   return { alias, item: items.find(({ sk }) => sk === aliasSk), links };
 }
 

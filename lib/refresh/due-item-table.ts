@@ -1,6 +1,13 @@
 import { buildUpdate } from '../foundation/build-update.ts';
-import type { DueItem } from '../foundation/keys.ts';
-import * as keys from '../foundation/keys.ts';
+import {
+  type DueItem,
+  duePartitions,
+  dueSortKeyLimit,
+  moveDueSortKey,
+  parseDueItemKey,
+  parseIntervalCheck,
+} from '../foundation/due-index.ts';
+import { parseKeyTimestamp, toKey } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
@@ -32,10 +39,10 @@ const fullShards = 4;
  * Eventually consistent: an item that was leased in the last second can be listed again.
  */
 export async function listDueItems({ table }: Service, now: EpochMillis, limit: number): Promise<ListedItem[]> {
-  const before = keys.dueSortKeyLimit(now);
+  const before = dueSortKeyLimit(now);
   const shardLimit = Math.ceil(limit / fullShards);
   const lists = await Promise.all(
-    keys.duePartitions.map((partition) => table.query({ partition, index: 'due', before, limit: shardLimit })),
+    duePartitions.map((partition) => table.query({ partition, index: 'due', before, limit: shardLimit })),
   );
   const oldest = lists.flat().sort((a, b) => (String(a.dueSk) < String(b.dueSk) ? -1 : 1));
   return oldest.slice(0, limit).flatMap((item) => toListedItem(item, now));
@@ -50,7 +57,7 @@ export async function leaseDueItem(
   until: EpochMillis,
 ): Promise<boolean> {
   const condition = { expression: 'dueSk = :current', values: { ':current': dueSk } };
-  const fields = { dueSk: keys.moveDueSortKey(dueSk, until) };
+  const fields = { dueSk: moveDueSortKey(dueSk, until) };
   return await tryUpdate(table, buildUpdate({ pk, sk }, fields, condition));
 }
 
@@ -64,30 +71,30 @@ export async function listOverdueRefreshes(
   now: EpochMillis,
   limit: number,
 ): Promise<OverdueRefreshes> {
-  const shardLimit = Math.ceil(limit / keys.duePartitions.length);
-  const before = keys.dueSortKeyLimit(now);
+  const shardLimit = Math.ceil(limit / duePartitions.length);
+  const before = dueSortKeyLimit(now);
   const lists = await Promise.all(
-    keys.duePartitions.map((partition) => table.query({ partition, index: 'due', before, limit: shardLimit })),
+    duePartitions.map((partition) => table.query({ partition, index: 'due', before, limit: shardLimit })),
   );
   const own = lists.flat().filter((item) => {
-    const dueItem = keys.parseDueItemKey(keys.toKey(item));
+    const dueItem = parseDueItemKey(toKey(item));
     return dueItem?.kind === 'purchase' && dueItem.appName === appName;
   });
   return {
-    dueTimes: own.map(({ dueSk }) => keys.parseKeyTimestamp(String(dueSk))).sort((a, b) => a - b),
+    dueTimes: own.map(({ dueSk }) => parseKeyTimestamp(String(dueSk))).sort((a, b) => a - b),
     isComplete: lists.every((list) => list.length < shardLimit),
   };
 }
 
 /** Returns no item if its key is of no kind that can be due. */
 function toListedItem(item: Item, now: EpochMillis): ListedItem[] {
-  const key = keys.toKey(item);
+  const key = toKey(item);
   const dueSk = String(item.dueSk);
-  const dueItem = keys.parseDueItemKey(key);
+  const dueItem = parseDueItemKey(key);
   if (!dueItem) return [];
-  const listed = { dueAt: keys.parseKeyTimestamp(dueSk), indexKey: { ...key, dueSk } };
+  const listed = { dueAt: parseKeyTimestamp(dueSk), indexKey: { ...key, dueSk } };
   if (dueItem.kind !== 'purchase') return [{ ...dueItem, ...listed }];
-  const check = keys.parseIntervalCheck(dueSk);
+  const check = parseIntervalCheck(dueSk);
   const nextCheckAt = check && computeRepeatedCheck(check, listed.dueAt, now);
   return [{ ...dueItem, ...listed, isIntervalCheck: check !== undefined, ...omitUndefined({ nextCheckAt }) }];
 }

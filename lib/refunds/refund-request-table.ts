@@ -1,5 +1,7 @@
 import { buildUpdate } from '../foundation/build-update.ts';
 import type { CursorPage } from '../foundation/cursor-page.ts';
+import { dueIndexKeys } from '../foundation/due-index.ts';
+import { indexes, type Key, timestampRange, toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
@@ -34,8 +36,8 @@ export async function findLatestRefundRequest(
   appName: string,
   transactionId: string,
 ): Promise<RefundRequest | undefined> {
-  const partition = keys.refundRequestPartition(appName, transactionId);
-  const range = { partition, prefix: keys.refundRequestPrefix, newestFirst: true, limit: 1 };
+  const partition = keys.refundRequestKey.partition(appName, keys.toPaymentDigest(transactionId));
+  const range = { partition, prefix: keys.refundRequestKey.sortKey(), newestFirst: true, limit: 1 };
   const [item] = await table.query(range);
   return item && parseRequest(item);
 }
@@ -51,9 +53,12 @@ export async function createRefundRequest(
   latest: RefundRequest | undefined,
 ): Promise<RefundRequest | undefined> {
   const number = latest ? Number(latest.requestId.slice(-4)) + 1 : 1;
-  const requestId = keys.toRefundRequestId(request.transactionId, number);
+  const requestId = keys.toRefundRequestId({
+    digest: keys.toPaymentDigest(request.transactionId),
+    number: String(number).padStart(4, '0'),
+  });
   const created: RefundRequest = { requestId, ...request, version: 1 };
-  const Item = { ...toKey(appName, requestId), ...created, ...toIndexKeys(appName, created) };
+  const Item = { ...requireKey(appName, requestId), ...created, ...toIndexKeys(appName, created) };
   const put = { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' };
   return (await tryWrite(async () => await table.transact([{ Put: put }]))) ? created : undefined;
 }
@@ -79,7 +84,7 @@ async function replace({ table }: Service, appName: string, request: RefundReque
   const { answer, rejection, outcome, outcomeAt, dueAt, version } = request;
   const fields = { answer, rejection, outcome, outcomeAt, dueAt, version, ...toIndexKeys(appName, request) };
   const condition = { expression: 'version = :before', values: { ':before': version - 1 } };
-  return await tryUpdate(table, buildUpdate(toKey(appName, request.requestId), fields, condition));
+  return await tryUpdate(table, buildUpdate(requireKey(appName, request.requestId), fields, condition));
 }
 
 export async function findRefundDecision(
@@ -87,7 +92,7 @@ export async function findRefundDecision(
   appName: string,
   transactionId: string,
 ): Promise<RefundDecision | undefined> {
-  const item = await table.get(keys.refundDecisionKey(appName, transactionId));
+  const item = await table.get(keys.refundDecisionKey(appName, keys.toPaymentDigest(transactionId)));
   return item && parse(RefundDecision, item, 'DatabaseError');
 }
 
@@ -98,12 +103,15 @@ export async function saveRefundDecision(
   transactionId: string,
   { outcome, outcomeAt }: RefundDecision,
 ): Promise<void> {
-  const fields = { outcome, outcomeAt, ttl: keys.toTtl(outcomeAt + decisionRetentionMs) };
+  const fields = { outcome, outcomeAt, ttl: toTtl(outcomeAt + decisionRetentionMs) };
   const condition = {
     expression: 'attribute_not_exists(pk) OR outcomeAt < :outcomeAt',
     values: { ':outcomeAt': outcomeAt },
   };
-  await tryUpdate(table, buildUpdate(keys.refundDecisionKey(appName, transactionId), fields, condition));
+  await tryUpdate(
+    table,
+    buildUpdate(keys.refundDecisionKey(appName, keys.toPaymentDigest(transactionId)), fields, condition),
+  );
 }
 
 interface RefundRequestQuery {
@@ -120,13 +128,13 @@ export const listRefundRequestPage = async (
   appName: string,
   { state, now, ...page }: RefundRequestQuery,
 ): Promise<CursorPage<RefundRequest>> =>
-  await readCursorPage<{ sortKey: string; key: keys.Key }, RefundRequest>(
+  await readCursorPage<{ sortKey: string; key: Key }, RefundRequest>(
     {
       readBefore: async (position, limit) => {
         const { index, ...range } = selectList(appName, state, { now, position });
         const items = await table.query({ ...range, index, newestFirst: true, limit: limit + 1 });
         return items
-          .map((item) => ({ sortKey: String(item[keys.indexes[index].sk]), key: keys.toKey(item) }))
+          .map((item) => ({ sortKey: String(item[indexes[index].sk]), key: toKey(item) }))
           .filter(({ sortKey }) => sortKey !== position)
           .slice(0, limit);
       },
@@ -145,7 +153,7 @@ function selectList(
   state: RefundRequestState | undefined,
   { now, position }: { now: EpochMillis; position: string | undefined },
 ) {
-  const [from, until] = keys.timestampRange(
+  const [from, until] = timestampRange(
     {
       ...(state === 'open' && { startdate: now + 1 }),
       ...(state === 'expired' && { enddate: now + 1 }),
@@ -154,8 +162,8 @@ function selectList(
   );
   const between: [string, string] = until > from ? [from, until] : [from, from];
   if (state === undefined)
-    return { index: 'byCreated', partition: keys.refundRequestListPartition(appName), between } as const;
-  const partition = keys.refundRequestStatePartition(appName, state === 'answered');
+    return { index: 'byCreated', partition: keys.refundRequestListKeys.partition(appName), between } as const;
+  const partition = keys.refundRequestStateKeys.partition(appName, toListState(state === 'answered'));
   return { index: 'byKey', partition, between } as const;
 }
 
@@ -181,20 +189,23 @@ export async function setRefundConsent(
   else await table.batchPut([{ ...key, consentedAt }]);
 }
 
-function toKey(appName: string, requestId: string): keys.Key {
+function requireKey(appName: string, requestId: string): Key {
   const key = keys.parseRefundRequestId(appName, requestId);
   if (!key) throw new Error(`${requestId} is not the id of a refund request.`);
   return key;
 }
+
+const toListState = (isAnswered: boolean): string => (isAnswered ? 'replied' : 'waiting');
 
 /** Index keys of the lists, and of the next step if there is one. */
 function toIndexKeys(appName: string, request: RefundRequest): Item {
   const { requestId, requestedAt, answer, dueAt } = request;
   const date = answer ? answer.answeredAt : getAnswerEnd(request);
   return {
-    ...keys.refundRequestIndexKeys(appName, requestId, { requestedAt, isAnswered: answer !== undefined, date }),
+    ...keys.refundRequestListKeys(appName, requestedAt, requestId),
+    ...keys.refundRequestStateKeys(appName, toListState(answer !== undefined), date, requestId),
     ...(dueAt === undefined
       ? { duePk: undefined, dueSk: undefined }
-      : keys.dueIndexKeys(toKey(appName, requestId), dueAt)),
+      : dueIndexKeys(requireKey(appName, requestId), dueAt)),
   };
 }

@@ -1,11 +1,11 @@
 import pMap from 'p-map';
 import { isPermanent, type ServiceError } from '../foundation/errors.ts';
-import type { CounterGroup } from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
 import { computeFromRecord, reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
+import type { CounterGroup } from './counter-key.ts';
 import { getCounterKey, incrementCounter } from './counter-table.ts';
 import { collapseHours } from './counts.ts';
 import { type CountsChange, listCountsChanges, toShardKey } from './counts-change.ts';

@@ -1,10 +1,10 @@
 import { isConflict } from '../foundation/errors.ts';
-import * as keys from '../foundation/keys.ts';
+import { type Key, toTtl } from '../foundation/key.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { Checkpoint, checkpointTtlMs } from './counter.ts';
 
-export async function findCheckpoint({ table }: Service, key: keys.Key): Promise<Checkpoint | undefined> {
+export async function findCheckpoint({ table }: Service, key: Key): Promise<Checkpoint | undefined> {
   const item = await table.get(key);
   return item && parse(Checkpoint, item, 'DatabaseError');
 }
@@ -12,7 +12,7 @@ export async function findCheckpoint({ table }: Service, key: keys.Key): Promise
 /** Saves a checkpoint unless a later one is saved. */
 export async function saveCheckpoint(
   { table }: Service,
-  key: keys.Key,
+  key: Key,
   { sequenceNumber, writtenAt }: Checkpoint,
 ): Promise<void> {
   const update = {
@@ -25,7 +25,7 @@ export async function saveCheckpoint(
       ':sequence': sequenceNumber,
       ':sortable': sequenceNumber.padStart(maxSequenceLength, '0'),
       ':writtenAt': writtenAt,
-      ':ttl': keys.toTtl(writtenAt + checkpointTtlMs),
+      ':ttl': toTtl(writtenAt + checkpointTtlMs),
     },
   };
   await table.update(update).catch((error: unknown) => {

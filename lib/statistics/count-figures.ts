@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { toCountry } from '../foundation/country.ts';
-import type { FiguresDimension, Product } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
@@ -20,6 +19,7 @@ import { PaymentFigures, type PreviousPeriod } from '../purchases/payment-figure
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
+import type { FiguresDimension, Product } from './counter-key.ts';
 import { addCounts, type Counts } from './counts.ts';
 import {
   type AmountPrefix,

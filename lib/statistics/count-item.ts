@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { ListKind } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -10,7 +11,7 @@ import { Transaction } from '../purchases/transaction.ts';
 import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
-import { addCounts, type Counts, isRowCount, type ListKind } from './counts.ts';
+import { addCounts, type Counts, isRowCount, toHourName } from './counts.ts';
 
 /** Counts by UTC day (`YYYY-MM-DD`). */
 export type DailyCounts = ReadonlyMap<string, Counts>;
@@ -83,9 +84,9 @@ const countPlatform = ({ platform, day, counts }: ProductCounts): DailyCounts =>
 function countItem({ kind, item }: StoredItem): DailyCounts {
   switch (kind) {
     case 'purchase':
-      return countCreation('P', parse(CreatedItem, item, 'DatabaseError').createdAt);
+      return countCreation('purchases', parse(CreatedItem, item, 'DatabaseError').createdAt);
     case 'customer':
-      return countCreation('C', parse(CreatedItem, item, 'DatabaseError').createdAt);
+      return countCreation('customers', parse(CreatedItem, item, 'DatabaseError').createdAt);
     case 'transaction':
       return countTransaction(parse(TransactionItem, item, 'DatabaseError').transaction);
     case 'notification':
@@ -99,7 +100,7 @@ function countItem({ kind, item }: StoredItem): DailyCounts {
 
 const buildForDay = (date: EpochMillis, counts: Counts): DailyCounts => new Map([[toUtcDay(date), counts]]);
 const countRow = (list: ListKind, date: EpochMillis): Counts => ({
-  [`${list}.${new Date(date).getUTCHours()}`]: 1,
+  [toHourName(list, new Date(date).getUTCHours())]: 1,
 });
 const countCreation = (list: ListKind, date: EpochMillis): DailyCounts => buildForDay(date, countRow(list, date));
 
@@ -109,7 +110,7 @@ const countCreation = (list: ListKind, date: EpochMillis): DailyCounts => buildF
  */
 function countTransaction(transaction: Transaction): DailyCounts {
   const { purchaseDate, sandbox } = transaction;
-  const row = countRow('T', purchaseDate);
+  const row = countRow('transactions', purchaseDate);
   if (sandbox) return buildForDay(purchaseDate, row);
   const payment = buildForDay(purchaseDate, { ...row, transactions: 1, ...countPayment(transaction) });
   const refunds = listRefundedAmounts(transaction).map((refund) => countRefund(transaction, refund));

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Product } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
@@ -12,6 +11,7 @@ import { isActive, isUnverified } from '../purchases/purchase.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { toCountedCurrency } from './counted-currency.ts';
+import type { Product } from './counter-key.ts';
 import { addCounts, type Counts } from './counts.ts';
 
 /** The sums of a product on a UTC day (`YYYY-MM-DD`). */

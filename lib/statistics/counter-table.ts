@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { CounterGroup, Product } from '../foundation/keys.ts';
+import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { Platform } from '../foundation/platform.ts';
@@ -9,6 +9,15 @@ import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { Item, Table, Update } from '../foundation/table.ts';
 import { findCheckpoint, saveCheckpoint } from './checkpoint-table.ts';
 import { applyIncrements, Counter, type CountsIncrement, emptyCounter } from './counter.ts';
+import {
+  type CounterGroup,
+  counterKey,
+  counterPartition,
+  type Product,
+  parseCounterPeriod,
+  toCheckpointKey,
+  toCountedProductKey,
+} from './counter-key.ts';
 import type { Counts } from './counts.ts';
 
 /** The counts of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
@@ -42,7 +51,7 @@ const CountedProduct = v.object({ platform: Platform, productId: v.string() });
 
 /** Returns the key of the counter's item. */
 export const getCounterKey = (appName: string, { period, ...group }: CounterName): StreamRecord['key'] =>
-  keys.counterKey(appName, period, group);
+  counterKey(appName, period, group);
 
 /** Applies the increments that lie behind the shard's checkpoint. Throws `Conflict` after ten concurrent writes. */
 export async function incrementCounter(
@@ -53,17 +62,17 @@ export async function incrementCounter(
   increments: readonly CountsIncrement[],
 ): Promise<void> {
   const { product, period } = counter;
-  const key = keys.counterKey(appName, period, counter);
+  const key = counterKey(appName, period, counter);
   await retryOnConflict(async () => {
     const before = await find(service, key);
     const hasSaved = before.version > 0 && !(shard in before.checkpoints);
-    const saved = hasSaved ? await findCheckpoint(service, keys.checkpointKey(appName, shard, key)) : undefined;
+    const saved = hasSaved ? await findCheckpoint(service, toCheckpointKey(appName, shard, key)) : undefined;
     const after = applyIncrements(before, { shardKey: shard, saved }, increments);
     if (!after) return;
     // Before the counter, so that a crash cannot lose a checkpoint, or leave a counter of an unlisted product.
     await Promise.all(
       after.evicted.map(async ([evictedShard, checkpoint]) => {
-        await saveCheckpoint(service, keys.checkpointKey(appName, evictedShard, key), checkpoint);
+        await saveCheckpoint(service, toCheckpointKey(appName, evictedShard, key), checkpoint);
       }),
     );
     if (product && before.version === 0) await listProduct(service.table, appName, product);
@@ -79,7 +88,12 @@ export async function listCounterDays(
   last: string,
   query: CounterQuery = {},
 ): Promise<CounterPeriod[]> {
-  return await listBetween(service, appName, [keys.dayPrefix + first, keys.dayPrefix + last], query);
+  return await listBetween(
+    service,
+    appName,
+    [keys.dayCounterKey.sortKey() + first, keys.dayCounterKey.sortKey() + last],
+    query,
+  );
 }
 
 /** Lists the existing months from the first to the last, both included, earliest first. */
@@ -90,13 +104,18 @@ export async function listCounterMonths(
   last: string = '9999',
   query: CounterQuery = {},
 ): Promise<CounterPeriod[]> {
-  return await listBetween(service, appName, [keys.monthPrefix + first, keys.monthPrefix + last], query);
+  return await listBetween(
+    service,
+    appName,
+    [keys.monthCounterKey.sortKey() + first, keys.monthCounterKey.sortKey() + last],
+    query,
+  );
 }
 
 /** Lists the products that have counters, by platform and id. */
 export async function listCountedProducts({ table }: Service, appName: string): Promise<Product[]> {
-  const partition = keys.countersPartition(appName);
-  const items = await table.query({ partition, between: keys.toPrefixRange(keys.countedProductPrefix) });
+  const partition = keys.dayCounterKey.partition(appName);
+  const items = await table.query({ partition, between: keys.countedProductKey.range() });
   return items.map((item) => parse(CountedProduct, item, 'DatabaseError')).sort(compareProducts);
 }
 
@@ -109,7 +128,7 @@ export async function replaceCounts(
   return await retryOnConflict(async () => {
     const counters = await Promise.all(
       corrections.map(async (correction) => {
-        const key = keys.counterKey(appName, correction.period, correction);
+        const key = counterKey(appName, correction.period, correction);
         return { key, before: await find(service, key), ...correction };
       }),
     );
@@ -125,7 +144,7 @@ export async function replaceCounts(
   });
 }
 
-async function find({ table }: Service, key: keys.Key): Promise<Counter> {
+async function find({ table }: Service, key: Key): Promise<Counter> {
   const item = await table.get(key);
   return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
 }
@@ -136,7 +155,7 @@ async function listBetween(
   between: readonly [string, string],
   { isEventuallyConsistent = false, names, ...group }: CounterQuery,
 ): Promise<CounterPeriod[]> {
-  const partition = keys.counterPartition(appName, group);
+  const partition = counterPartition(appName, group);
   const paths = names && [['sk'], ['version'], ...names.map((name) => ['counts', name])];
   return (await table.query({ partition, between, isEventuallyConsistent, ...(paths && { paths }) })).map(
     toCounterPeriod,
@@ -145,7 +164,7 @@ async function listBetween(
 
 /** Adds a product to the counted products. Idempotent. */
 async function listProduct(table: Table, appName: string, { platform, productId }: Product): Promise<void> {
-  const key = keys.countedProductKey(appName, { platform, productId });
+  const key = toCountedProductKey(appName, { platform, productId });
   if (!(await table.get(key))) await table.batchPut([{ ...key, platform, productId }]);
 }
 
@@ -153,7 +172,7 @@ const compareProducts = (a: Product, b: Product): number =>
   toSortedText(a) < toSortedText(b) ? -1 : toSortedText(a) > toSortedText(b) ? 1 : 0;
 const toSortedText = ({ platform, productId }: Product): string => `${platform}\n${productId}`;
 
-const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter): Update => ({
+const buildCounterUpdate = (Key: Key, counter: Counter, before: Counter): Update => ({
   Key,
   UpdateExpression: 'SET counts = :counts, checkpoints = :checkpoints, version = :version',
   ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
@@ -173,5 +192,5 @@ const ListedCounter = v.object({
 
 function toCounterPeriod(item: Item): CounterPeriod {
   const { counts, version } = parse(ListedCounter, item, 'DatabaseError');
-  return { period: keys.parseCounterPeriod(String(item.sk)), counts, version };
+  return { period: parseCounterPeriod(String(item.sk)), counts, version };
 }

@@ -1,3 +1,5 @@
+import type { ListKind } from '../foundation/keys.ts';
+
 /**
  * Sums by name, without zeros. `P.13`, `T.13` and `C.13` count the purchases, transactions and customers created from
  * 13:00 to 14:00 UTC; in the counts of a month, `P`, `T` and `C` count all hours. `N.RENEWED` counts notifications.
@@ -24,12 +26,18 @@ export function collapseHours(counts: Counts): Counts {
   }, {});
 }
 
-/** Purchases, transactions and customers: the lists whose rows are counted by hour of creation, for offset paging. */
-export type ListKind = 'P' | 'T' | 'C';
+/** Names of the sums of the lists whose rows are counted by hour of creation, for offset paging. */
+const listNames: Readonly<Record<ListKind, string>> = { purchases: 'P', transactions: 'T', customers: 'C' };
+
+/** Returns the name of the sum of the rows of a list that were created in an hour. */
+export const toHourName = (list: ListKind, hour: number): string => `${listNames[list]}.${hour}`;
+
+/** Returns the number of rows created in a month. */
+export const countMonthRows = (counts: Counts, list: ListKind): number => counts[listNames[list]] ?? 0;
 
 /** Returns the number of rows created in each of the 24 hours of a day. */
 export const listHourCounts = (counts: Counts, list: ListKind): number[] =>
-  Array.from({ length: 24 }, (_, hour) => counts[`${list}.${hour}`] ?? 0);
+  Array.from({ length: 24 }, (_, hour) => counts[toHourName(list, hour)] ?? 0);
 
 export const indexByPeriod = (
   periods: readonly { readonly period: string; readonly counts: Counts }[],

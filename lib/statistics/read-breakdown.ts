@@ -1,11 +1,11 @@
 import pMap from 'p-map';
 import { addMonths, countDaysBetween } from '../foundation/calendar.ts';
 import { ServiceError } from '../foundation/errors.ts';
-import type { Product } from '../foundation/keys.ts';
 import { platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import type { BreakdownGroup, StatsDimension, StatsInterval } from './breakdown-contract.ts';
+import type { Product } from './counter-key.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { type Counts, indexByPeriod } from './counts.ts';
 import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';

@@ -1,7 +1,6 @@
 import pMap from 'p-map';
 import { addDays, listDays, listMonths } from '../foundation/calendar.ts';
 import { ServiceError } from '../foundation/errors.ts';
-import type { CounterGroup, Product } from '../foundation/keys.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -10,6 +9,7 @@ import { findOldestEventDate, scanCountableItems } from '../purchases/app-item-t
 import { type FigureCounts, sumFigureCounts } from './count-figures.ts';
 import { counterScopes, sumDailyCounts } from './count-item.ts';
 import { pickRunningTotals, sumProductCounts } from './count-product.ts';
+import type { CounterGroup, Product } from './counter-key.ts';
 import {
   type CounterPeriod,
   listCountedProducts,

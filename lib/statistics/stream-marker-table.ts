@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { splitIntoChunks } from '../foundation/batches.ts';
+import { toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
 import { maxTransactionWrites } from '../foundation/table.ts';
@@ -24,7 +25,7 @@ export async function createStreamMarkers(
   appName: string,
   now: EpochMillis,
 ): Promise<StreamMarker[]> {
-  const ttl = keys.toTtl(now + markerTtlMs);
+  const ttl = toTtl(now + markerTtlMs);
   const markers = Array.from({ length: markerCount }, () => keys.streamMarkerKey(appName, randomUUID()));
   await table.batchPut(markers.map((key) => ({ ...key, ttl })));
   return markers;
@@ -35,7 +36,7 @@ export async function findRemainingMarkers(
   { table }: Service,
   markers: readonly StreamMarker[],
 ): Promise<StreamMarker[]> {
-  return (await table.batchGet(markers)).map(keys.toKey);
+  return (await table.batchGet(markers)).map(toKey);
 }
 
 /** Idempotent: ignores markers that do not exist. */

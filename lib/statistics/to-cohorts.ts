@@ -3,7 +3,7 @@ import { addDays, addMonths, listDays } from '../foundation/calendar.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { CohortInterval, ConversionCohort, LtvCohort, RetentionCohort } from './cohort-contract.ts';
 import { getCheckTime, getCohortStart } from './cohort-periods.ts';
-import { type Counts, listHourCounts } from './counts.ts';
+import { type Counts, countMonthRows, listHourCounts } from './counts.ts';
 import { buildCohortPrefix, maxCohortPeriods } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
 import type { FiguresAmount } from './figures-contract.ts';
@@ -89,7 +89,7 @@ export const countCustomers = (periods: ReadonlyMap<string, Counts>): CustomersB
   new Map(
     [...periods].map(([period, counts]) => [
       period,
-      listHourCounts(counts, 'C').reduce((sum, count) => sum + count, counts.C ?? 0),
+      listHourCounts(counts, 'customers').reduce((sum, count) => sum + count, countMonthRows(counts, 'customers')),
     ]),
   );
 

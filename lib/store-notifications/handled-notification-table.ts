@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Platform } from '../foundation/platform.ts';
@@ -58,7 +59,7 @@ export async function markNotificationsEnqueued(
       ...keys.enqueuedNotificationKey(appName, platform, key),
       firstEnqueuedAt,
       lastEnqueuedAt,
-      ttl: keys.toTtl(lastEnqueuedAt + enqueuedRetentionMs),
+      ttl: toTtl(lastEnqueuedAt + enqueuedRetentionMs),
     })),
   );
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isConflict, ServiceError } from '../foundation/errors.ts';
+import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { RunOnce } from '../foundation/stored-operations.ts';
 import type { Item, Table } from '../foundation/table.ts';
@@ -55,12 +56,12 @@ interface Reservation {
 
 async function reserveKey(
   table: Table,
-  { itemKey, now, waiting }: Pick<Required<RunOnceOptions>, 'now' | 'waiting'> & { readonly itemKey: keys.Key },
+  { itemKey, now, waiting }: Pick<Required<RunOnceOptions>, 'now' | 'waiting'> & { readonly itemKey: Key },
 ): Promise<Reservation> {
   for (let waits = 0; ; waits++) {
     const existing = await table.get(itemKey);
     const startedAt = now();
-    const ttl = keys.toTtl(startedAt + retentionMs);
+    const ttl = toTtl(startedAt + retentionMs);
     if (existing?.result !== undefined) return { result: existing.result, startedAt, ttl, existing };
     const isRunning = existing !== undefined && startedAt - Number(existing.startedAt) < maxRunMs;
     if (!isRunning && (await tryReserve(table, { item: { ...itemKey, startedAt, ttl }, existing })))

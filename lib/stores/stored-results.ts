@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { StoredResults } from '../foundation/stored-operations.ts';
 import type { Table } from '../foundation/table.ts';
@@ -19,7 +20,7 @@ export function createStoredResults(
       return typeof item?.result === 'string' ? JSON.parse(item.result) : undefined;
     },
     async save(key, result) {
-      const ttl = keys.toTtl(now() + retentionMs);
+      const ttl = toTtl(now() + retentionMs);
       await table.batchPut([{ ...toKey(key), ttl, result: JSON.stringify(result) }]);
     },
   };

@@ -1,4 +1,6 @@
 import { buildUpdate } from '../foundation/build-update.ts';
+import { dueIndexKeys } from '../foundation/due-index.ts';
+import { toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
@@ -35,10 +37,10 @@ export async function createDeliveryIfAbsent({ table }: Service, delivery: Webho
   const naming = username !== undefined && ({ appName, username, kind: 'delivery', date: createdAt } as const);
   const fields = {
     ...delivery,
-    ...keys.deliveryListKeys(appName, deliveryId, createdAt),
+    ...keys.deliveryList.entry(appName, deliveryId, createdAt),
     ...(naming && keys.namingIndexKeys(naming, key)),
-    ...(dueAt !== undefined && keys.dueIndexKeys(key, dueAt)),
-    ttl: keys.toTtl(createdAt + deliveryRetentionMs),
+    ...(dueAt !== undefined && dueIndexKeys(key, dueAt)),
+    ttl: toTtl(createdAt + deliveryRetentionMs),
   };
   return await tryUpdate(table, buildUpdate(key, fields, { expression: 'attribute_not_exists(pk)' }));
 }
@@ -88,7 +90,7 @@ export async function saveUrlBackoff(
   url: string,
   { backoffUntil, consecutiveFailures }: UrlBackoff,
 ): Promise<void> {
-  const ttl = backoffUntil === undefined ? undefined : keys.toTtl(backoffUntil + deliveryRetentionMs);
+  const ttl = backoffUntil === undefined ? undefined : toTtl(backoffUntil + deliveryRetentionMs);
   const isEnabled = { expression: 'attribute_not_exists(disabledAt)' };
   await tryUpdate(
     service.table,
@@ -111,14 +113,14 @@ function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: 
   const { appName, deliveryId, createdAt, dueAt } = after;
   const { state, failedAttempts, nextAttemptAt, lastAttemptAt, lastHttpStatus, failureReason } = after;
   const key = keys.deliveryKey(appName, deliveryId);
-  const dueKeys = dueAt === undefined ? undefined : keys.dueIndexKeys(key, dueAt);
-  const listKeys = isIndexed(after) ? keys.deliveryIndexKeys(appName, deliveryId, createdAt) : undefined;
+  const dueKeys = dueAt === undefined ? undefined : dueIndexKeys(key, dueAt);
+  const listKeys = isIndexed(after) ? keys.failedDeliveryList.entry(appName, deliveryId, createdAt) : undefined;
   return buildUpdate(
     key,
     {
       // Written because a replay resets it, which makes the delivery the newest of the lists.
       createdAt,
-      ...keys.deliveryListKeys(appName, deliveryId, createdAt),
+      ...keys.deliveryList.entry(appName, deliveryId, createdAt),
       state,
       failedAttempts,
       nextAttemptAt,
@@ -126,7 +128,7 @@ function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: 
       lastAttemptAt,
       lastHttpStatus,
       failureReason,
-      ttl: keys.toTtl(now + deliveryRetentionMs),
+      ttl: toTtl(now + deliveryRetentionMs),
       duePk: dueKeys?.duePk,
       dueSk: dueKeys?.dueSk,
       createdPk: listKeys?.createdPk,

@@ -1,3 +1,4 @@
+import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -6,7 +7,7 @@ import type { ChainEntry } from './forward-order.ts';
 
 /** Idempotent. */
 export async function addToForwardChain({ table }: Service, entry: ChainEntry, now: EpochMillis): Promise<void> {
-  return await table.batchPut([{ ...toChainKey(entry), ttl: keys.toTtl(now + deliveryRetentionMs) }]);
+  return await table.batchPut([{ ...toChainKey(entry), ttl: toTtl(now + deliveryRetentionMs) }]);
 }
 
 /** Returns the first entry of a chain. */
@@ -15,13 +16,15 @@ export async function findFirstOfForwardChain(
   appName: string,
   chain: string,
 ): Promise<ChainEntry | undefined> {
-  const [item] = await table.query({ partition: keys.forwardChainPartition(appName, chain), limit: 1 });
-  return item && { appName, chain, ...keys.parseForwardChainSortKey(String(item.sk)) };
+  const [item] = await table.query({ partition: keys.forwardChainKey.partition(appName, chain), limit: 1 });
+  if (!item) return undefined;
+  const { date, deliveryId } = keys.forwardChainKey.parseSortKey(String(item.sk));
+  return { appName, chain, receivedAt: date, deliveryId };
 }
 
 export async function removeFromForwardChain({ table }: Service, entry: ChainEntry): Promise<void> {
   return await table.batchDelete([toChainKey(entry)]);
 }
 
-const toChainKey = ({ appName, chain, receivedAt, deliveryId }: ChainEntry): keys.Key =>
-  keys.forwardChainKey(appName, chain, { receivedAt, deliveryId });
+const toChainKey = ({ appName, chain, receivedAt, deliveryId }: ChainEntry): Key =>
+  keys.forwardChainKey(appName, chain, receivedAt, deliveryId);

@@ -1,7 +1,7 @@
 import type { CursorPage } from '../foundation/cursor-page.ts';
 import { parseAttemptEventId } from '../foundation/event-id.ts';
+import { indexes, timestampRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
-import { indexes } from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
@@ -59,7 +59,7 @@ async function readDeliveries(
 ): Promise<DeliveryEntry[]> {
   const isFailed = query.state === 'dead' || query.state === 'pending';
   const index = isFailed ? 'byCreated' : 'byKey';
-  const partitions = isFailed ? keys.failedDeliveryPartitions(appName) : keys.deliveryListPartitions(appName);
+  const partitions = isFailed ? keys.failedDeliveryList.partitions(appName) : keys.deliveryList.partitions(appName);
   const sortKeys = await readSortKeys(table, { partitions, index, position, limit, range: query });
   return sortKeys.map((sortKey) => ({ sortKey, deliveryId: sortKey.slice(sortKey.indexOf('#') + 1) }));
 }
@@ -70,13 +70,13 @@ async function readAttempts(
   appName: string,
   { query, position, limit }: ReadRange,
 ): Promise<DeliveryEntry[]> {
-  const partitions = [keys.tagPartition(appName, toTagValue(query.username ?? ''))];
+  const partitions = [keys.tagKey.partition(appName, toTagValue(query.username ?? ''))];
   // An attempt is not earlier than the creation of its delivery.
   const range = { startdate: query.startdate };
   const sortKeys = await readSortKeys(table, { partitions, position, limit, range });
   return sortKeys.map((sortKey) => ({
     sortKey,
-    deliveryId: parseAttemptEventId(keys.parseTagEventId(sortKey)),
+    deliveryId: parseAttemptEventId(keys.tagKey.parseSortKey(sortKey).eventId),
     attemptedAt: Number(sortKey.slice(0, sortKey.indexOf('#'))),
   }));
 }
@@ -93,7 +93,7 @@ async function readSortKeys(
   table: Table,
   { partitions, index, range, position, limit }: SortKeyRange,
 ): Promise<string[]> {
-  const [from, until] = keys.timestampRange(range, position);
+  const [from, until] = timestampRange(range, position);
   if (from > until) return [];
   const sk = index ? indexes[index].sk : 'sk';
   const items = await queryShards(

@@ -5,6 +5,8 @@ import { getVersion } from '../../lib/api/service.ts';
 import { storeWebhook } from '../../lib/apps/app-table.ts';
 import { createApp } from '../../lib/apps/manage-apps.ts';
 import { createCipher } from '../../lib/foundation/cipher.ts';
+import { dueIndexKeys } from '../../lib/foundation/due-index.ts';
+import { toKey } from '../../lib/foundation/key.ts';
 import * as keys from '../../lib/foundation/keys.ts';
 import { omitUndefined } from '../../lib/foundation/omit-undefined.ts';
 import type { Table } from '../../lib/foundation/table.ts';
@@ -233,7 +235,7 @@ describe('doctor for a deployment', () => {
 
   it('names due items that are not enqueued', async () => {
     const key = keys.purchaseKey('app', 'store_a:1');
-    await table.batchPut([{ ...key, ...keys.dueIndexKeys(key, Date.now() - hourMs) }]);
+    await table.batchPut([{ ...key, ...dueIndexKeys(key, Date.now() - hourMs) }]);
     const report = await doctor();
     await table.transact([{ Delete: { TableName: table.name, Key: { ...key } } }]);
     expectOnly(report, {
@@ -243,8 +245,8 @@ describe('doctor for a deployment', () => {
   });
 
   it('names old exchange rates', async () => {
-    const [stored] = await table.query({ partition: keys.ratesPartition });
-    await table.transact([{ Delete: { TableName: table.name, Key: { ...keys.toKey(stored ?? {}) } } }]);
+    const [stored] = await table.query({ partition: keys.ratesKey.partition() });
+    await table.transact([{ Delete: { TableName: table.name, Key: { ...toKey(stored ?? {}) } } }]);
     expectOnly(await doctor(), { code: 'exchange-rates-old', problem: expect.stringContaining('never') as never });
     await saveRatesOf(-9);
     const report = await doctor();

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { type Cipher, createCipher } from '../../lib/foundation/cipher.ts';
-import { parsePurchasePartition, toKey } from '../../lib/foundation/keys.ts';
+import { toKey } from '../../lib/foundation/key.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { createTableClient, type Item } from '../../lib/foundation/table.ts';
 import type { LocalService } from '../../local/start-local.ts';
@@ -16,7 +17,7 @@ import { createService } from '../../testing/create-service.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';
 import { findNames } from '../../testing/find-names.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { findItemKinds, itemKinds } from '../../testing/item-kinds.ts';
+import { findItemTypes, namePlaces } from '../../testing/item-types.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -86,7 +87,7 @@ async function toText(item: Item): Promise<string> {
   const { refreshToken, pk } = item;
   if (typeof refreshToken !== 'string') return formatItem(item);
   const [appName = ''] = String(pk).split('#');
-  const context = `${appName}/refresh/${parsePurchasePartition(String(pk))}`;
+  const context = `${appName}/refresh/${purchaseKey.parsePartition(String(pk)).purchaseId}`;
   return `${formatItem(item)} ${await cipher.decrypt(refreshToken, context)}`;
 }
 
@@ -123,12 +124,12 @@ const fetchMoney = async (): Promise<Json> =>
   JSON.parse(JSON.stringify(await call('/v3/stats')).replaceAll(/"numRequests":\d+,?/g, ''));
 
 /** Lists the kinds of the items that contain a name. */
-const listNamingKinds = async (names: readonly string[]): Promise<string[]> => {
+const listNamingKinds = async (names: readonly string[]) => {
   const { own } = await scanApps();
   const texts = await Promise.all(own.map(toText));
   const naming = new Set(findNames(texts, names));
   return [
-    ...new Set(own.flatMap((item, index) => (naming.has(texts[index] ?? '') ? findItemKinds(toKey(item)) : []))),
+    ...new Set(own.flatMap((item, index) => (naming.has(texts[index] ?? '') ? findItemTypes(toKey(item)) : []))),
   ].sort();
 };
 
@@ -209,17 +210,17 @@ describe('customer export and customer erase', () => {
     const kinds = await listNamingKinds([erin]);
     expect(kinds).toEqual(
       expect.arrayContaining([
-        'Access token (SHA-256)',
-        'Claim',
-        'Customer',
-        'Event',
-        'Event tag',
-        'Purchase',
-        'User alias',
-        'Webhook delivery',
+        'accessTokenKey',
+        'claimKey',
+        'customerKey',
+        'eventItemKey',
+        'tagKey',
+        'purchaseKey',
+        'aliasKey',
+        'deliveryKey',
       ]),
     );
-    expect(kinds.filter((kind) => itemKinds[kind]?.names === 'never')).toEqual([]);
+    expect(kinds.filter((kind) => namePlaces[kind] === 'never')).toEqual([]);
     expect(named.length).toBeGreaterThan(50);
   });
 

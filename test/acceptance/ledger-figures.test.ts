@@ -4,7 +4,7 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { purchasePartition } from '../../lib/foundation/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
@@ -82,7 +82,7 @@ async function playHistories({ histories, failedPayments, advances }: LedgerRun)
     await synchronize(keys);
   }
   const rows = await listPurchaseRows(keys);
-  await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
+  await aggregatePartitions(rows.map(({ purchaseId }) => purchaseKey.partition(keys.appName, String(purchaseId))));
   const records = await Promise.all(purchases.map(async (purchase) => await purchase.readLedger()));
   router.routeTo([]);
   return { keys, ledger: { now: router.service.now(), products: ledgerProducts, purchases: records.flat() } };

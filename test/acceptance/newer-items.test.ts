@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, paginateScan, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { indexes, tableKey } from '../../lib/foundation/keys.ts';
+import { indexes, tableKey } from '../../lib/foundation/key.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runCommand } from '../../testing/command-line.ts';

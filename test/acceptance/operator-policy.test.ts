@@ -9,8 +9,11 @@ import { createApp } from '../../lib/apps/manage-apps.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import { createCipher } from '../../lib/foundation/cipher.ts';
 import { createMessageQueue } from '../../lib/foundation/create-message-queue.ts';
+import { toKey } from '../../lib/foundation/key.ts';
 import * as keys from '../../lib/foundation/keys.ts';
 import { createTableClient, type Item, type Table } from '../../lib/foundation/table.ts';
+import { parseOwnedPurchaseId } from '../../lib/purchases/owned-link-keys.ts';
+import { counterPartition } from '../../lib/statistics/counter-key.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import type { IamAccess } from '../../local/iam-policies.ts';
@@ -105,7 +108,7 @@ const readItems = async (partition: string, prefix: string): Promise<Item[]> =>
     ({ length }) => length > 0,
   );
 const deleteItem = async (item: Item | undefined) =>
-  await table.transact([{ Delete: { TableName: table.name, Key: { ...keys.toKey(item ?? {}) } } }]);
+  await table.transact([{ Delete: { TableName: table.name, Key: { ...toKey(item ?? {}) } } }]);
 
 const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', autoRenew: true } as const;
 
@@ -116,22 +119,22 @@ async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
   const { validate } = await control('/purchases', { ...order, applicationUsername: 'ann' });
   const headers = buildBasicAuth(appName, publicKey);
   await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
-  const [counter] = await readItems(keys.countersPartition(appName), keys.dayPrefix);
+  const [counter] = await readItems(keys.dayCounterKey.partition(appName), keys.dayCounterKey.sortKey());
   await waitUntilQueuesEmpty(service);
   const product = { platform: order.platform, productId: `${order.platform}:${order.productId}` } as const;
-  const [productCounter] = await readItems(keys.productCountersPartition(appName, product), keys.dayPrefix);
-  const figures = keys.counterPartition(appName, { figures: 'platforms' });
-  const [figuresCounter] = await readItems(figures, keys.dayPrefix);
+  const [productCounter] = await readItems(counterPartition(appName, { product }), keys.dayCounterKey.sortKey());
+  const figures = counterPartition(appName, { figures: 'platforms' });
+  const [figuresCounter] = await readItems(figures, keys.dayCounterKey.sortKey());
   await control('/clock', { advance: 'P2D' });
   await waitUntilQueuesEmpty(service);
-  const customer = keys.customerPartition(appName, 'ann');
-  const [link] = await readItems(customer, keys.ownedPurchasePrefix);
-  const purchaseId = keys.parseOwnedPurchaseId(String(link?.sk));
+  const customer = keys.customerKey.partition(appName, 'ann');
+  const [link] = await readItems(customer, keys.ownedPurchaseKey.sortKey());
+  const purchaseId = parseOwnedPurchaseId(String(link?.sk));
   await deleteItem(counter);
   await deleteItem(productCounter);
   await deleteItem(figuresCounter);
   await deleteItem(link);
-  await table.batchPut([{ ...link, pk: customer, sk: keys.ownedPurchaseSortKey(purchaseId, 1) }]);
+  await table.batchPut([{ ...link, pk: customer, sk: keys.ownedPurchaseKey.sortKey(1, purchaseId) }]);
   const context = `${appName}/refresh/${purchaseId}`;
   const stored = await table.get(keys.purchaseKey(appName, purchaseId));
   const refreshToken = await earlierCipher.encrypt(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { purchasePartition } from '../../lib/foundation/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { getStats } from '../../lib/statistics/contract.ts';
@@ -60,7 +60,7 @@ const readPurchases = async (keys: IssuedApiKeys) =>
 async function expectRenewed(keys: IssuedApiKeys, productId: string): Promise<void> {
   expect(await readPurchases(keys)).toMatchObject({ purchases: { [productId]: { isExpired: false } } });
   const rows = await listPurchaseRows(keys);
-  await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
+  await aggregatePartitions(rows.map(({ purchaseId }) => purchaseKey.partition(keys.appName, String(purchaseId))));
   const day = toUtcDay(getService().now());
   const query = { include_notifications: 'true', startdate: day, enddate: day };
   const { dailyStats } = (await callWithSecretKey(getStats, keys, { query })).body;

@@ -8,7 +8,7 @@ import { type IssuedApiKeys, setCatalogue, setSandboxRule } from '../../lib/apps
 import { createGrant } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
-import { purchasePartition } from '../../lib/foundation/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs, secondMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
@@ -184,7 +184,7 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
   const rows = (await listPurchaseRows(keys)).filter(({ entitledUsers }) =>
     validated.some(({ usernames }) => usernames.some((username) => entitledUsers?.includes(username))),
   );
-  await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
+  await aggregatePartitions(rows.map(({ purchaseId }) => purchaseKey.partition(keys.appName, String(purchaseId))));
   const transactions = (await callWithSecretKey(listTransactions, keys, { query: { limit: '1000' } })).body.rows;
   // The emulator renews ahead of the time: yearly periods of several renewals are years ahead.
   const [startdate, enddate] = [-400, 3000].map((days) => toUtcDay(router.service.now() + days * dayMs)) as [

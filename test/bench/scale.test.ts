@@ -4,11 +4,10 @@ import type { MeasuredOperation } from '../../bench/cost/run-operations.ts';
 import { simulateShards, sumPartitionUnits, toSharedPattern } from '../../bench/scale/partition-load.ts';
 import { computeLeaseRate, listPartitionLoads, listReadLoads, listStreamLoads } from '../../bench/scale.ts';
 import type { MeteredWrite } from '../../bench/units/meter.ts';
+import { dueIndexKeys, duePartitions } from '../../lib/foundation/due-index.ts';
 import {
-  countersPartition,
   customerKey,
-  dueIndexKeys,
-  duePartitions,
+  dayCounterKey,
   purchaseIndexKeys,
   purchaseKey,
   transactionKey,
@@ -43,7 +42,7 @@ describe('toSharedPattern', () => {
   });
 
   it('names lists, counters and shards without the app', () => {
-    expect(toSharedPattern(countersPartition('shop'))).toBe('a#S');
+    expect(toSharedPattern(dayCounterKey.partition('shop'))).toBe('a#S');
     expect(toSharedPattern('shop#PU')).toBe('a#PU');
     expect(toSharedPattern('shop#P#3', 'byCreated')).toBe('a#P#*');
     expect(['shop#Z#P', 'shop#Z#Q#store_a#0f'].map((name) => toSharedPattern(name))).toEqual(['a#Z#P', 'a#Z#Q#*']);
@@ -122,7 +121,7 @@ describe('listReadLoads', () => {
 describe('listStreamLoads', () => {
   it('counts one batch of each shard in each window, and the counters of each batch', () => {
     const counter: MeteredWrite = {
-      key: { pk: countersPartition('shop'), sk: 'D#2026-06-01' },
+      key: { pk: dayCounterKey.partition('shop'), sk: 'D#2026-06-01' },
       change: {},
       table: 3,
       index: 0,

@@ -9,7 +9,7 @@ import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { contentContext } from '../../lib/forwards/create-forwards.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { toRefundRequestId } from '../../lib/foundation/keys.ts';
+import { toPaymentDigest, toRefundRequestId } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import type { WebhookDelivery } from '../../lib/webhooks/delivery.ts';
@@ -184,7 +184,7 @@ async function call(contract: Contract, keys: IssuedApiKeys, name: string): Prom
     reqId: name,
     id:
       contract.area === 'refunds'
-        ? toRefundRequestId('store_a:1-0', 1)
+        ? toRefundRequestId({ digest: toPaymentDigest('store_a:1-0'), number: '0001' })
         : contract.area === 'webhooks'
           ? forwardId
           : name,

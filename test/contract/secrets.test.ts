@@ -5,7 +5,7 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { toKey } from '../../lib/foundation/keys.ts';
+import { toKey } from '../../lib/foundation/key.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import type { Item } from '../../lib/foundation/table.ts';
 import { stores } from '../../lib/stores/index.ts';

@@ -8,7 +8,7 @@ import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts'
 import type { EventRecord } from '../../lib/events/event.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { toKey } from '../../lib/foundation/keys.ts';
+import { toKey } from '../../lib/foundation/key.ts';
 import type { Item } from '../../lib/foundation/table.ts';
 import { getRefreshToken } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';

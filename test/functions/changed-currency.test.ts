@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addPeriod } from '../../emulator/calendar.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { purchasePartition } from '../../lib/foundation/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
@@ -44,7 +44,7 @@ async function givenChangedCurrency(platform: Platform) {
     const { validate: current } = await fixture.callControl(`/purchases/${id}`);
     await fixture.validate(keys, { ...current, ...dollars });
   }
-  await aggregatePartitions([purchasePartition(keys.appName, purchaseId)]);
+  await aggregatePartitions([purchaseKey.partition(keys.appName, purchaseId)]);
   // Figures end today, in the second period.
   await fixture.callControl('/clock', { advance: 'P20D' });
   return keys;

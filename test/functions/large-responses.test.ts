@@ -75,7 +75,7 @@ async function givenManyPurchases(count: number): Promise<IssuedApiKeys> {
         entitledUsers: index < batchSize ? entitledUsers : [],
       },
       {
-        ...notificationKey(keys.appName, purchaseId, { date, position: 0, id: 'n' }),
+        ...notificationKey(keys.appName, purchaseId, date, 0, 'n'),
         id: 'n',
         date,
         reason: 'RENEWED',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getService } from '../../lib/foundation/container.ts';
-import { purchasePartition } from '../../lib/foundation/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
@@ -37,7 +37,7 @@ describe('GET /v3/stats/mrr', () => {
       await fixture.processNotifications();
       await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     }
-    await aggregatePartitions([purchasePartition(keys.appName, purchaseId)]);
+    await aggregatePartitions([purchaseKey.partition(keys.appName, purchaseId)]);
     const today = toUtcDay(getService().now());
     const query = { startdate: today, enddate: today, sandbox: String(platform === 'processor_b') };
     const { rows } = (await callWithSecretKey(getMrr, keys, { query })).body;

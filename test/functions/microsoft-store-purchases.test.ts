@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { parseKeyTimestamp, purchaseKey } from '../../lib/foundation/keys.ts';
+import { parseKeyTimestamp } from '../../lib/foundation/key.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { checkStoreKeys } from '../../lib/health/check-store-keys.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';

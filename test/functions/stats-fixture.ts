@@ -40,7 +40,7 @@ function buildItems(appName: string) {
       refundedAt: atTenOClock('2026-03-03'),
     }),
     {
-      ...notificationKey(appName, 'store_a:1', { date, position: 0, id: 'n' }),
+      ...notificationKey(appName, 'store_a:1', date, 0, 'n'),
       date,
       reason: 'RENEWED',
       platform: 'store_a',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getService } from '../../lib/foundation/container.ts';
-import { purchasePartition } from '../../lib/foundation/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
@@ -40,7 +40,7 @@ async function givenHistories(platform: Platform, productIds: readonly [subscrip
       await fixture.processNotifications();
       await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     }
-    await aggregatePartitions([purchasePartition(keys.appName, purchaseId)]);
+    await aggregatePartitions([purchaseKey.partition(keys.appName, purchaseId)]);
   }
   return keys;
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { getStackName, isProduction, readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
 import { ErrorBody } from '../../lib/api/errors.ts';
-import { indexes } from '../../lib/foundation/keys.ts';
+import { indexes } from '../../lib/foundation/key.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';

@@ -4,7 +4,7 @@ import { settingsWrites } from '../../infra/settings-writes.ts';
 import { workers } from '../../infra/worker-definitions.ts';
 import { endpointKeys } from '../../infra/written-keys.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { indexes } from '../../lib/foundation/keys.ts';
+import { indexes } from '../../lib/foundation/key.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { matchesPattern } from '../../local/event-filter.ts';
 import { allowsWrite, matchesKey } from '../../testing/limit-writes.ts';

@@ -1,4 +1,4 @@
-import { ratesKey, ratesPartition } from '../../foundation/keys.ts';
+import { ratesKey } from '../../foundation/keys.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { Service } from '../../foundation/service.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
@@ -7,7 +7,7 @@ import { DailyRates, getRateWindow } from '../daily-rates.ts';
 /** Returns the rates in force on the purchase date. Undefined if none are recent enough. */
 export async function findStoredRates({ table }: Service, purchaseDate: EpochMillis): Promise<DailyRates | undefined> {
   const [item] = await table.query({
-    partition: ratesPartition,
+    partition: ratesKey.partition(),
     between: getRateWindow(purchaseDate),
     newestFirst: true,
     limit: 1,
@@ -18,7 +18,7 @@ export async function findStoredRates({ table }: Service, purchaseDate: EpochMil
 
 /** Lists the stored days (`YYYY-MM-DD`) from the first to the last, both included. */
 export async function listRateDays({ table }: Service, first: string, last: string): Promise<string[]> {
-  const items = await table.query({ partition: ratesPartition, between: [first, last] });
+  const items = await table.query({ partition: ratesKey.partition(), between: [first, last] });
   return items.map(({ sk }) => String(sk));
 }
 

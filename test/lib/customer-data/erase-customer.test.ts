@@ -6,15 +6,14 @@ import { scanBounds } from '../../../lib/customer-data/customer-data-table.ts';
 import { type ErasureCounts, eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
 import { selectExistingCustomers } from '../../../lib/customers/customer-table.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { toKey } from '../../../lib/foundation/key.ts';
 import {
   accessTokenKey,
   customerKey,
-  eventPrefix,
+  eventItemKey,
   namingIndexKeys,
-  purchasePartition,
-  purchaseSortKey,
-  tagPartition,
-  toKey,
+  purchaseKey,
+  tagKey,
 } from '../../../lib/foundation/keys.ts';
 import { toTagValue } from '../../../lib/foundation/redaction/redact-text.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
@@ -31,7 +30,7 @@ import { findNames } from '../../../testing/find-names.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
-import { findItemKinds, itemKinds } from '../../../testing/item-kinds.ts';
+import { findItemTypes, namePlaces } from '../../../testing/item-types.ts';
 import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { checkSample, sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -51,7 +50,7 @@ const listNaming = async (appName: string, names: readonly string[]) =>
   findNames((await listItems(appName)).map(formatItem), names);
 const listNamingKinds = async (appName: string, names: readonly string[]): Promise<string[]> => {
   const naming = (await listItems(appName)).filter((item) => findNames([formatItem(item)], names).length > 0);
-  return [...new Set(naming.flatMap((item) => findItemKinds(toKey(item))))];
+  return [...new Set(naming.flatMap((item) => findItemTypes(toKey(item))))];
 };
 const listTransactions = async (appName: string): Promise<Transaction[]> =>
   (await listItems(appName)).flatMap(({ transaction }) => (transaction ? [transaction as Transaction] : []));
@@ -71,8 +70,8 @@ describe('eraseCustomer', () => {
   it('removes the username and the aliases from every kind of item', async () => {
     const { app, username, service, names } = await givenStoredCustomer();
     const kinds = await listNamingKinds(app.name, names);
-    const naming = Object.entries(itemKinds).filter(([, { names: place }]) => !['never', 'digest'].includes(place));
-    expect(kinds.sort()).toEqual(naming.map(([title]) => title).sort());
+    const naming = Object.entries(namePlaces).filter(([, place]) => !['never', 'digest'].includes(place));
+    expect(kinds.sort()).toEqual(naming.map(([type]) => type).sort());
     expect(await eraseCustomer(service, app, username, noWait)).toEqual({
       purchases: 9,
       unclaimedPurchases: 1,
@@ -201,7 +200,7 @@ describe('eraseCustomer', () => {
   it('reports what it has removed before a failure in the middle of a pass', async () => {
     const { app, username } = await givenStoredCustomer();
     const query: Table['query'] = async (range) => {
-      if (range.partition === tagPartition(app.name, toTagValue(username))) throw new Error('unavailable');
+      if (range.partition === tagKey.partition(app.name, toTagValue(username))) throw new Error('unavailable');
       return await table.query(range);
     };
     expect(await failToErase(createService({ ...table, query }), app, username)).toEqual({
@@ -235,7 +234,7 @@ describe('eraseCustomer', () => {
   it('reports the vault reference of a purchase that changes concurrently', async () => {
     const { app, username } = await givenStoredCustomer();
     let conflicts = 0;
-    const partition = purchasePartition(app.name, 'processor_b:owned');
+    const partition = purchaseKey.partition(app.name, 'processor_b:owned');
     const transact: Table['transact'] = async (writes) => {
       if (writes.some((write) => isPurchaseWrite(write) && write.Put?.Item?.pk === partition) && conflicts++ === 0) {
         throw new ServiceError('Conflict', 'The data was changed by a concurrent request.');
@@ -252,7 +251,7 @@ describe('eraseCustomer', () => {
     const reported: ErasureCounts[] = [];
     const failLast = failCall(2, () => reported.at(-1)?.events === 1);
     const update: Table['update'] = async (change) => {
-      if (String(change.Key?.sk).startsWith(eventPrefix)) await failLast();
+      if (String(change.Key?.sk).startsWith(eventItemKey.sortKey())) await failLast();
       await table.update(change);
     };
     const service = createService({ ...table, update });
@@ -311,7 +310,7 @@ function failCall(callNumber: number, isReported: () => boolean) {
   };
 }
 
-const isPurchaseWrite = ({ Put }: Write): boolean => Put?.Item?.sk === purchaseSortKey;
+const isPurchaseWrite = ({ Put }: Write): boolean => Put?.Item?.sk === purchaseKey.sortKey();
 
 /** Wraps the writes of a table. */
 const wrapWrites = (intact: Table, around: (write: () => Promise<void>) => Promise<void>): Table => ({

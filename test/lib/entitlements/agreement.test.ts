@@ -7,7 +7,7 @@ import { explainAccess } from '../../../lib/entitlements/explain-access.ts';
 import type { Grant } from '../../../lib/entitlements/grant.ts';
 import { readEntitlements } from '../../../lib/entitlements/read-entitlements.ts';
 import { createTokenKeys, signEntitlementToken } from '../../../lib/entitlements/token-key.ts';
-import { catalogueKey, customerPartition, grantKey, purchaseKey } from '../../../lib/foundation/keys.ts';
+import { catalogueKey, customerKey, grantKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { dayMs, secondMs } from '../../../lib/foundation/time.ts';
 import { listPurchaseSortKeys } from '../../../lib/purchases/owned-purchase-links.ts';
@@ -89,7 +89,7 @@ interface Life {
 
 /** Creates a table in memory with a customer's life, without its history: the property has many lives. */
 function createTableOfLife(appName: string, { catalogue, purchases, grants }: Life): Table {
-  const partition = customerPartition(appName, 'ann');
+  const partition = customerKey.partition(appName, 'ann');
   const times = { asOf: startDate, createdAt: startDate, updatedAt: startDate, checkedAt: startDate };
   const items: readonly Item[] = [
     { ...catalogueKey(appName), catalogue },

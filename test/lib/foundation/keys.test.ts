@@ -2,15 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { AppName } from '../../../lib/apps/app.ts';
-import {
-  listRankRanges,
-  parseItemKey,
-  rankSortKey,
-  timestampRange,
-  tokenBucketKey,
-  toRankingRange,
-  toSortableTimestamp,
-} from '../../../lib/foundation/keys.ts';
+import { timestampRange, toSortableTimestamp } from '../../../lib/foundation/key.ts';
+import { tokenBucketKey } from '../../../lib/foundation/keys.ts';
+import { parseItemKey } from '../../../lib/foundation/stream-record.ts';
+import { listRankRanges, rankSortKey, toRankingRange } from '../../../lib/purchases/owned-link-keys.ts';
 import { createObservation } from '../../../testing/given.ts';
 
 /** Dates from the year -271821 to 275760, many of them near the bounds of 13 digits. */

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { compareSortKeys } from '../../../lib/foundation/compare-sort-keys.ts';
+import { allTimestamps } from '../../../lib/foundation/key.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
 import { queryShards, scanShards } from '../../../lib/foundation/merge-shards.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
@@ -78,13 +79,15 @@ describe('queryShards', () => {
         const sorted = rows.toSorted(byBytes);
         const expected = getIds(newestFirst ? sorted.reverse() : sorted);
         const range = {
-          partitions: keys.listPartitions(appName, 'C'),
+          partitions: keys.createdLists.customers.partitions(appName),
           index: 'byCreated',
-          between: keys.allTimestamps,
+          between: allTimestamps,
           newestFirst,
         } as const;
         const read = async (count?: number) =>
-          (await queryShards(table, range, count)).map(({ pk }) => keys.parseCustomerPartition(String(pk)));
+          (await queryShards(table, range, count)).map(
+            ({ pk }) => keys.customerKey.parsePartition(String(pk)).username,
+          );
         expect(await read(limit)).toEqual(expected.slice(0, limit));
         expect(await read()).toEqual(expected);
       }),
@@ -98,18 +101,22 @@ describe('queryShards', () => {
       [...'sameword'].map((letter, bit) => ((index >> bit) & 1 ? letter.toUpperCase() : letter)).join(''),
     );
     await table.batchPut(names.map((id) => toCustomer(appName, { id, date: startDate })));
-    const partitions = keys.customerNamePartitions(appName);
+    const partitions = keys.customerNameList.partitions(appName);
     const range = { partitions, index: 'byKey', between: keys.namePrefixRange('SAME') } as const;
     const batches: Item[] = [];
     for await (const batch of scanShards(table, range, 7)) batches.push(...batch);
-    expect(batches.map(({ pk }) => keys.parseCustomerPartition(String(pk))).sort()).toEqual(names.sort());
+    expect(batches.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username).sort()).toEqual(names.sort());
   });
 
   it('reads few more entries than it returns', async () => {
     const appName = createUniqueName();
     const rows = Array.from({ length: 600 }, (_, index) => ({ id: `user-${index}`, date: startDate + index }));
     await table.batchPut(rows.map((row) => toCustomer(appName, row)));
-    const range = { partitions: keys.listPartitions(appName, 'C'), index: 'byCreated', between: keys.allTimestamps };
+    const range = {
+      partitions: keys.createdLists.customers.partitions(appName),
+      index: 'byCreated',
+      between: allTimestamps,
+    };
     let entries = 0;
     const counting: Table = {
       ...table,
@@ -131,15 +138,15 @@ describe('scanShards', () => {
         const appName = createUniqueName();
         const [existing, inserted] = splitRows(rows);
         await table.batchPut(existing.map((row) => toCustomer(appName, row)));
-        const partitions = keys.listPartitions(appName, 'C');
-        const range = { partitions, index: 'byCreated', between: keys.allTimestamps, newestFirst } as const;
+        const partitions = keys.createdLists.customers.partitions(appName);
+        const range = { partitions, index: 'byCreated', between: allTimestamps, newestFirst } as const;
         const changing = insertDuringQueries(
           table,
           inserted.map((row) => toCustomer(appName, row)),
         );
         const read: string[] = [];
         for await (const batch of scanShards(changing, range, pageSize))
-          read.push(...batch.map(({ pk }) => keys.parseCustomerPartition(String(pk))));
+          read.push(...batch.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username));
         const sorted = rows.toSorted(byBytes);
         expectCompletePages(read, newestFirst ? sorted.reverse() : sorted, existing);
       }),
@@ -159,11 +166,11 @@ describe('scanShards', () => {
         const ids = Array.from({ length: 40 }, (_, index) => `store_a:${index}`);
         await table.batchPut(ids.map((id, index) => toPurchase(id, startDate + index)));
         const moved = moves.map((number, index) => toPurchase(`store_a:${number}`, startDate + 100 + index));
-        const partitions = keys.updatedPartitions(appName);
-        const range = { partitions, index: 'byKey', between: keys.allTimestamps } as const;
+        const partitions = keys.updatedPurchaseList.partitions(appName);
+        const range = { partitions, index: 'byKey', between: allTimestamps } as const;
         const read = new Set<string>();
         for await (const batch of scanShards(insertDuringQueries(table, moved), range, pageSize))
-          for (const { pk } of batch) read.add(keys.parsePurchasePartition(String(pk)));
+          for (const { pk } of batch) read.add(keys.purchaseKey.parsePartition(String(pk)).purchaseId);
         expect([...read].sort()).toEqual(ids.sort());
       }),
       sampleRuns({ sample: 10, full: 100 }),
@@ -196,7 +203,7 @@ describe('findRows', () => {
             inserted.map((row) => toCustomer(appName, row)),
           );
           const parseItem = ({ username, createdAt }: Item): Row => ({ id: String(username), date: Number(createdAt) });
-          const list = { table: changing, appName, collection: 'C', parseItem } as const;
+          const list = { table: changing, appName, collection: 'customers', parseItem } as const;
           const read: string[] = [];
           let cursor: string | undefined;
           do {
@@ -235,8 +242,8 @@ describe('listDeliveryPage', () => {
           };
           return {
             ...keys.deliveryKey(appName, id),
-            ...keys.deliveryListKeys(appName, id, date),
-            ...(delivery.state === 'dead' && keys.deliveryIndexKeys(appName, id, date)),
+            ...keys.deliveryList.entry(appName, id, date),
+            ...(delivery.state === 'dead' && keys.failedDeliveryList.entry(appName, id, date)),
             ...delivery,
           };
         };

@@ -17,6 +17,7 @@ interface Literal {
 const filesWithBuiltPatterns = [
   'lib/apps/api-keys.ts',
   'lib/customers/access-token-table.ts',
+  'lib/foundation/item-key.ts',
   'lib/foundation/redaction/redact-text.ts',
   'lib/money/usd-rate.ts',
   'lib/stores/microsoft-store/clawback-queue.ts',
@@ -59,8 +60,12 @@ describe('regular expressions of the service', () => {
     const built = files.filter((file) => /\bRegExp\(/.test(readFileSync(file, 'utf8')));
     expect(built.sort()).toEqual(filesWithBuiltPatterns);
     const decimal = String.raw`(?:0|[1-9]\d{0,9})(?:\.\d{1,8})?`;
-    for (const pattern of [`^(?=.*[1-9])${decimal}$`, `^(?=[^/]*[1-9])${decimal}/(?=[^/]*[1-9])${decimal}$`])
-      expect(isLimited({ pattern, flags: '' })).toBe(true);
+    const patterns = [
+      `^(?=.*[1-9])${decimal}$`,
+      `^(?=[^/]*[1-9])${decimal}/(?=[^/]*[1-9])${decimal}$`,
+      String.raw`^R#([^#]*)#([^#]*)#(\d{16})#(\d{13})#(.*)$`,
+    ];
+    for (const pattern of patterns) expect(isLimited({ pattern, flags: 's' })).toBe(true);
   });
 
   it.each([

@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { getService } from '../../../lib/foundation/container.ts';
+import { toKey } from '../../../lib/foundation/key.ts';
+import type { ListKind } from '../../../lib/foundation/keys.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
 import type { PageRequest } from '../../../lib/foundation/list-page.ts';
 import { createTableClient, type Item, type Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { getItemPage } from '../../../lib/lists/paged-list.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
-import type { ListKind } from '../../../lib/statistics/counts.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { insertDuringQueries } from '../../../testing/insert-during-queries.ts';
@@ -27,14 +28,14 @@ interface Row {
 
 /** Builds the attributes of an item that lists and counters read. */
 function buildItem(appName: string, collection: ListKind, { id, date }: Row): Item {
-  if (collection === 'C')
+  if (collection === 'customers')
     return {
       ...keys.customerKey(appName, id),
       ...keys.customerIndexKeys(appName, id, date),
       username: id,
       createdAt: date,
     };
-  if (collection === 'P') {
+  if (collection === 'purchases') {
     const dates = { createdAt: date, updatedAt: date };
     const indexed = keys.purchaseIndexKeys(appName, id, dates);
     const { purchase } = createObservation({ purchaseId: id });
@@ -131,7 +132,7 @@ async function measurePage(appName: string, request: PageRequest) {
     },
   };
   const { result, units } = await measure(
-    async () => await getItemPage(createService(recording), appName, 'C', request),
+    async () => await getItemPage(createService(recording), appName, 'customers', request),
   );
   const sortKeys = entries.map(({ createdSk }) => String(createdSk)).sort();
   const [first] = result.items;
@@ -142,9 +143,9 @@ async function measurePage(appName: string, request: PageRequest) {
     async () => await client.query({ partition, index: 'byCreated', between, limit: rowsToSkip + request.limit }),
   );
   const { units: itemUnits } = await measure(
-    async () => await client.batchGet(result.items.map(keys.toKey), { isEventuallyConsistent: true }),
+    async () => await client.batchGet(result.items.map(toKey), { isEventuallyConsistent: true }),
   );
-  const shardCount = keys.listPartitions(appName, 'C').length;
+  const shardCount = keys.createdLists.customers.partitions(appName).length;
   return {
     units,
     // A consistent read costs twice as much.
@@ -153,7 +154,7 @@ async function measurePage(appName: string, request: PageRequest) {
   };
 }
 
-const collections = fc.constantFrom<ListKind>('P', 'T', 'C');
+const collections = fc.constantFrom<ListKind>('purchases', 'transactions', 'customers');
 
 /** Dates in few hours, many of them at the start or end of an hour. */
 const anyDate = fc
@@ -193,7 +194,7 @@ describe('getItemPage', () => {
     const anyBound = fc.option(anyDate, { nil: undefined });
     await fc.assert(
       fc.asyncProperty(anyRows, anyPages, anyBound, anyBound, async (rows, pages, startdate, enddate) => {
-        const list = createList('T');
+        const list = createList('transactions');
         await list.put(rows);
         await list.count();
         const inRange = sortRows(rows).filter(
@@ -337,7 +338,7 @@ describe('getItemPage', () => {
     const manyRows = fc.array(anyDate, { minLength: 1, maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(manyRows, anyPages, async (dates, pages) => {
-        const list = createList('C');
+        const list = createList('customers');
         const rows = dates.map((date, index): Row => ({ id: `customer-${index}`, date }));
         await list.put(rows);
         await list.count();
@@ -354,7 +355,7 @@ describe('getItemPage', () => {
   });
 
   it('returns no rows for a range that ends before it starts', async () => {
-    const list = createList('T');
+    const list = createList('transactions');
     await list.put([{ id: 'store_a:1', date: startDate }]);
     await list.count();
     const request = { skip: 0, limit: 10, now: startDate + dayMs, startdate: startDate + hourMs, enddate: startDate };

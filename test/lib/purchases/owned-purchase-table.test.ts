@@ -6,7 +6,8 @@ import { strategies } from '../../../lib/apps/strategy.ts';
 import { toCustomerInfo } from '../../../lib/customers/customer-info.ts';
 import { buildCustomerSummary } from '../../../lib/customers/customer-summary.ts';
 import { computeEntitlements } from '../../../lib/entitlements/entitlements.ts';
-import { customerPartition, listPartitions, toKey } from '../../../lib/foundation/keys.ts';
+import { toKey } from '../../../lib/foundation/key.ts';
+import { createdLists, customerKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../../../lib/foundation/time.ts';
@@ -113,7 +114,9 @@ function createSplittingTable(crash: number): Table {
 
 /** Lists the items of all purchases of an app one by one. */
 async function listAppItems(appName: string): Promise<Item[]> {
-  const lists = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
+  const lists = createdLists.purchases
+    .partitions(appName)
+    .map((partition) => table.query({ partition, index: 'byCreated' }));
   const entries = (await Promise.all(lists)).flat();
   const partitions = new Set(entries.map(({ pk }) => String(pk)));
   return (await Promise.all([...partitions].map(async (partition) => await table.query({ partition })))).flat();
@@ -248,7 +251,7 @@ describe('the owned purchases of a customer', () => {
       const observation = createObservation({ purchaseId, transactionId: purchaseId });
       await recordPurchase(unbounded, appName, purchaseId, buildValidationInput('ann', observation));
     }
-    const partition = customerPartition(appName, 'ann');
+    const partition = customerKey.partition(appName, 'ann');
     const links = (await table.query({ partition })).filter(({ sk }) => sk !== 'C');
     await table.transact(links.map((link) => ({ Delete: { TableName: table.name, Key: toKey(link) } })));
     await table.batchPut(ids.map((id) => ({ pk: partition, sk: `P#${id}` })));

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { claimKey, purchasePartition } from '../../../lib/foundation/keys.ts';
+import { claimKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
@@ -192,7 +192,7 @@ describe('recordPurchase', () => {
       id,
       buildValidationInput('ann', { ...createObservation(), refreshToken: { token: 'secret-token' } }),
     );
-    const items = await table.query({ partition: purchasePartition(appName, id) });
+    const items = await table.query({ partition: purchaseKey.partition(appName, id) });
     expect(JSON.stringify(items)).toContain('refreshToken');
     expect(JSON.stringify(items)).not.toContain('secret-token');
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { dueIndexKeys, moveDueSortKey, parseIntervalCheck, parseKeyTimestamp } from '../../../lib/foundation/keys.ts';
+import { dueIndexKeys, moveDueSortKey, parseIntervalCheck } from '../../../lib/foundation/due-index.ts';
+import { parseKeyTimestamp } from '../../../lib/foundation/key.ts';
 import type { Platform } from '../../../lib/foundation/platform.ts';
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';

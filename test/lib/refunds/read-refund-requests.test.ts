@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { customerPartition } from '../../../lib/foundation/keys.ts';
+import { customerKey } from '../../../lib/foundation/keys.ts';
 import { hourMs } from '../../../lib/foundation/time.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { readRefundRequests } from '../../../lib/refunds/answer-refund-request.ts';
@@ -33,7 +33,7 @@ async function givenCustomers() {
     await recordPurchase(createService(table), appName, purchaseId, buildValidationInput(username, observation));
   }
   const reads: string[] = [];
-  const names = new Map(['ann', 'bob'].map((username) => [customerPartition(appName, username), username]));
+  const names = new Map(['ann', 'bob'].map((username) => [customerKey.partition(appName, username), username]));
   const service = createService({
     ...table,
     async get(key) {

@@ -9,6 +9,7 @@ import { parseStreamRecord } from '../../../lib/purchases/stream-record.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { countStoredItem, sumDailyCounts } from '../../../lib/statistics/count-item.ts';
+import { counterKey } from '../../../lib/statistics/counter-key.ts';
 import { listCounterDays, listCounterMonths } from '../../../lib/statistics/counter-table.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
@@ -176,7 +177,7 @@ describe('aggregateStreamRecords', () => {
           concurrency: 2,
         });
       for (const period of ['2026-01-01', '2026-01']) {
-        const item = await table.get(keys.counterKey(appName, period));
+        const item = await table.get(counterKey(appName, period));
         expect(item).toMatchObject({ counts: { requests: 400 } });
         expect(JSON.stringify(item).length).toBeLessThan(2_000);
       }
@@ -203,7 +204,7 @@ describe('aggregateStreamRecords', () => {
   it('skips and reports a counter that it cannot read, and writes the others', async () => {
     const appName = createUniqueName();
     const service = createAggregationDeps(table);
-    const key = keys.counterKey(appName, '2026-01');
+    const key = counterKey(appName, '2026-01');
     await table.batchPut([{ ...key, counts: 'none' }]);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
     await aggregateStreamRecords(service, [buildStreamRecord({ after: event }, 1)], 'shard');

@@ -39,7 +39,9 @@ const toDay = (date: number): string => new Date(date).toISOString().slice(0, 10
 
 /** Reads all items of the purchases of an app. */
 async function readPurchases(table: Table, appName: string): Promise<Item[][]> {
-  const lists = keys.listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
+  const lists = keys.createdLists.purchases
+    .partitions(appName)
+    .map((partition) => table.query({ partition, index: 'byCreated' }));
   const entries = (await Promise.all(lists)).flat();
   return await Promise.all(entries.map(async ({ pk }) => await table.query({ partition: String(pk) })));
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { listCustomers } from '../../../lib/customers/contract.ts';
 import { updateCustomerSummary } from '../../../lib/customers/customer-table.ts';
 import { getService } from '../../../lib/foundation/container.ts';
-import { customerKey, listPartitions } from '../../../lib/foundation/keys.ts';
+import { createdLists, customerKey } from '../../../lib/foundation/keys.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../../../lib/foundation/time.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
@@ -31,7 +31,9 @@ beforeAll(async () => {
 
 /** Reads all purchases of an app one by one. */
 async function readPurchases(appName: string): Promise<EntitledPurchase[]> {
-  const lists = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
+  const lists = createdLists.purchases
+    .partitions(appName)
+    .map((partition) => table.query({ partition, index: 'byCreated' }));
   const entries = (await Promise.all(lists)).flat();
   const items = await Promise.all(entries.map(({ pk, sk }) => table.get({ pk: String(pk), sk: String(sk) })));
   return items.flatMap((item) => (item ? [parsePurchaseItem(item)] : []));

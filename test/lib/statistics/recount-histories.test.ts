@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { Strategy } from '../../../lib/apps/strategy.ts';
 import { addDays, listDays } from '../../../lib/foundation/calendar.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
-import type { Product } from '../../../lib/foundation/keys.ts';
+import { toKey } from '../../../lib/foundation/key.ts';
+import type { ListKind } from '../../../lib/foundation/keys.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
@@ -12,12 +13,18 @@ import { getItemPage } from '../../../lib/lists/paged-list.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import {
+  counterKey,
+  counterPartition,
+  type Product,
+  toCountedProductKey,
+} from '../../../lib/statistics/counter-key.ts';
+import {
   listCountedProducts,
   listCounterDays,
   listCounterMonths,
   replaceCounts,
 } from '../../../lib/statistics/counter-table.ts';
-import { addCounts, type Counts, indexByPeriod, type ListKind } from '../../../lib/statistics/counts.ts';
+import { addCounts, type Counts, indexByPeriod } from '../../../lib/statistics/counts.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
 import { createService } from '../../../testing/create-service.ts';
@@ -42,7 +49,7 @@ const range = ['2026-01-01', '2026-03-31'] as const;
 
 /** After all histories, so all counts are final. */
 const now = startDate + 400 * dayMs;
-const listKinds: readonly ListKind[] = ['P', 'T', 'C'];
+const listKinds: readonly ListKind[] = ['purchases', 'transactions', 'customers'];
 
 /** Creates an app whose purchase history is counted only on demand. */
 function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100]) {
@@ -81,7 +88,9 @@ function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100])
 type History = ReturnType<typeof givenHistory>;
 
 async function readRows(appName: string, list: ListKind): Promise<Item[]> {
-  const shards = keys.listPartitions(appName, list).map((partition) => table.query({ partition, index: 'byCreated' }));
+  const shards = keys.createdLists[list]
+    .partitions(appName)
+    .map((partition) => table.query({ partition, index: 'byCreated' }));
   const entries = (await Promise.all(shards)).flat();
   const sorted = entries.sort((a, b) => (String(a.createdSk) < String(b.createdSk) ? -1 : 1));
   return await table.batchGet(sorted.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
@@ -103,17 +112,17 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
       sums[period] = { ...periodSums, [sumName]: (periodSums[sumName] ?? 0) + value };
     }
   };
-  for (const { createdAt } of await readRows(appName, 'C')) add(Number(createdAt), 'C', { isHourly: true });
-  for (const { pk, createdSk } of await readRows(appName, 'P')) {
+  for (const { createdAt } of await readRows(appName, 'customers')) add(Number(createdAt), 'C', { isHourly: true });
+  for (const { pk, createdSk } of await readRows(appName, 'purchases')) {
     // The sort key starts with the time, in milliseconds.
     add(Number(String(createdSk).split('#')[0]), 'P', { isHourly: true });
-    const notifications = await table.query({ partition: String(pk), prefix: keys.notificationPrefix });
+    const notifications = await table.query({ partition: String(pk), prefix: keys.notificationKey.sortKey() });
     for (const { date, reason, isSubscription, sandbox } of notifications) {
       add(Number(date), `N.${reason}`);
       if (isSubscription && !sandbox) add(Number(date), `NS.${reason}`);
     }
   }
-  for (const item of await readRows(appName, 'T')) {
+  for (const item of await readRows(appName, 'transactions')) {
     const {
       purchaseDate,
       refundedAt,
@@ -135,7 +144,9 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
     }
   }
   const events = await Promise.all(
-    keys.eventPartitions(appName).map(async (partition) => await table.query({ partition, prefix: keys.eventPrefix })),
+    keys
+      .eventPartitions(appName)
+      .map(async (partition) => await table.query({ partition, prefix: keys.eventItemKey.sortKey() })),
   );
   for (const { date } of events.flat()) add(Number(date), 'requests');
   return sums;
@@ -214,11 +225,11 @@ const arbitraryDamage = fc.record({
 /** Deletes all counters of a product, as if the product had been sold before products were counted. */
 async function deleteCounters(appName: string, product: Product): Promise<void> {
   const partitions = [false, true].flatMap((isSandbox) => [
-    keys.counterPartition(appName, { isSandbox, product }),
-    keys.counterPartition(appName, { isSandbox, product, figures: 'product' }),
+    counterPartition(appName, { isSandbox, product }),
+    counterPartition(appName, { isSandbox, product, figures: 'product' }),
   ]);
   const items = await Promise.all(partitions.map(async (partition) => await table.query({ partition })));
-  await table.batchDelete([keys.countedProductKey(appName, product), ...items.flat().map(keys.toKey)]);
+  await table.batchDelete([toCountedProductKey(appName, product), ...items.flat().map(toKey)]);
 }
 
 const arbitraryRequestDays = fc.array(fc.nat(89), { maxLength: 6 });
@@ -271,7 +282,7 @@ describe('correctCounters (any history)', () => {
               : undefined;
             if (product) await deleteCounters(appName, product);
             if (value === undefined) {
-              const Key = keys.counterKey(appName, period, { isSandbox });
+              const Key = counterKey(appName, period, { isSandbox });
               await table.transact([{ Delete: { TableName: table.name, Key } }]);
             } else {
               const change = (counts: Readonly<Record<string, number>>) => ({ ...counts, [name]: value });

@@ -60,7 +60,7 @@ function buildItems(appName: string): Item[] {
     ...purchases,
     ...payments,
     {
-      ...keys.notificationKey(appName, 'store_a:0', { date, position: 0, id: 'n' }),
+      ...keys.notificationKey(appName, 'store_a:0', date, 0, 'n'),
       id: 'n',
       date,
       reason: 'RENEWED',

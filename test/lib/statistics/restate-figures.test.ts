@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { updateApp } from '../../../lib/apps/app-table.ts';
-import { purchasePartition, toKey } from '../../../lib/foundation/keys.ts';
+import { toKey } from '../../../lib/foundation/key.ts';
+import { purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { toAmountUsd } from '../../../lib/money/usd-amount.ts';
@@ -44,7 +45,7 @@ async function givenEarlierPurchase(payment: Partial<Transaction> = {}) {
   );
   await recordPurchase(service, appName, purchaseId, buildValidationInput('ann', { ...observation, transactions }));
   const readItems = async (prefix: string) =>
-    await table.query({ partition: purchasePartition(appName, purchaseId), prefix });
+    await table.query({ partition: purchaseKey.partition(appName, purchaseId), prefix });
   const readFigures = async () => (await readItems('T#')).map(({ sk, figures }) => [sk, figures]);
   const expected = await readFigures();
   for (const { figures: _figures, ...item } of await readItems('T#')) await table.batchPut([item as Item]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { appKey, customerPartition, webhookUrlKey } from '../../../lib/foundation/keys.ts';
+import { appKey, customerKey, webhookUrlKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { toShortDigest } from '../../../lib/foundation/short-digest.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
@@ -65,7 +65,7 @@ describe('startBatch', () => {
       await harness.fanOut([await harness.recordUpdate(id, buildPurchase(username, { observation }))]);
     }
     const { appName } = harness.keys;
-    const names = new Map(['ann', 'bob'].map((username) => [customerPartition(appName, username), username]));
+    const names = new Map(['ann', 'bob'].map((username) => [customerKey.partition(appName, username), username]));
     const { service, reads } = recordReads(harness.service, ({ pk, sk }) =>
       sk === undefined ? names.get(pk) : undefined,
     );
