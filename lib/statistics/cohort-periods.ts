@@ -2,7 +2,7 @@ import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { addDays } from '../foundation/calendar.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
-import { type CohortUnit, maxCohortPeriods } from './figure-names.ts';
+import { type CohortUnit, maxCohortPeriods } from './counter-names.ts';
 
 /** Returns the first day of the week (Monday) or month (UTC) that contains a time. */
 export function getCohortStart(date: EpochMillis, unit: CohortUnit): string {

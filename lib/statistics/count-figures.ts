@@ -20,15 +20,16 @@ import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
 import type { FiguresDimension, Product } from './counter-key.ts';
-import { addCounts, type Counts } from './counts.ts';
 import {
-  type AmountPrefix,
-  buildCohortPrefix,
   type CohortUnit,
   cohortUnits,
+  type FigureAmount,
+  getCohortNames,
   type Movement,
   maxCohortPeriods,
-} from './figure-names.ts';
+  toMovementName,
+} from './counter-names.ts';
+import { addCounts, type Counts, prefixNames } from './counts.ts';
 
 /** The sums of figures of a day (`YYYY-MM-DD`) or month (`YYYY-MM`) in one dimension. */
 export interface FigureCounts {
@@ -100,21 +101,17 @@ function buildSums(segment: Segment, period: string, counts: Counts): FigureCoun
   ];
 }
 
-const prefixNames = (prefix: string, counts: Counts): Counts =>
-  Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${prefix}/${name}`, value]));
-
-/** Returns the amounts as sums: see `amountPrefixes`. Leaves out zeros. */
-const toAmountCounts = (toName: (prefix: AmountPrefix) => string, amounts: PaymentAmounts): Counts => {
+/** Returns the amounts as sums without zeros. */
+const toAmountCounts = (toName: (amount: FigureAmount) => string, amounts: PaymentAmounts): Counts => {
   const [gross, net, proceeds, reported] = amounts;
-  return addCounts(
-    {},
-    { [toName('g')]: gross, [toName('r')]: gross - net, [toName('p')]: proceeds, [toName('q')]: reported },
-  );
+  const sums = { gross, refunded: gross - net, proceeds, reported };
+  const names = Object.keys(sums) as FigureAmount[];
+  return addCounts({}, Object.fromEntries(names.map((amount) => [toName(amount), sums[amount]])));
 };
 
 const toUtcMonth = (date: EpochMillis): string => toUtcDay(date).slice(0, 7);
 const toMovement = (name: Movement, amounts: PaymentAmounts): Counts =>
-  toAmountCounts((prefix) => `${prefix}.${name}`, amounts);
+  toAmountCounts((amount) => toMovementName(amount, name), amounts);
 const negate = (counts: Counts): Counts => addCounts({}, counts, -1);
 const sum = (...all: readonly Counts[]): Counts => all.reduce((total, counts) => addCounts(total, counts), {});
 
@@ -216,22 +213,22 @@ function countSubscriptionCohort({ transaction, figures }: CountedTransaction): 
   const segment = { platform, productId: firstProductId, country: firstCountry ?? toCountry(transaction.storefront) };
   const amounts = computePaymentAmounts(transaction, figures.share);
   const counts = cohortUnits.map((unit) => {
-    const prefix = buildCohortPrefix('subscription', unit, getCohortStart(firstPaidAt, unit));
+    const names = getCohortNames('subscription', unit, getCohortStart(firstPaidAt, unit));
     const paid = findPaidPeriods(firstPaidAt, { from: purchaseDate, until: end, unit });
     const isIn = (index: number): boolean => index <= maxCohortPeriods[unit];
     const index = findPaymentPeriod(firstPaidAt, purchaseDate, unit);
     return sum(
-      figures.firstPaidAt === undefined ? { [`${prefix}n`]: 1 } : {},
-      paid && isIn(paid.first) ? { [`${prefix}a${paid.first}`]: 1 } : {},
-      paid && isIn(paid.end) ? { [`${prefix}a${paid.end}`]: -1 } : {},
-      isIn(index) ? toCohortAmounts(prefix, index, amounts) : {},
+      figures.firstPaidAt === undefined ? { [names.size]: 1 } : {},
+      paid && isIn(paid.first) ? { [names.active(paid.first)]: 1 } : {},
+      paid && isIn(paid.end) ? { [names.active(paid.end)]: -1 } : {},
+      isIn(index) ? toCohortAmounts(names, index, amounts) : {},
     );
   });
   return buildSums(segment, toUtcMonth(purchaseDate), sum(...counts));
 }
 
-const toCohortAmounts = (cohort: string, index: number, amounts: PaymentAmounts): Counts =>
-  toAmountCounts((prefix) => `${cohort}${prefix}${index}`, amounts);
+const toCohortAmounts = (names: ReturnType<typeof getCohortNames>, period: number, amounts: PaymentAmounts): Counts =>
+  toAmountCounts((amount) => names.amount(amount, period), amounts);
 
 /** Counts the amounts of a payment by the age of its customer, and the customer as a payer with the first payment. */
 function countCustomerCohort({ transaction, figures }: CountedTransaction): FigureCounts[] {
@@ -242,10 +239,10 @@ function countCustomerCohort({ transaction, figures }: CountedTransaction): Figu
   const amounts = computePaymentAmounts(transaction, share);
   const isCounted = age <= maxCohortPeriods.month;
   const counts = cohortUnits.map((unit) => {
-    const prefix = toCustomerPrefix(unit, customerSince);
+    const names = getCustomerNames(unit, customerSince);
     return sum(
-      isCounted ? toCohortAmounts(prefix, age, amounts) : {},
-      payerCreatedAt === undefined ? {} : { [`${prefix}n`]: 1 },
+      isCounted ? toCohortAmounts(names, age, amounts) : {},
+      payerCreatedAt === undefined ? {} : { [names.size]: 1 },
     );
   });
   const segment = getSegment(transaction);
@@ -256,17 +253,17 @@ function countCustomerCohort({ transaction, figures }: CountedTransaction): Figu
   ];
 }
 
-const toCustomerPrefix = (unit: CohortUnit, date: EpochMillis): string =>
-  buildCohortPrefix('customer', unit, getCohortStart(date, unit));
+const getCustomerNames = (unit: CohortUnit, date: EpochMillis) =>
+  getCohortNames('customer', unit, getCohortStart(date, unit));
 
 /**
  * Moves a customer from the cohort in which it was stored to that of an imported payment. Each cohort is counted in a
  * month that it contains.
  */
 function moveCustomer(segment: Segment, createdAt: EpochMillis, since: EpochMillis): FigureCounts[] {
-  const units = cohortUnits.filter((unit) => toCustomerPrefix(unit, createdAt) !== toCustomerPrefix(unit, since));
+  const units = cohortUnits.filter((unit) => getCohortStart(createdAt, unit) !== getCohortStart(since, unit));
   const countAt = (date: EpochMillis, count: 1 | -1): FigureCounts[] => {
-    const counts = units.map((unit) => ({ [`${toCustomerPrefix(unit, date)}k`]: count }));
+    const counts = units.map((unit) => ({ [getCustomerNames(unit, date).moved]: count }));
     // Customers are counted for the whole app only, which is the sum of the platforms.
     return buildSums(segment, toUtcMonth(date), sum(...counts)).filter(({ figures }) => figures === 'platforms');
   };

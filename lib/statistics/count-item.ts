@@ -11,7 +11,8 @@ import { Transaction } from '../purchases/transaction.ts';
 import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
-import { addCounts, type Counts, isRowCount, toHourName } from './counts.ts';
+import { isHourRowsName, toCurrencyName, toHourRowsName } from './counter-names.ts';
+import { addCounts, type Counts, prefixNames } from './counts.ts';
 
 /** Counts by UTC day (`YYYY-MM-DD`). */
 export type DailyCounts = ReadonlyMap<string, Counts>;
@@ -67,7 +68,7 @@ function countSandboxItem(stored: StoredItem): ItemCounts {
   if (!item) return noItemCounts;
   const { days, ...counts } = countStoredItem(item);
   const omitRows = (sums: Counts): Counts =>
-    Object.fromEntries(Object.entries(sums).filter(([name]) => !isRowCount(name)));
+    Object.fromEntries(Object.entries(sums).filter(([name]) => !isHourRowsName(name)));
   return { ...counts, days: new Map([...days].map(([day, sums]) => [day, omitRows(sums)])) };
 }
 
@@ -79,7 +80,7 @@ export const counterScopes = [
 
 /** Returns the contribution to the sums of the platform, which are in the counts of the app under its name. */
 const countPlatform = ({ platform, day, counts }: ProductCounts): DailyCounts =>
-  new Map([[day, Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${platform}/${name}`, value]))]]);
+  new Map([[day, prefixNames(platform, counts)]]);
 
 function countItem({ kind, item }: StoredItem): DailyCounts {
   switch (kind) {
@@ -100,7 +101,7 @@ function countItem({ kind, item }: StoredItem): DailyCounts {
 
 const buildForDay = (date: EpochMillis, counts: Counts): DailyCounts => new Map([[toUtcDay(date), counts]]);
 const countRow = (list: ListKind, date: EpochMillis): Counts => ({
-  [toHourName(list, new Date(date).getUTCHours())]: 1,
+  [toHourRowsName(list, new Date(date).getUTCHours())]: 1,
 });
 const countCreation = (list: ListKind, date: EpochMillis): DailyCounts => buildForDay(date, countRow(list, date));
 
@@ -128,8 +129,11 @@ function countPayment(transaction: Transaction): Counts {
   const currency = toCountedCurrency(transaction);
   return {
     ...(isPaid && { paid: 1 }),
-    ...(isPaid && currency !== undefined && isUnconverted(transaction) && { [`${currency}.unrated`]: 1 }),
-    ...(currency !== undefined && { [`${currency}.transactions`]: 1, ...(isPaid && { [`${currency}.paid`]: 1 }) }),
+    ...(isPaid && currency !== undefined && isUnconverted(transaction) && { [toCurrencyName(currency, 'unrated')]: 1 }),
+    ...(currency !== undefined && {
+      [toCurrencyName(currency, 'transactions')]: 1,
+      ...(isPaid && { [toCurrencyName(currency, 'paid')]: 1 }),
+    }),
     ...countAmount(transaction),
   };
 }
@@ -142,8 +146,8 @@ function countAmount(transaction: Transaction): Counts {
 }
 
 const toAmountCounts = (currency: string, amountMicros: number, amountUsd: number | undefined): Counts => ({
-  [`${currency}.micros`]: amountMicros,
-  ...(amountUsd !== undefined && { [`${currency}.usd`]: Math.round(amountUsd * 1_000_000) }),
+  [toCurrencyName(currency, 'micros')]: amountMicros,
+  ...(amountUsd !== undefined && { [toCurrencyName(currency, 'usd')]: Math.round(amountUsd * 1_000_000) }),
 });
 
 const negate = (counts: Counts): Counts => addCounts({}, counts, -1);

@@ -12,6 +12,7 @@ import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import type { Product } from './counter-key.ts';
+import { type ProductSum, toCurrencyName, toReasonName, toSubscriptionReasonName } from './counter-names.ts';
 import { addCounts, type Counts } from './counts.ts';
 
 /** The sums of a product on a UTC day (`YYYY-MM-DD`). */
@@ -19,27 +20,6 @@ export interface ProductCounts extends Product {
   readonly day: string;
   readonly counts: Counts;
 }
-
-/**
- * The names of the sums of a product, besides `EUR.micros`, `N.RENEWED`, and `NS.RENEWED` of subscriptions outside the
- * sandbox. `usd` is in micros of US dollars. `unrated` counts payments whose currency has no rate. `active`,
- * `activeTrials` and `unverified` are changes: their sum up to a day is the number at the end of the day. `unverified`
- * counts the active subscriptions whose renewal is not verified.
- * `cohort.converted` and `cohort.ended` count trials on the day on which they started.
- */
-export type ProductSum =
-  | 'transactions'
-  | 'paid'
-  | 'unrated'
-  | 'usd'
-  | 'active'
-  | 'activeTrials'
-  | 'unverified'
-  | 'trials.started'
-  | 'trials.converted'
-  | 'trials.ended'
-  | 'cohort.converted'
-  | 'cohort.ended';
 
 const TransactionItem = v.object({ transaction: Transaction });
 const NotificationItem = v.object({
@@ -88,7 +68,7 @@ function countPayment(transaction: Transaction): ProductCounts[] {
   const toAmounts = (micros: number, usd: number | null | undefined): Counts =>
     currency === undefined || !micros
       ? {}
-      : { [`${currency}.micros`]: micros, ...(usd != null && { usd: Math.round(usd * 1_000_000) }) };
+      : { [toCurrencyName(currency, 'micros')]: micros, ...(usd != null && { usd: Math.round(usd * 1_000_000) }) };
   return buildCounts(transaction, [
     [purchaseDate, { transactions: 1, ...(amountMicros > 0 && countPaid(transaction)) }],
     [purchaseDate, toAmounts(amountMicros, toAmountUsd(transaction))],
@@ -113,8 +93,8 @@ const countNotification = ({
 
 /** Counts a lifecycle reason. One of a subscription outside the sandbox is also counted apart. */
 export const countReason = ({ reason, isSubscription, sandbox }: CountedReason): Counts => ({
-  [`N.${reason}`]: 1,
-  ...(isSubscription && !sandbox && { [`NS.${reason}`]: 1 }),
+  [toReasonName(reason)]: 1,
+  ...(isSubscription && !sandbox && { [toSubscriptionReasonName(reason)]: 1 }),
 });
 
 interface CountedReason {

@@ -1,11 +1,7 @@
 import type { ListKind } from '../foundation/keys.ts';
+import { isHourRowsName, toHourRowsName, toMonthRowsName } from './counter-names.ts';
 
-/**
- * Sums by name, without zeros. `P.13`, `T.13` and `C.13` count the purchases, transactions and customers created from
- * 13:00 to 14:00 UTC; in the counts of a month, `P`, `T` and `C` count all hours. `N.RENEWED` counts notifications.
- * `EUR.micros` is an amount, and `EUR.usd` its value in micros of US dollars. `requests`, `transactions` and `paid` are
- * counts. `store_a/paid` is a sum of the platform: `ProductSum` has their names.
- */
+/** Sums by name, without zeros. */
 export type Counts = Readonly<Record<string, number>>;
 
 /** Adds `b` to `a`, or subtracts it if `sign` is -1. */
@@ -15,29 +11,24 @@ export function addCounts(a: Counts, b: Counts, sign: 1 | -1 = 1): Counts {
   return Object.fromEntries([...sums].filter(([, value]) => value !== 0).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
 
-/** Whether the sum counts rows of a list that were created in an hour. */
-export const isRowCount = (name: string): boolean => /^[PTC]\./.test(name);
+/** Adds the prefix of a platform or country to the names. */
+export const prefixNames = (prefix: string, counts: Counts): Counts =>
+  Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${prefix}/${name}`, value]));
 
 /** Converts the counts of a day into its contribution to the month. */
 export function collapseHours(counts: Counts): Counts {
   return Object.entries(counts).reduce<Counts>((month, [name, value]) => {
-    const hourless = isRowCount(name) ? name.slice(0, 1) : name;
+    const hourless = isHourRowsName(name) ? name.slice(0, 1) : name;
     return addCounts(month, { [hourless]: value });
   }, {});
 }
 
-/** Names of the sums of the lists whose rows are counted by hour of creation, for offset paging. */
-const listNames: Readonly<Record<ListKind, string>> = { purchases: 'P', transactions: 'T', customers: 'C' };
-
-/** Returns the name of the sum of the rows of a list that were created in an hour. */
-export const toHourName = (list: ListKind, hour: number): string => `${listNames[list]}.${hour}`;
-
 /** Returns the number of rows created in a month. */
-export const countMonthRows = (counts: Counts, list: ListKind): number => counts[listNames[list]] ?? 0;
+export const countMonthRows = (counts: Counts, list: ListKind): number => counts[toMonthRowsName(list)] ?? 0;
 
 /** Returns the number of rows created in each of the 24 hours of a day. */
 export const listHourCounts = (counts: Counts, list: ListKind): number[] =>
-  Array.from({ length: 24 }, (_, hour) => counts[toHourName(list, hour)] ?? 0);
+  Array.from({ length: 24 }, (_, hour) => counts[toHourRowsName(list, hour)] ?? 0);
 
 export const indexByPeriod = (
   periods: readonly { readonly period: string; readonly counts: Counts }[],

@@ -1,4 +1,5 @@
 import type { Platform } from '../foundation/platform.ts';
+import { type FigureAmount, sumPayments } from './counter-names.ts';
 import type { Counts } from './counts.ts';
 import type { FiguresAmount, ProceedsSource } from './figures-contract.ts';
 
@@ -17,11 +18,11 @@ export interface FigureSums {
   readonly months: ReadonlyMap<string, Counts>;
 }
 
-/** Reads an amount of the sums: `toName` returns the name for the prefix of an amount. */
-export function readAmount(counts: Counts, amount: FiguresAmount, toName: (prefix: string) => string): number {
-  const read = (prefix: string): number => counts[toName(prefix)] ?? 0;
-  if (amount === 'proceeds') return read('p');
-  return amount === 'before_refunds' ? read('g') : read('g') - read('r');
+/** Reads an amount of the sums: `toName` returns the name of the sum of an amount. */
+export function readAmount(counts: Counts, amount: FiguresAmount, toName: (amount: FigureAmount) => string): number {
+  const read = (sum: FigureAmount): number => counts[toName(sum)] ?? 0;
+  if (amount === 'proceeds') return read('proceeds');
+  return amount === 'before_refunds' ? read('gross') : read('gross') - read('refunded');
 }
 
 /** Adds up sums of several segments. */
@@ -89,10 +90,8 @@ export const toRate = (part: number, whole: number): number =>
   whole > 0 ? Math.round((part / whole) * 1_000_000) / 1_000_000 : 0;
 
 function findProceedsSource({ paid = 0, taxed = 0, ...counts }: Counts): ProceedsSource | undefined {
-  const sumNames = (pattern: RegExp): number =>
-    Object.keys(counts).reduce((sum, name) => sum + (pattern.test(name) ? (counts[name] ?? 0) : 0), 0);
-  const proceeds = sumNames(/^p\.(new|back)$|:p\d{1,5}$/);
-  const reported = sumNames(/^q\.(new|back)$|:q\d{1,5}$/);
+  const proceeds = sumPayments(counts, 'proceeds');
+  const reported = sumPayments(counts, 'reported');
   if (proceeds === 0) return undefined;
   if (reported === 0) return taxed > 0 && taxed === paid ? 'table' : 'estimated';
   return reported === proceeds ? 'store' : 'mixed';

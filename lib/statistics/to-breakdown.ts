@@ -1,7 +1,7 @@
 import { addDays, listDays } from '../foundation/calendar.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { BreakdownRow, StatsInterval } from './breakdown-contract.ts';
-import type { ProductSum } from './count-product.ts';
+import { type ProductSum, toReasonName, toSubscriptionReasonName } from './counter-names.ts';
 import { addCounts, type Counts } from './counts.ts';
 import { toRate } from './figure-sums.ts';
 import { listedReasons, roundToCents } from './to-stats.ts';
@@ -86,8 +86,10 @@ function toCounts(counts: Counts): Omit<BreakdownRow, 'date' | 'enddate' | Runni
     numTransactions: read('transactions'),
     numPaidTransactions: read('paid'),
     unconvertedShare: toRate(read('unrated'), read('paid')),
-    notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`N.${reason}`] ?? 0])),
-    subscriptionNotifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`NS.${reason}`] ?? 0])),
+    notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[toReasonName(reason)] ?? 0])),
+    subscriptionNotifications: Object.fromEntries(
+      listedReasons.map((reason) => [reason, counts[toSubscriptionReasonName(reason)] ?? 0]),
+    ),
     trialsStarted: read('trials.started'),
     trialsConverted: read('trials.converted'),
     trialsEnded: read('trials.ended'),

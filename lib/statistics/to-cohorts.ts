@@ -3,8 +3,8 @@ import { addDays, addMonths, listDays } from '../foundation/calendar.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { CohortInterval, ConversionCohort, LtvCohort, RetentionCohort } from './cohort-contract.ts';
 import { getCheckTime, getCohortStart } from './cohort-periods.ts';
+import { getCohortNames, maxCohortPeriods } from './counter-names.ts';
 import { type Counts, countMonthRows, listHourCounts } from './counts.ts';
-import { buildCohortPrefix, maxCohortPeriods } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
 import type { FiguresAmount } from './figures-contract.ts';
 import { roundToCents } from './to-stats.ts';
@@ -61,17 +61,17 @@ export function buildRetentionCohorts(
   { unit, amount, now }: CohortContext,
 ): RetentionCohort[] {
   return starts.map((start) => {
-    const prefix = buildCohortPrefix('subscription', unit, start);
-    const size = counts[`${prefix}n`] ?? 0;
+    const names = getCohortNames('subscription', unit, start);
+    const size = counts[names.size] ?? 0;
     let active = 0;
     const periods = listPeriods(start, unit, now).map((index) => {
-      active = index === 0 ? 0 : active + (counts[`${prefix}a${index}`] ?? 0);
+      active = index === 0 ? 0 : active + (counts[names.active(index)] ?? 0);
       const activeNow = index === 0 ? size : active;
       return {
         index,
         active: activeNow,
         rate: toRate(activeNow, size),
-        revenueUSD: roundToCents(readAmount(counts, amount, (name) => `${prefix}${name}${index}`)),
+        revenueUSD: roundToCents(readAmount(counts, amount, (sum) => names.amount(sum, index))),
       };
     });
     const lastStart = toTime(getNextStart(start, unit));
@@ -107,12 +107,12 @@ interface CustomerCohort {
  * who has paid stays a payer, so there are never fewer customers than payers.
  */
 function countCohort(start: string, unit: CohortInterval, { counts, totals, customers }: CohortSums): CustomerCohort {
-  const prefix = buildCohortPrefix('customer', unit, start);
+  const names = getCohortNames('customer', unit, start);
   const stored = listCohortPeriods(start, unit).reduce((sum, period) => sum + (customers.get(period) ?? 0), 0);
-  const allPayers = totals[`${prefix}n`] ?? 0;
+  const allPayers = totals[names.size] ?? 0;
   return {
-    customers: Math.max(allPayers, stored + (totals[`${prefix}k`] ?? 0)),
-    payers: counts[`${prefix}n`] ?? 0,
+    customers: Math.max(allPayers, stored + (totals[names.moved] ?? 0)),
+    payers: counts[names.size] ?? 0,
   };
 }
 
@@ -123,11 +123,11 @@ export function buildLtvCohorts(
   { unit, amount, now }: CohortContext,
 ): LtvCohort[] {
   return starts.map((start) => {
-    const prefix = buildCohortPrefix('customer', unit, start);
+    const names = getCohortNames('customer', unit, start);
     const cohort = countCohort(start, unit, cohortSums);
     let revenue = 0;
     const ages = listPeriods(start, 'month', now).map((month) => {
-      revenue += readAmount(cohortSums.counts, amount, (name) => `${prefix}${name}${month}`);
+      revenue += readAmount(cohortSums.counts, amount, (sum) => names.amount(sum, month));
       return {
         month,
         revenuePerCustomerUSD: divide(revenue, cohort.customers),

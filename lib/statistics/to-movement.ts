@@ -1,6 +1,6 @@
 import { addDays, listDays, listMonths } from '../foundation/calendar.ts';
+import { type Movement, toMovementName } from './counter-names.ts';
 import type { Counts } from './counts.ts';
-import type { Movement } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
 import type { FiguresAmount } from './figures-contract.ts';
 import type { ChurnRow, MrrRow } from './mrr-contract.ts';
@@ -69,7 +69,7 @@ const omitEnds = (counts: Counts = {}): Counts =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !endNames.test(name)));
 
 const readMovement = (counts: Counts, amount: FiguresAmount, name: Movement): number =>
-  readAmount(counts, amount, (prefix) => `${prefix}.${name}`);
+  readAmount(counts, amount, (sum) => toMovementName(sum, name));
 
 function computeMrrChange(counts: Counts, amount: FiguresAmount): number {
   const read = (name: Movement): number => readMovement(counts, amount, name);

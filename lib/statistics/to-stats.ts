@@ -1,6 +1,7 @@
 import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from '../foundation/calendar.ts';
 import type { LifecycleReason } from '../purchases/lifecycle-reasons.ts';
 import type { DailyStat, MonthlyStat } from './contract.ts';
+import { type CurrencySum, toCurrencyName, toReasonName } from './counter-names.ts';
 import type { Counts } from './counts.ts';
 import { toRate } from './figure-sums.ts';
 
@@ -91,20 +92,20 @@ function toCounts(counts: Counts, options: StatsOptions) {
   return {
     amountUSD: sumUsd(counts, options),
     amountMicros: Object.fromEntries(
-      listCurrencies(counts, 'micros', options).map((code) => [code, counts[`${code}.micros`] ?? 0]),
+      listCurrencies(counts, 'micros', options).map((code) => [code, counts[toCurrencyName(code, 'micros')] ?? 0]),
     ),
     numRequests: counts.requests ?? 0,
     numTransactions: countTransactions(counts, options),
     numPaidTransactions: countPaidTransactions(counts, options),
     ...(unconvertedShare > 0 && { unconvertedShare }),
     ...(options.includeNotifications && {
-      notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`N.${reason}`] ?? 0])),
+      notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[toReasonName(reason)] ?? 0])),
     }),
   };
 }
 
 /** Lists the currencies with this sum. A currency without `micros` can have `usd`: its rate changed before a refund. */
-const listCurrencies = (counts: Counts, sum: 'micros' | 'usd' | 'unrated', { currency }: StatsOptions): string[] =>
+const listCurrencies = (counts: Counts, sum: CurrencySum, { currency }: StatsOptions): string[] =>
   Object.keys(counts)
     // The sums of a platform contain a slash.
     .filter((name) => name.endsWith(`.${sum}`) && !name.includes('/'))
@@ -115,15 +116,18 @@ const listCurrencies = (counts: Counts, sum: 'micros' | 'usd' | 'unrated', { cur
 export const sumUsd = (counts: Counts, options: StatsOptions): number => roundToCents(sumUsdMicros(counts, options));
 
 const sumUsdMicros = (counts: Counts, options: StatsOptions): number =>
-  listCurrencies(counts, 'usd', options).reduce((sum, code) => sum + (counts[`${code}.usd`] ?? 0), 0);
+  listCurrencies(counts, 'usd', options).reduce((sum, code) => sum + (counts[toCurrencyName(code, 'usd')] ?? 0), 0);
 
 export const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
 
 const countUnconverted = (counts: Counts, options: StatsOptions): number =>
-  listCurrencies(counts, 'unrated', options).reduce((sum, code) => sum + (counts[`${code}.unrated`] ?? 0), 0);
+  listCurrencies(counts, 'unrated', options).reduce(
+    (sum, code) => sum + (counts[toCurrencyName(code, 'unrated')] ?? 0),
+    0,
+  );
 
 const countTransactions = (counts: Counts, { currency }: StatsOptions): number =>
-  counts[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;
+  counts[currency === undefined ? 'transactions' : toCurrencyName(currency, 'transactions')] ?? 0;
 
 const countPaidTransactions = (counts: Counts, { currency }: StatsOptions): number =>
-  counts[currency === undefined ? 'paid' : `${currency}.paid`] ?? 0;
+  counts[currency === undefined ? 'paid' : toCurrencyName(currency, 'paid')] ?? 0;

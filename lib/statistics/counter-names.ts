@@ -1,0 +1,108 @@
+import type { ListKind } from '../foundation/keys.ts';
+
+/*
+ * The names of the sums in the counters. They are stored, so they never change: counter-names.test.ts has them. A sum
+ * of a platform or country has its prefix: `store_a/paid`, `DE/g.new`.
+ */
+
+/** Rows of the lists that were created in an hour of a day, such as `P.13`, or in a month, `P`: for offset paging. */
+const listNames: Readonly<Record<ListKind, string>> = { purchases: 'P', transactions: 'T', customers: 'C' };
+export const toMonthRowsName = (list: ListKind): string => listNames[list];
+export const toHourRowsName = (list: ListKind, hour: number): string => `${listNames[list]}.${hour}`;
+/** Whether the sum counts rows of a list that were created in an hour. */
+export const isHourRowsName = (name: string): boolean => /^[PTC]\./.test(name);
+
+/** Lifecycle notifications, and apart those of subscriptions outside the sandbox. */
+export const toReasonName = (reason: string): string => `N.${reason}`;
+export const toSubscriptionReasonName = (reason: string): string => `NS.${reason}`;
+
+/**
+ * Payments of a currency: amount, its value in micros of US dollars, and numbers of transactions, of paid ones and of
+ * those without a rate.
+ */
+export const toCurrencyName = (currency: string, sum: CurrencySum): string => `${currency}.${sum}`;
+export type CurrencySum = 'micros' | 'usd' | 'transactions' | 'paid' | 'unrated';
+
+/**
+ * The sums of a product or platform without a variable part. `usd` is in micros of US dollars. `unrated` counts
+ * payments whose currency has no rate. `active`, `activeTrials` and `unverified` are changes: their sum up to a day is
+ * the number at the end of the day. `unverified` counts the active subscriptions whose renewal is not verified.
+ * `cohort.converted` and `cohort.ended` count trials on the day on which they started.
+ */
+export type ProductSum =
+  | 'transactions'
+  | 'paid'
+  | 'unrated'
+  | 'usd'
+  | 'active'
+  | 'activeTrials'
+  | 'unverified'
+  | 'trials.started'
+  | 'trials.converted'
+  | 'trials.ended'
+  | 'cohort.converted'
+  | 'cohort.ended';
+
+/** Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned. */
+const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
+export type Movement = (typeof movements)[number];
+
+/**
+ * Amounts of figures: before refunds, the refunded part, proceeds, and the proceeds that the store reports. Amounts
+ * after refunds are `gross` minus `refunded`, so that payments without refunds need no other sum.
+ */
+const amountLetters = { gross: 'g', refunded: 'r', proceeds: 'p', reported: 'q' } as const;
+export type FigureAmount = keyof typeof amountLetters;
+const figureAmounts = Object.keys(amountLetters) as FigureAmount[];
+
+export const toMovementName = (amount: FigureAmount, movement: Movement): string =>
+  `${amountLetters[amount]}.${movement}`;
+
+/**
+ * Names of the sums of movements and of subscriptions, without those of cohorts, which are the most of a month. `began`
+ * (paid first or again), `moved` (from or to another product or country), `left` (ended), `failed` (the part of them
+ * whose payment failed) and `bare` (change of the number of paying ones whose currency has no rate) count
+ * subscriptions. The others count payments and periods that a credit pays, those whose proceeds are computed with their
+ * tax, and those whose currency has no rate. `trials`, `converted` and `unconverted` are read with the cohorts.
+ */
+export const movementNames: readonly string[] = [
+  ...figureAmounts.flatMap((amount) => movements.map((movement) => toMovementName(amount, movement))),
+  ...['began', 'moved', 'left', 'failed', 'bare'],
+  ...['paid', 'taxed', 'unrated'],
+];
+
+/** Units of cohorts and of their periods. */
+export const cohortUnits = ['week', 'month'] as const;
+export type CohortUnit = (typeof cohortUnits)[number];
+
+/**
+ * Maximum number of periods of a cohort that are counted: five years, or half a year of weeks. Later periods would make
+ * the counters grow.
+ */
+export const maxCohortPeriods: Readonly<Record<CohortUnit, number>> = { month: 60, week: 26 };
+
+/** Kinds of cohorts: subscriptions by first paid period, customers by the time since when they are known. */
+type CohortKind = 'subscription' | 'customer';
+const cohortLetters = { subscription: { week: 'w', month: 'm' }, customer: { week: 'v', month: 'c' } } as const;
+
+/** The names of the sums of a cohort, such as `m26-01:a3`. `start` is its first day. */
+export function getCohortNames(kind: CohortKind, unit: CohortUnit, start: string) {
+  const cohort = `${cohortLetters[kind][unit]}${unit === 'month' ? start.slice(2, 7) : start.slice(2)}`;
+  return {
+    /** Subscriptions, or customers who have paid. */
+    size: `${cohort}:n`,
+    /** Customers whose first payment moved them into the cohort, less those moved out of it. */
+    moved: `${cohort}:k`,
+    /** Change of the number of paying subscriptions at the start of a period. */
+    active: (period: number): string => `${cohort}:a${period}`,
+    amount: (amount: FigureAmount, period: number): string => `${cohort}:${amountLetters[amount]}${period}`,
+  };
+}
+
+/** Adds up an amount of first and further payments: of new and reactivated subscriptions, and of all cohorts. */
+export function sumPayments(counts: Readonly<Record<string, number>>, amount: FigureAmount): number {
+  const movementsOfPayments = [toMovementName(amount, 'new'), toMovementName(amount, 'back')];
+  const isPayment = (name: string): boolean =>
+    movementsOfPayments.includes(name) || /:([a-z])\d{1,5}$/.exec(name)?.[1] === amountLetters[amount];
+  return Object.keys(counts).reduce((sum, name) => sum + (isPayment(name) ? (counts[name] ?? 0) : 0), 0);
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../lib/foundation/time.ts';
+import type { PaymentFigures } from '../../../lib/purchases/payment-figures.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { countStoredItem, type ItemCounts } from '../../../lib/statistics/count-item.ts';
+import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
+
+const { purchase } = createObservation({ productId: 'store_a:gold', purchaseDate: startDate });
+const end = startDate + 30 * dayMs;
+
+const countPayment = (changes: Partial<Transaction>, figures: Omit<PaymentFigures, 'share'> = {}): ItemCounts =>
+  countStoredItem({
+    kind: 'transaction',
+    item: {
+      transaction: createTransaction(purchase, {
+        amountMicros: 10_000_000,
+        currency: 'EUR',
+        storefront: 'DEU',
+        ...(!changes.currency && { usdRate: '1.1/1' }),
+        ...changes,
+      }),
+      figures: { share: 8_500, end, ...figures },
+    },
+  });
+
+/** Lists the names of the sums of an item in all counters, without platforms and countries. */
+const listNames = ({ days, products, figures }: ItemCounts): string[] => {
+  const all = [...days.values(), ...products.map(({ counts }) => counts), ...figures.map(({ counts }) => counts)];
+  const names = all.flatMap((counts) => Object.keys(counts));
+  return [...new Set(names.map((name) => name.replace(/^(store_a|DE|FR)\//, '')))].sort();
+};
+
+describe('the names of stored sums', () => {
+  it.each<[string, ItemCounts, string]>([
+    [
+      'purchase',
+      countStoredItem({
+        kind: 'purchase',
+        item: { createdAt: startDate, purchase, entitledUsers: ['ann'], checkedAt: end + dayMs, transactions: [] },
+      }),
+      'P.0 active',
+    ],
+    ['customer', countStoredItem({ kind: 'customer', item: { createdAt: startDate } }), 'C.0'],
+    ['event', countStoredItem({ kind: 'event', item: { date: startDate, type: 'receipt.validated' } }), 'requests'],
+    [
+      'notification',
+      countStoredItem({
+        kind: 'notification',
+        item: {
+          date: startDate,
+          reason: 'RENEWED',
+          platform: 'store_a',
+          productId: 'store_a:gold',
+          isSubscription: true,
+        },
+      }),
+      'N.RENEWED NS.RENEWED',
+    ],
+    [
+      'first payment of a customer',
+      countPayment({}, { customerSince: startDate - 60 * dayMs, payerCreatedAt: startDate }),
+      'EUR.micros EUR.paid EUR.transactions EUR.usd T.0 began c25-11:g1 c25-11:k c25-11:n c25-11:p1 c26-01:k g.lost g.new left m26-01:g0 m26-01:n m26-01:p0 p.lost p.new paid transactions usd v25-10-27:g1 v25-10-27:k v25-10-27:n v25-10-27:p1 v25-12-29:k w25-12-29:a1 w25-12-29:a4 w25-12-29:g0 w25-12-29:n w25-12-29:p0',
+    ],
+    [
+      'payment of a later period',
+      countPayment(
+        {},
+        { firstPaidAt: startDate - 30 * dayMs, previous: { end: startDate, monthly: [9, 9, 8, 8], country: 'FR' } },
+      ),
+      'EUR.micros EUR.paid EUR.transactions EUR.usd T.0 g.down g.lost g.up left m25-12:a1 m25-12:a2 m25-12:g1 m25-12:p1 moved p.down p.lost p.up paid q.down q.lost transactions usd w25-12-01:a4 w25-12-01:a9 w25-12-01:g4 w25-12-01:p4',
+    ],
+    [
+      'payment after a trial, refunded',
+      countPayment(
+        { refundedAt: startDate + dayMs },
+        {
+          trialAt: startDate - 7 * dayMs,
+          isInvoluntary: true,
+        },
+      ),
+      'EUR.micros EUR.paid EUR.transactions EUR.usd T.0 began converted failed g.lost g.new left m26-01:g0 m26-01:n m26-01:r0 p.down p.new paid r.down r.lost transactions unconverted usd w25-12-29:a1 w25-12-29:a4 w25-12-29:g0 w25-12-29:n w25-12-29:r0',
+    ],
+    [
+      'payment without a rate',
+      countPayment({ currency: 'XTS' }),
+      'T.0 XXX.micros XXX.paid XXX.transactions XXX.unrated bare began left m26-01:n paid transactions unrated w25-12-29:a1 w25-12-29:a4 w25-12-29:n',
+    ],
+  ])('of a %s are those of earlier releases', (_title, counts, names) => {
+    expect(listNames(counts).join(' ')).toBe(names);
+  });
+});
