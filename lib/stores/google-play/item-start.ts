@@ -1,5 +1,6 @@
 import type { EpochMillis } from '../../foundation/time.ts';
 import { findLine } from './order-lines.ts';
+import { getPaymentDate } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 
 /**
@@ -18,6 +19,6 @@ export function findDeferredStart(
 
 /** Returns the date of the first order that paid for the product. */
 export const findFirstPayment = (productId: string, orders: Iterable<Order>): EpochMillis | undefined => {
-  const dates = [...orders].flatMap((order) => (findLine(order, productId) ? (order.createTime ?? []) : []));
+  const dates = [...orders].flatMap((order) => (findLine(order, productId) ? (getPaymentDate(order) ?? []) : []));
   return dates.length > 0 ? Math.min(...dates) : undefined;
 };

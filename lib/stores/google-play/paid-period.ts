@@ -36,8 +36,7 @@ export function getPaidPeriod(
   const { subscription, item } = paid;
   const details = order && findLine(order, item.productId)?.subscriptionDetails;
   const payment = stored ?? findPayment(paid, { ...context, known, now });
-  const createTime = order?.createTime ?? payment.purchaseDate ?? subscription.startTime ?? now;
-  const purchaseDate = toPaymentDate(createTime, paid.orderId, subscription.startTime);
+  const purchaseDate = getPaymentDate(order) ?? payment.purchaseDate ?? subscription.startTime ?? now;
   return {
     purchaseDate,
     ...omitUndefined({
@@ -48,16 +47,14 @@ export function getPaidPeriod(
 }
 
 /**
- * Returns the date of payment of an order. The first order can be pending for days: the customer pays, for example in
- * cash, when the subscription starts.
+ * Returns the date of payment of an order. An order can be pending for days: the customer pays in cash, or a declined
+ * renewal succeeds later.
  * @see https://developer.android.com/google/play/billing/subscriptions#pending
  */
-export const toPaymentDate = (
-  createTime: EpochMillis,
-  orderId: string | undefined,
-  startTime: EpochMillis = createTime,
-): EpochMillis =>
-  parseRenewalNumber(orderId) === undefined && startTime - createTime > hourMs ? startTime : createTime;
+export function getPaymentDate({ createTime, orderHistory }: Partial<Order> = {}): EpochMillis | undefined {
+  const processedAt = orderHistory?.processedEvent?.eventTime;
+  return processedAt !== undefined && processedAt - (createTime ?? 0) > hourMs ? processedAt : createTime;
+}
 
 /** Parses the number at the end of a renewal's order id: `GPA.…..0` is the first renewal. The first order lacks it. */
 export function parseRenewalNumber(orderId: string | undefined): number | undefined {
@@ -88,10 +85,10 @@ function findPayment(paid: Omit<PaidItem, 'order'>, context: StartContext): Paym
   const notifiedAt = findPaymentTime(context, followsKnown);
   const isGapless = followsKnown && !isSuspended(known.purchase) && !paymentNotification?.isRecovery;
   const previousEnd = isGapless ? findPaidUntil(known) : undefined;
-  // A renewal can be charged up to a day before the period ends.
-  if (previousEnd !== undefined)
-    return { purchaseDate: Math.min(previousEnd, notifiedAt ?? now), periodStartDate: previousEnd };
-  return { purchaseDate: notifiedAt ?? estimatePeriodStart(paid, context) };
+  if (previousEnd === undefined) return { purchaseDate: notifiedAt ?? estimatePeriodStart(paid, context) };
+  // A renewal can be charged up to a day before the period ends, and until the end of the grace period.
+  const latest = known?.purchase.isBillingRetryPeriod ? Number.POSITIVE_INFINITY : previousEnd;
+  return { purchaseDate: Math.min(latest, notifiedAt ?? Math.min(previousEnd, now)), periodStartDate: previousEnd };
 }
 
 /**

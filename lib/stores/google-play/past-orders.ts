@@ -9,7 +9,7 @@ import { toAmount } from './money.ts';
 import { toPastOfferType } from './offer-type.ts';
 import { findLine, findLineProceeds, findLineTax, findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
-import { toPaymentDate } from './paid-period.ts';
+import { getPaymentDate } from './paid-period.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
 const maxEarlierOrders = 24;
@@ -93,8 +93,7 @@ function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, it
   const productId =
     item?.productId === undefined ? purchase.productId : withPlatform(platformTokens.googlePlay, item.productId);
   const amount = findLineTotal(order, withoutPlatform(productId));
-  const createTime = order.createTime ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf;
-  const purchaseDate = toPaymentDate(createTime, orderId, servicePeriodStartTime);
+  const purchaseDate = getPaymentDate(order) ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf;
   return {
     ...pickSharedFields(purchase),
     transactionId: withPlatform(platformTokens.googlePlay, orderId),

@@ -171,6 +171,7 @@ export const Order = v.looseObject({
   lastEventTime: OptionalTime,
   orderHistory: lenient(
     v.looseObject({
+      processedEvent: lenient(v.looseObject({ eventTime: OptionalTime })),
       partialRefundEvents: lenient(v.array(PartialRefundEvent)),
       refundEvent: lenient(v.looseObject({ eventTime: OptionalTime })),
     }),

@@ -11,7 +11,7 @@ import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toOfferType } from './offer-type.ts';
 import { findLineProceeds, findLineTax } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
-import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
+import { getPaidPeriod, getPaymentDate, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 import { findPlanPrice, type PlanContext, toSubscriptionAmount } from './subscription-amount.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
@@ -91,6 +91,7 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
   const order = orders.get(item.productId);
   const { refundedAt } = getProductRefunds(order, item.productId);
   const purchaseDate = findItemStart(subscription, item, context);
+  const paidAt = getPaymentDate(order);
   const stored = known.get(purchaseId)?.purchase;
   const state = toSubscriptionState(subscription, item, { now, known: stored, isRefunded: refundedAt !== undefined });
   return {
@@ -105,7 +106,7 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
     ...omitUndefined({
       offerId: toOfferId(productId, item.offerDetails ?? {}),
       purchaseDate,
-      lastRenewalDate: isRenewal && order?.createTime !== purchaseDate ? order?.createTime : undefined,
+      lastRenewalDate: isRenewal && paidAt !== purchaseDate ? paidAt : undefined,
       endedAt: isRevokedTrial(item, state, stored) ? item.expiryTime : undefined,
     }),
     ...state,

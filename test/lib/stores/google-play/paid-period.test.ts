@@ -123,6 +123,26 @@ describe('periods of a subscription without readable orders (Google Play)', () =
     }
   });
 
+  it('have the date on which a declined payment succeeded', async () => {
+    const query = { period: 1, isInGracePeriod: false, isNotification: false };
+    const periodStart = startTime + periodMs;
+    const paidAt = periodStart + 5 * dayMs;
+    const order: OrderResponse = {
+      orderId: 'GPA.1..0',
+      state: 'PROCESSED',
+      createTime: toText(periodStart),
+      orderHistory: { processedEvent: { eventTime: toText(paidAt) } },
+      lineItems: [{ productId: 'premium', subscriptionDetails: { servicePeriodStartTime: toText(periodStart) } }],
+    };
+    const bought = await observe(undefined, { ...query, period: 0, now: startTime });
+    const inGrace = await observe(bought, { ...query, period: 0, now: periodStart, isInGracePeriod: true });
+    const notified = await observe(inGrace, { ...query, now: paidAt, isNotification: true });
+    for (const state of [notified, await observe(notified, { ...query, now: paidAt + hourMs, order })]) {
+      expect(state.transactions[1]?.transaction).toMatchObject({ purchaseDate: paidAt, periodStartDate: periodStart });
+      expect(state.purchase.lastRenewalDate).toBe(paidAt);
+    }
+  });
+
   it('start when the one before ends, although the renewal is charged earlier', async () => {
     const query = { isInGracePeriod: false, isNotification: false };
     const bought = await observe(undefined, { ...query, period: 0, now: startTime });

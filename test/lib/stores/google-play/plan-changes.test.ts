@@ -142,7 +142,8 @@ describe('validate (Google Play) after a plan change', () => {
 
 describe('validate (Google Play) of a payment', () => {
   it('dates the payment of a pending purchase when the subscription starts', async () => {
-    const order = buildOrder('20', { createTime: '2026-10-30T00:00:00Z' });
+    const orderHistory = { processedEvent: { eventTime: '2026-11-01T00:00:00Z' } };
+    const order = buildOrder('20', { createTime: '2026-10-30T00:00:00Z', orderHistory });
     const [observation] = await observe(buildSubscription([buildItem('premium')]), order);
     expect(observation?.purchase.purchaseDate).toBe(Date.parse('2026-11-01T00:00:00Z'));
     expect(observation?.transactions[0]).toMatchObject({ purchaseDate: Date.parse('2026-11-01T00:00:00Z') });
