@@ -121,6 +121,7 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
   let paidMs = 0;
   const { periods, present, findWhole } = listPaidPeriods(state.purchase, state.transactions);
   const trial = findFirstTrial(state, periods[0]);
+  const trialAt = trial?.purchaseDate ?? findReplacedTrial(context);
   for (const [index, transaction] of periods.entries()) {
     const { transactionId, purchaseDate, productId, storefront } = transaction;
     const stored = context.storedById.get(transactionId);
@@ -151,7 +152,7 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
           firstProductId: first.productId === productId ? undefined : first.productId,
           firstCountry: first.country === country ? undefined : first.country,
         })),
-      ...(!first && trial && { trialAt: trial.purchaseDate }),
+      ...(!first && trialAt !== undefined && { trialAt }),
     };
     links.set(transactionId, figures);
     first ??= { paidAt: purchaseDate, productId, country };
@@ -171,6 +172,13 @@ const findFirstTrial = ({ transactions }: PurchaseState, firstPeriod: Transactio
   const trial = listByDate(transactions).find(({ isTrialPeriod, isPending }) => isTrialPeriod && !isPending);
   return trial && trial.purchaseDate < (firstPeriod?.purchaseDate ?? Infinity) ? trial : undefined;
 };
+
+/** Returns the start of the trial of the replaced purchase, which is stored with the first period of this one. */
+function findReplacedTrial({ before, replaced }: ChainContext): EpochMillis | undefined {
+  if (before?.transactions.some(({ transaction }) => transaction.isTrialPeriod)) return undefined;
+  const stored = [before, replaced].flatMap((state) => state?.transactions ?? []);
+  return stored.flatMap(({ figures }) => figures?.trialAt ?? [])[0];
+}
 
 interface FirstPeriod {
   readonly paidAt: EpochMillis;

@@ -42,7 +42,7 @@ const addFigures = (...input: StateInput): PurchaseState['transactions'] =>
 
 function countState(
   before: PurchaseState | undefined,
-  ...[present, expirationDate, transactions, fields]: StateInput
+  ...[present, expirationDate, transactions, fields, replaced]: [...StateInput, replaced?: PurchaseState]
 ): PurchaseState {
   const state = merge(before, {
     asOf: (before?.asOf ?? day('02-20')) + 1,
@@ -57,7 +57,7 @@ function countState(
     transactions,
     userAliases: [],
   });
-  return addPaymentFigures(state, { before, replaced: undefined, payer: undefined, rates: [] });
+  return addPaymentFigures(state, { before, replaced, payer: undefined, rates: [] });
 }
 
 describe('addPaymentFigures', () => {
@@ -128,6 +128,18 @@ describe('addPaymentFigures', () => {
       { end: undefined, trialAt: day('02-01'), previous: undefined },
       { end: day('03-15'), trialAt: day('02-01'), previous: undefined },
     ]);
+  });
+
+  it('counts the conversion of a trial by the purchase that replaces it, and keeps it', () => {
+    const trial = given('in_1', '02-01', { expirationDate: day('02-15'), isTrialPeriod: true });
+    const replaced = countState(undefined, 'in_1', '02-15', [trial], { isTrialPeriod: true });
+    const month = given('in_2', '02-10', { expirationDate: day('03-10') });
+    const first = countState(undefined, 'in_2', '03-10', [month], {}, replaced);
+    const renewal = given('in_3', '03-10', { expirationDate: day('04-10') });
+    const renewed = countState(first, 'in_3', '04-10', [renewal], {});
+    for (const { transactions } of [first, renewed])
+      expect(transactions[0]?.figures).toMatchObject({ trialAt: day('02-01') });
+    expect(renewed.transactions[1]?.figures).not.toHaveProperty('trialAt');
   });
 
   it('does not count money without a period as one', () => {
