@@ -148,7 +148,8 @@ def read_stripe(purchase, products, now):
             # An invoice that is paid after its period, or after a subscription was canceled, pays no time.
             if paid_at < min(sale.end, to_ms(purchase.get("endedAt", FAR))):
                 later = invoices[index + 1 :]
-                sale.end = max(sale.end, find_due(purchase, later, sale.end, now), find_extension(purchase, later, sale.end))
+                sale.end = max(sale.end, find_extension(purchase, later, sale.end))
+                sale.end = max(sale.end, find_due(purchase, later, sale.end, now))
             else:
                 sale.end = None
         sales.append(sale)
@@ -176,7 +177,7 @@ def find_extension(purchase, later, end):
 
 
 def find_due(purchase, later, end, now):
-    """The subscription is active until an emailed invoice for the time after a paid period is due."""
+    """The subscription is active until an emailed invoice for the time after a paid period and its extension is due."""
     for invoice in later:
         starts = list_starts(invoice, end)
         if "dueDate" in invoice and starts and min(starts) <= end + HOUR:
