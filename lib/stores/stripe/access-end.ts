@@ -45,17 +45,18 @@ export function computeExpiration(
 
 /**
  * Computes the end of the grace. It ends early if Stripe has stopped its attempts to collect the payment, which is
- * known by the last failed one. Stripe does not report when it stopped to wait for the payment of an emailed invoice.
+ * known by the last failed one. Stripe does not report when it stopped to wait for the payment of an emailed invoice, or
+ * to retry without a charge.
  */
 function computeGraceEnd(
   status: string,
-  { since, lastFailure = since, isEmailed = false }: UnpaidTime,
+  { since, lastFailure = since, isEmailed = false, attempts }: UnpaidTime,
   { graceMs, now }: MappingContext,
 ): EpochMillis {
   const graceEnd = since + graceMs;
   if (status !== 'unpaid' || isEmailed) return graceEnd;
   if (lastFailure > since) return Math.min(graceEnd, lastFailure);
-  return graceEnd <= now ? graceEnd : since;
+  return graceEnd <= now && attempts !== 1 ? graceEnd : since;
 }
 
 /**

@@ -100,6 +100,8 @@ export const Invoice = v.object({
   due_date: NullableSeconds,
   /** False while collection is paused: Stripe has not tried to collect the payment. */
   attempted: lenient(v.boolean()),
+  /** The first attempt to collect the payment and the automatic retries. */
+  attempt_count: NullableNumber,
   billing_reason: NullableText,
   customer_address: NullableAddress,
   status_transitions: lenient(v.object({ paid_at: NullableSeconds, finalized_at: NullableSeconds })),

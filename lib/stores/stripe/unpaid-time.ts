@@ -10,6 +10,8 @@ export interface UnpaidTime {
   readonly lastFailure: EpochMillis | undefined;
   /** Whether the first unpaid invoice was emailed: Stripe does not attempt its payment. */
   readonly isEmailed?: boolean;
+  /** Attempts to collect the first unpaid invoice. */
+  readonly attempts?: number | null;
 }
 
 interface UnpaidContext {
@@ -100,11 +102,12 @@ function findUnpaidChange(
 }
 
 function toUnpaidTime({ share: { invoice, failures } }: PeriodBilling, paidUntil: number): UnpaidTime {
-  const { due_date, created, status_transitions } = invoice;
+  const { due_date, created, status_transitions, attempt_count: attempts } = invoice;
   const failure = due_date ?? failures?.first ?? status_transitions?.finalized_at ?? created;
   return {
     since: toMillis(Math.max(paidUntil, failure)),
     lastFailure: failures && toMillis(failures.last),
     isEmailed: due_date !== null,
+    attempts,
   };
 }

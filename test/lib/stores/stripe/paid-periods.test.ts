@@ -500,6 +500,15 @@ describe('unpaid time', () => {
     expect(readAccess(input).until).toBe('2027-02-03');
   });
 
+  it.each(['2027-02-02', '2027-02-20'])(
+    'ends with the failure if Stripe does not retry the payment (seen on %s)',
+    (at) => {
+      const subscription = { ...inFebruary, status: 'unpaid' };
+      const invoices = [month(1), month(2, { ...open, attempt_count: 1 })];
+      expect(readAccess({ at, subscription, invoices }).until).toBe('2027-02-01');
+    },
+  );
+
   it.each(['2027-02-05', '2027-02-20'])('ends with the grace of an emailed invoice (seen on %s)', (at) => {
     const emailed = { ...open, attempted: false, due_date: seconds('2027-02-03') };
     const subscription = { ...inFebruary, status: 'unpaid' };
