@@ -12,7 +12,7 @@ import { type Billing, isRenewal, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import { toRefundFields } from './payment-reversals.ts';
 import { findPlanPrice } from './plan-price.ts';
-import { findTrialEnd } from './trials.ts';
+import { findGrantedEnd, findTrialEnd } from './trials.ts';
 
 interface TransactionContext {
   readonly context: MappingContext;
@@ -45,7 +45,8 @@ export function toInvoiceTransaction(
   const purchaseDate = getPurchaseDate(share, startedAt);
   const trialEnd = findTrialEnd(billing, { subscription, billings, prices: context.pastPrices });
   const isFree = trialEnd !== undefined;
-  const expirationDate = getPaidEnd(billing, { billings, trialEnd });
+  const grantedEnd = billing.period && findGrantedEnd(billing.period, subscription);
+  const expirationDate = getPaidEnd(billing, { billings, trialEnd: trialEnd ?? grantedEnd });
   const start = expirationDate === undefined ? undefined : billing.period?.start;
   return {
     transactionId: toInvoiceTransactionId(share, { platform, isMain: item.purchaseId === subscription.id }),
@@ -65,7 +66,12 @@ export function toInvoiceTransaction(
       quantity: line?.quantity,
       periodStartDate: start === undefined ? undefined : toPeriodStart(toMillis(start), purchaseDate),
       expirationDate,
-      plan: findPlanPrice(billing, { billings, price: item.current?.price, prices: context.pastPrices }),
+      plan: findPlanPrice(billing, {
+        billings,
+        price: item.current?.price,
+        prices: context.pastPrices,
+        isExtended: grantedEnd !== undefined,
+      }),
       isTrialPeriod: isFree || undefined,
       storefront: country,
       ...toOffer(billing, isFree),

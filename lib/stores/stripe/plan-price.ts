@@ -19,6 +19,8 @@ interface PlanContext {
   readonly price: Price | undefined;
   /** Prices of `listProratedPriceIds` by id. */
   readonly prices: ReadonlyMap<string, Price> | undefined;
+  /** Whether a granted trial extends the period. */
+  readonly isExtended: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   const net = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, { ...context, whole });
   if (!net) return undefined;
   const { amount, tax } = addTax(net.amount, kind === 'period' ? line : findTaxLine(line, whole));
-  if (kind === 'period' && amount === share.amount) return undefined;
+  if (kind === 'period' && amount === share.amount && !context.isExtended) return undefined;
   const { currency } = share.invoice;
   return {
     amountMicros: toMicros(amount, currency),
@@ -46,7 +48,7 @@ const toWholePrice = (line: Line): PeriodPrice => ({
   period: toBillingPeriod(line.period),
 });
 
-interface ProratedContext extends Omit<PlanContext, 'billings'> {
+interface ProratedContext extends Pick<PlanContext, 'price' | 'prices'> {
   readonly whole: readonly Line[];
 }
 

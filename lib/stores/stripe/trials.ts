@@ -1,4 +1,4 @@
-import { type Billing, maxGap } from './paid-periods.ts';
+import { type Billing, maxGap, type Period } from './paid-periods.ts';
 import type { Invoice, Price, Subscription } from './payloads.ts';
 import { findUnitPrice, listWholeLines } from './plan-price.ts';
 import { getPriceId } from './subscription-items.ts';
@@ -29,6 +29,19 @@ export function findTrialEnd({ kind, line, share }: Billing, context: TrialConte
   const unit = findUnitPrice(line, listWholeLines(billings), price);
   if (line.quantity === 0 || !unit || unit.amount === 0) return undefined;
   return next <= latestStart ? next : end;
+}
+
+/**
+ * Finds the end of the free time with which the latest trial extends a period, in epoch seconds. Stripe bills nothing
+ * for it.
+ */
+export function findGrantedEnd(
+  { end }: Period,
+  { trial_start, trial_end, ended_at }: Subscription,
+): number | undefined {
+  if (trial_start === null || trial_end === null || trial_start > end + maxGap) return undefined;
+  const grantedEnd = Math.min(trial_end, ended_at ?? Number.POSITIVE_INFINITY);
+  return grantedEnd > end ? grantedEnd : undefined;
 }
 
 /** Lists the prices of free periods before the latest trial that are neither current nor billed. */

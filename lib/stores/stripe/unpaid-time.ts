@@ -2,6 +2,7 @@ import type { EpochMillis } from '../../foundation/time.ts';
 import { toMillis } from './convert.ts';
 import { type Billing, findPresentPayment, listUnpaidTime, maxGap, type PeriodBilling } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
+import { findGrantedEnd } from './trials.ts';
 
 /** The time of an item that nobody has paid, although Stripe asked for it. */
 export interface UnpaidTime {
@@ -44,16 +45,12 @@ export function findUnpaidTime(billings: readonly Billing[], context: UnpaidCont
   const isAsked = subscription.status === 'past_due' || subscription.status === 'unpaid';
   if (isAsked && paid && paid.period.end >= terms.periodEnd) return findUnpaidChange(unpaid, paid, terms.productId);
   if (isAsked && !paid && areOthersUnpaid) return undefined;
-  const paidUntil = paid ? getPaidUntil(paid, subscription) : (unpaid[0]?.period.start ?? terms.periodStart);
+  const paidUntil = paid
+    ? (findGrantedEnd(paid.period, subscription) ?? paid.period.end)
+    : (unpaid[0]?.period.start ?? terms.periodStart);
   const { until, billing } = followUnpaid(unpaid, paidUntil);
   if (billing) return isAsked || hasFailed(billing, context) ? toUnpaidTime(billing, until) : undefined;
   return isAsked && until < terms.periodEnd ? { since: toMillis(until), lastFailure: undefined } : undefined;
-}
-
-/** Returns the end of the paid time, with the free time of a trial that follows without an invoice. */
-function getPaidUntil({ period }: PeriodBilling, { trial_start, trial_end }: Subscription): number {
-  const isExtended = trial_start !== null && trial_end !== null && trial_start <= period.end + maxGap;
-  return isExtended ? Math.max(period.end, trial_end) : period.end;
 }
 
 /**

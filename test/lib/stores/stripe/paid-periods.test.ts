@@ -781,6 +781,23 @@ describe('the trial of a subscription', () => {
 });
 
 describe('the date and the period of a payment', () => {
+  it.each([
+    ['a trial that was granted in it', null, '2027-03-20'],
+    ['the end of the subscription in such a trial', '2027-03-17', '2027-03-17'],
+    ['its own end if the subscription was canceled in it', '2027-03-10', '2027-03-15'],
+  ])('extend to %s', (_title, endedAt, until) => {
+    const trial = { trial_start: seconds('2027-02-20'), trial_end: seconds('2027-03-20') };
+    const subscription = {
+      ...trial,
+      ended_at: endedAt === null ? null : seconds(endedAt),
+      period: ['2027-03-20', '2027-04-20'],
+    } as const;
+    const paid = bill(1, '2027-02-15', [{ amount: 1000, start: '2027-02-15', end: '2027-03-15' }]);
+    const [transaction] = look({ at: '2027-03-21', subscription, invoices: [paid] }).transactions;
+    expect(toDay(transaction?.expirationDate)).toBe(until);
+    expect(transaction?.plan).toEqual(until === '2027-03-15' ? undefined : { amountMicros: 10_000_000, period: 'P1M' });
+  });
+
   it('are those of the payment and of the subscription if it was backdated', () => {
     const lines = [
       { amount: 2000, start: '2026-12-01', end: '2027-02-01', kind: 'proration' },
