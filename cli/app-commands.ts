@@ -1,5 +1,5 @@
-import { Argument, Command } from 'commander';
-import { type App, refundPolicies, type SandboxRule } from '../lib/apps/app.ts';
+import { Argument, Command, Option } from 'commander';
+import { type App, type CreditFloor, creditFloors, refundPolicies, type SandboxRule } from '../lib/apps/app.ts';
 import { listApps } from '../lib/apps/app-table.ts';
 import {
   createApp,
@@ -7,6 +7,7 @@ import {
   getApp,
   rotateApiKey,
   setAccessRules,
+  setCreditFloor,
   setReadEvents,
   setRefundPolicy,
   setRequestLimit,
@@ -109,6 +110,17 @@ export function createAppCommands(): Command {
     .argument('<minutes>', 'validity in minutes', parseTokenMinutes)
     .addHelpText('after', formatExamples('app set-token-minutes my-app 240'))
     .action(printResult(setTokenMinutesAction));
+  app
+    .command('set-credits')
+    .description('Set how refunds take back credits that are spent')
+    .argument('<name>')
+    .addOption(
+      new Option('--floor <floor>', 'lowest balance that a refund leaves (default: zero)')
+        .choices(creditFloors)
+        .makeOptionMandatory(),
+    )
+    .addHelpText('after', formatExamples('app set-credits my-app --floor debt'))
+    .action(printResult(setCreditsAction));
   app
     .command('rotate-token-key')
     .description('Sign entitlement tokens with the next key; the current key stays published for the overlap')
@@ -264,6 +276,15 @@ async function setTokenMinutesAction(name: string, minutes: number): Promise<Com
   return {
     data: { app: name, tokenMinutes: minutes },
     text: `${name}: entitlement tokens are valid for ${minutes} minutes. It takes effect within 15 seconds.`,
+  };
+}
+
+async function setCreditsAction(name: string, { floor }: { floor: CreditFloor }): Promise<CommandResult> {
+  await setCreditFloor(getService(), name, floor);
+  const effect = floor === 'debt' ? 'take back spent credits, below zero' : 'take back what is left, not below zero';
+  return {
+    data: { app: name, creditFloor: floor },
+    text: `${name}: refunds ${effect}. It takes effect within 15 seconds.`,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Permission } from './permissions.ts';
 import type { QueueName } from './queues.ts';
-import { storeWorkerKeys, type WrittenKeys } from './written-keys.ts';
+import { creditKeys, storeWorkerKeys, type WrittenKeys } from './written-keys.ts';
 
 /** Source of a worker's invocations. */
 type WorkerTrigger =
@@ -74,17 +74,21 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'fan-out-webhooks',
-    summary: 'Create and enqueue webhook deliveries for announcements',
+    summary: 'Settle the credits of purchases, and create and enqueue webhook deliveries',
     source: {
       streamPatterns: [
         {
           eventName: ['INSERT', 'MODIFY'],
           dynamodb: { Keys: { sk: { S: ['P', { prefix: 'G#' }, { prefix: 'Z#' }] } }, NewImage: announcing },
         },
+        {
+          eventName: ['INSERT', 'MODIFY'],
+          dynamodb: { Keys: { sk: { S: ['P'] } }, NewImage: { givesCredits: { BOOL: [true] } } },
+        },
       ],
     },
     permissions: ['write', 'webhooks'],
-    writtenKeys: [deliveryKeys],
+    writtenKeys: [deliveryKeys, ...creditKeys],
     timeoutSeconds: 60,
     memoryMb: 512,
   },

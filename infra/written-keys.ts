@@ -12,6 +12,8 @@ const erasedNameKeys: WrittenKeys = ['*#X#*'];
 /** Keys of purchases, of their customers, and of user aliases with unclaimed purchases. */
 const purchaseKeys: WrittenKeys = ['*#P#*', '*#C#*', '*#U#*', ...erasedNameKeys];
 const customerKeys: WrittenKeys = ['*#C#*'];
+/** Keys of the credits that purchases give, and of the balances of customers. */
+export const creditKeys: WrittenKeys = ['*#CB#*', '*#C#*'];
 /** Keys of idempotent runs and of results of store adapters. */
 const operationKeys: WrittenKeys = ['*#O#*'];
 /** Keys of webhook deliveries, and of the health of their URLs. */
@@ -26,12 +28,18 @@ const notificationKeys: WrittenKeys = ['*#K#*'];
 
 /** Keys of the items that endpoints write besides events. `settings-writes.ts` has the endpoints of settings. */
 export const endpointKeys: Readonly<Record<string, WrittenKeys>> = {
-  'validate-receipt': [...purchaseKeys, ...operationKeys, ...vaultKeys],
+  'validate-receipt': [...purchaseKeys, ...creditKeys, ...operationKeys, ...vaultKeys],
   'verify-purchase': purchaseKeys,
   'add-customer-purchase': purchaseKeys,
   'merge-customer': purchaseKeys,
   'get-customer-entitlements': purchaseKeys,
   'create-entitlement-token': [...purchaseKeys, '*#M'],
+  'get-customer-credits': purchaseKeys,
+  'spend-credits': customerKeys,
+  'give-credits': customerKeys,
+  'take-credits': customerKeys,
+  'capture-credits': customerKeys,
+  'release-credits': customerKeys,
   'create-grant': customerKeys,
   'change-grant': customerKeys,
   'revoke-grant': customerKeys,

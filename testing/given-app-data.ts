@@ -2,6 +2,7 @@ import type { Contract } from '../lib/api/contract.ts';
 import { storeCatalogue, storeForwards } from '../lib/apps/app-table.ts';
 import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
 import { contracts } from '../lib/contracts/index.ts';
+import { give } from '../lib/credits/change-credits.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { saveEvent } from '../lib/events/event-table.ts';
@@ -60,6 +61,9 @@ export async function givenAppData(side: AppWithData): Promise<void> {
     username: 'ann',
     key: { id: canary, name: canary },
   });
+  const gift = { credit: 'coins', amount: side.dollars, idempotencyKey: 'gift', reason: canary };
+  const account = { appName: keys.appName, username: 'ann', isSandbox: false, key: { id: canary, name: canary } };
+  await give(getService(), gift, account);
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
   await savePriceList(getService(), { appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }
@@ -195,6 +199,8 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
     { ...customer, query: { productId: 'store_a:monthly' } },
   ],
   'list-grants': () => [customer],
+  'get-customer-credits': () => [customer],
+  'list-credit-history': () => [customer],
   'get-catalogue': () => [{}],
   'get-commission-rates': () => [{}],
   'list-keys': () => [{}],

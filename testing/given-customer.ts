@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { App } from '../lib/apps/app.ts';
+import { give } from '../lib/credits/change-credits.ts';
+import { saveCredits } from '../lib/credits/credit-table.ts';
 import { mergeCustomers } from '../lib/customer-data/merge-customers.ts';
 import { issueAccessToken } from '../lib/customers/access-token-table.ts';
 import { saveMerge } from '../lib/customers/merge-table.ts';
@@ -37,7 +39,8 @@ const observe = (
 
 /**
  * Stores a customer in every kind of item that can name one: owned, shared, linked, lost and unclaimed purchases,
- * aliases, a shared claim, a grant, a consent, a webhook delivery, events, an access token and a vault reference.
+ * aliases, a shared claim, a grant, credits, a consent, a webhook delivery, events, an access token and a vault
+ * reference.
  * `alias` is the customer's alias at the stores.
  */
 export async function givenCustomer(
@@ -109,7 +112,11 @@ async function givenMerges(
   const key = { id: 'key', name: 'alice' } as const;
   const guestPurchase = observe({ purchaseId: 'store_a:guest' }, []);
   await recordPurchase(service, appName, 'store_a:guest', buildValidationInput(mergedGuest, guestPurchase));
+  const gift = { credit: 'coins', amount: 5, idempotencyKey: 'gift', reason: 'a welcome' };
+  await give(service, gift, { appName, username: mergedGuest, isSandbox: false, key });
   await mergeCustomers(service, { name: appName, strategy: 'all' }, { from: mergedGuest, to: username, key });
+  const purchase = { purchaseId: 'store_a:owned', isSandbox: false, owner: username, payments: {}, version: 0 };
+  await saveCredits(service, appName, { accounts: [], entries: [], purchase });
   // The log of a merge into the companion who owns nothing of it.
   const times = { startedAt: startDate, completedAt: startDate } as const;
   await saveMerge(service, appName, {

@@ -104,6 +104,23 @@ async function recordGrants({ call }: Recorder): Promise<void> {
   await call('revoke-grant', { params });
 }
 
+async function recordCredits({ call }: Recorder): Promise<void> {
+  const gift = { credit: 'coins', amount: 100, idempotencyKey: 'welcome-alice', reason: 'Welcome' };
+  await call('give-credits', { body: gift });
+  const hold = { credit: 'coins', amount: 10, hold: true };
+  const first = await call('spend-credits', { body: { ...hold, idempotencyKey: 'render-1' } });
+  await call('capture-credits', { params: { holdId: first.holdId }, body: { amount: 7 } });
+  const second = await call('spend-credits', { body: { ...hold, idempotencyKey: 'render-2' } });
+  await call('release-credits', { params: { holdId: second.holdId }, body: {} });
+  const mistake = { credit: 'coins', amount: 5, idempotencyKey: 'ticket-4711', reason: 'Given by mistake' };
+  await call('take-credits', { body: mistake });
+  await call('spend-credits', {
+    body: { credit: 'coins', amount: 20, idempotencyKey: 'order-4711', reason: 'A song' },
+  });
+  await call('get-customer-credits');
+  await call('list-credit-history', { query: { limit: '2' } });
+}
+
 /** A chargeback in review at Google Play. */
 async function recordRefundRequests(service: LocalService, { call }: Recorder): Promise<void> {
   const bought = await buy(service, 'store_b', 'erin');
@@ -224,6 +241,7 @@ try {
   await recordPurchases(service, recorder);
   await recordCheckout(service, recorder);
   await recordGrants(recorder);
+  await recordCredits(recorder);
   await sendStoreRequests(service, recorder);
   await recordRefundRequests(service, recorder);
   const bodies = await recordWebhooks(recorder, webhooks);

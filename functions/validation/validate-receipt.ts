@@ -1,3 +1,4 @@
+import { settleValidation } from '../../lib/credits/settle-validation.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { resolveTransactionType } from '../../lib/foundation/vocabulary.ts';
 import { registerWarmUp } from '../../lib/foundation/warm-up.ts';
@@ -16,7 +17,16 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
   if (request.applicationUsername !== undefined) recorder.setUser(request.applicationUsername);
   recorder.addContent({ products: [describeProduct(body)] });
   const outcome = await validateAtAccounts(request, transactionType.platform, { app, recorder, service });
-  return toValidationResponse(request, outcome, { vocabulary: transactionType.vocabulary, now: service.now() });
+  const credits = await settleValidation(service, {
+    appName: app.name,
+    username: request.applicationUsername,
+    purchases: outcome.purchases,
+  });
+  return toValidationResponse(request, outcome, {
+    vocabulary: transactionType.vocabulary,
+    now: service.now(),
+    ...(credits && { credits }),
+  });
 });
 
 // In place of the first request of an instance. Other adapters are loaded with their first request.

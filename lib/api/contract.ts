@@ -9,6 +9,7 @@ export type ErrorFormat = 'default' | 'validation' | 'processor' | 'client-token
 type Area =
   | 'app'
   | 'validation'
+  | 'credits'
   | 'customers'
   | 'due'
   | 'entitlements'

@@ -5,6 +5,7 @@ export const tagDescriptions: Readonly<Record<Contract['area'], string>> = {
   validation: 'Validation of receipts, called by apps with the public key.',
   customers: 'Customers with their purchases, called by your server.',
   entitlements: 'What customers have access to, over all stores: named entitlements, grants and tokens.',
+  credits: 'Credits that payments give, and their balances.',
   purchases: 'Purchases with the customers who own them.',
   refunds: 'Requests of the App Store and Google Play for statements about refunds.',
   transactions: 'Payments that start or renew purchases.',

@@ -75,6 +75,10 @@ export type SupportActions = v.InferOutput<typeof SupportActions>;
 /** Whether a refund request without a statement gets the prepared one shortly before its deadline. */
 export const refundPolicies = ['silent', 'answer'] as const;
 
+/** The lowest balance of credits that a refund leaves: zero, or a debt. */
+export const creditFloors = ['zero', 'debt'] as const;
+export type CreditFloor = (typeof creditFloors)[number];
+
 /** Webhook URLs and options of an app. */
 export const WebhookSettings = v.object({
   urls: v.array(v.string()),
@@ -118,6 +122,8 @@ export const App = v.object({
   supportActions: v.exactOptional(SupportActions),
   /** Policy for refund requests of the stores. Default: silent. */
   refundPolicy: v.exactOptional(v.picklist(refundPolicies)),
+  /** Whether a refund of spent credits takes the balance below zero. Default: zero, not below it. */
+  creditFloor: v.exactOptional(v.picklist(creditFloors)),
   /** URL that receives alerts about the problems of the app. Empty or absent: no alerts. */
   alertUrl: v.exactOptional(v.string()),
   createdAt: v.number(),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { ProductType } from '../api/enumerations.ts';
-import { EntitlementName } from '../api/identifiers.ts';
+import { CreditAmount, CreditName, EntitlementName } from '../api/identifiers.ts';
 import { BillingPeriod } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { namedRecord } from '../foundation/named-record.ts';
@@ -11,6 +11,9 @@ const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
 
 /** A product gives few entitlements: each response about a customer has all of them. */
 const maxEntitlements = 20;
+
+/** When credits end: with the paid period, a duration after the payment, or never. */
+const CreditEnd = v.union([v.picklist(['period', 'never']), BillingPeriod], 'period, never or a duration');
 
 /** A product as the operator states it. Takes precedence over the client's request. */
 export const CatalogueProduct = v.pipe(
@@ -28,7 +31,21 @@ export const CatalogueProduct = v.pipe(
         v.check((names) => new Set(names).size === names.length, 'each entitlement once'),
       ),
     ),
+    /** Units of credits that each payment gives: per unit of the quantity, or per paid period of a subscription. */
+    credits: v.exactOptional(
+      v.pipe(
+        namedRecord(CreditName, CreditAmount),
+        v.check((units) => Object.keys(units).length <= maxEntitlements, `at most ${maxEntitlements} credits`),
+      ),
+    ),
+    /** End of the credits: with the paid period, a duration after the payment, or never. Default: never. */
+    expires: v.exactOptional(CreditEnd),
   }),
+  v.check(
+    ({ type, expires }) => expires !== 'period' || isSubscriptionType(type),
+    'expires: period for subscriptions only',
+  ),
+  v.check(({ credits, expires }) => credits !== undefined || expires === undefined, 'expires with credits only'),
   v.check(
     ({ type, billingPeriod, group }) => isSubscriptionType(type) || (billingPeriod ?? group) === undefined,
     'billingPeriod and group for subscriptions only',

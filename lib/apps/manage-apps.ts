@@ -13,6 +13,7 @@ import {
   type App,
   AppName,
   apiKeyLevels,
+  type CreditFloor,
   RequestsPerSecond,
   SandboxRule,
   SupportActions,
@@ -208,6 +209,11 @@ export async function setSandboxRule(service: Service, name: string, rule: unkno
 export async function setTokenMinutes(service: Service, name: string, minutes: number): Promise<void> {
   const { tokenMinutes } = parse(v.object({ tokenMinutes: TokenMinutes }), { tokenMinutes: minutes });
   await updateApp(service, name, () => ({ members: { tokenMinutes } }));
+}
+
+/** Sets whether a refund of spent credits takes a balance below zero. */
+export async function setCreditFloor(service: Service, name: string, floor: CreditFloor): Promise<void> {
+  await updateApp(service, name, () => ({ members: { creditFloor: floor } }));
 }
 
 /** Sets the actions at the stores that support keys may perform. Throws `InvalidPayload` for an unknown action. */

@@ -10,6 +10,7 @@ import { catalogueDescriptions, catalogueOperations } from '../apps/catalogue-co
 import { commissionRateDescriptions, commissionRateOperations } from '../apps/commission-rate-contract.ts';
 import { appDescriptions, appOperations } from '../apps/contract.ts';
 import { processorDescriptions, processorOperations } from '../checkout/contract.ts';
+import { creditDescriptions, creditOperations } from '../credits/contract.ts';
 import { customerClaimDescriptions, customerClaimOperations } from '../customers/claim-contract.ts';
 import { customerDescriptions, customerOperations } from '../customers/contract.ts';
 import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
@@ -47,6 +48,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...customerDescriptions,
   ...customerClaimDescriptions,
   ...entitlementDescriptions,
+  ...creditDescriptions,
   ...purchaseDescriptions,
   ...purchaseEndpointDescriptions,
   ...timelineDescriptions,
@@ -81,6 +83,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...customerOperations,
   ...customerClaimOperations,
   ...entitlementOperations,
+  ...creditOperations,
   ...purchaseEndpointOperations,
   ...timelineOperations,
   ...transactionOperations,

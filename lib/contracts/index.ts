@@ -13,6 +13,15 @@ import {
   getPrices,
   getProcessorPurchases,
 } from '../checkout/contract.ts';
+import {
+  captureCredits,
+  getCustomerCredits,
+  giveCredits,
+  listCreditHistory,
+  releaseCredits,
+  spendCredits,
+  takeCredits,
+} from '../credits/contract.ts';
 import { addCustomerPurchase, getCustomerClaims, mergeCustomer } from '../customers/claim-contract.ts';
 import {
   getCustomer,
@@ -85,6 +94,13 @@ export const contracts: readonly Contract[] = [
   changeGrant,
   revokeGrant,
   getTokenKeys,
+  getCustomerCredits,
+  listCreditHistory,
+  spendCredits,
+  giveCredits,
+  takeCredits,
+  captureCredits,
+  releaseCredits,
   listPurchases,
   getPurchase,
   getRefreshToken,

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
+import { forgetCreditOwner } from '../credits/move-credits.ts';
 import { selectExistingCustomers } from '../customers/customer-table.ts';
 import { deleteVaultReference } from '../customers/vault-reference-table.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
@@ -140,6 +141,7 @@ async function runPass(context: ErasureContext): Promise<void> {
       batch,
       async (id) => {
         if (await erasePurchase(context, id, aliases)) count({ purchases: 1 });
+        await forgetCreditOwner(service, app.name, id, username);
       },
       { concurrency },
     );

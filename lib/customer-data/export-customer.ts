@@ -1,4 +1,6 @@
 import type { App } from '../apps/app.ts';
+import { findAccount, listEntries } from '../credits/credit-table.ts';
+import { toCreditEntryRecord, toCreditRecords } from '../credits/to-records.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
 import { listMerges } from '../customers/merge-table.ts';
 import { findVaultReference } from '../customers/vault-reference-table.ts';
@@ -42,6 +44,8 @@ interface ExportContext {
   readonly service: Service;
 }
 
+const historyPageSize = 100;
+
 /** Number of purchases that are loaded at once. */
 const batchSize = 25;
 
@@ -70,6 +74,8 @@ export async function* exportCustomer(
     purchases: exportPurchases(context),
     unclaimedPurchases: exportUnclaimedPurchases(context),
     grants: exportGrants(context),
+    credits: exportCredits(context),
+    creditHistory: exportCreditHistory(context),
     merges: exportMerges(context),
     accessTokens: exportAccessTokens(context),
     webhookDeliveries: exportDeliveries(context),
@@ -177,6 +183,25 @@ async function exportProcessorCustomer(
 async function* exportGrants({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
   const grants = await listGrants(service, app.name, username);
   yield grants.map((grant) => toGrantRecord(grant, service.now()));
+}
+
+async function* exportCredits({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  for (const isSandbox of [false, true]) {
+    const credits = toCreditRecords(await findAccount(service, app.name, { username, isSandbox }), service.now());
+    if (Object.keys(credits).length > 0) yield [{ isSandbox, credits }];
+  }
+}
+
+async function* exportCreditHistory({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
+  for (const isSandbox of [false, true]) {
+    let cursor: string | undefined;
+    do {
+      const page = { username, isSandbox, limit: historyPageSize, cursor };
+      const { rows, next } = await listEntries(service, app.name, page);
+      yield rows.map((entry) => ({ isSandbox, ...toCreditEntryRecord(entry) }));
+      cursor = next;
+    } while (cursor !== undefined);
+  }
 }
 
 async function* exportMerges({ app, username, service }: ExportContext): AsyncGenerator<object[]> {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { Merge } from '../customers/merge.ts';
+import { moveCredits, returnMovedCredits } from '../credits/move-credits.ts';
+import { type Merge, toMergeId } from '../customers/merge.ts';
 import {
   deleteMovedClaim,
   findMerge,
@@ -67,6 +67,7 @@ export async function mergeCustomers(
   const merge = await openMerge(service, app.name, { from, to, key, mergeId });
   const context = { app, merge, service };
   for (const alias of merge.aliases) await moveAlias(service, app.name, alias, merge);
+  await moveCredits(service, app.name, merge);
   const grants = await moveGrants(context, from, to);
   const unclaimed = await claimUnclaimed(context, maxPurchases);
   const moved = await movePurchases(context, maxPurchases);
@@ -74,9 +75,6 @@ export async function mergeCustomers(
   if (isComplete) await saveMerge(service, app.name, { ...merge, completedAt: service.now() });
   return { mergeId, purchases: unclaimed.count + moved.count, aliases: merge.aliases.length, grants, isComplete };
 }
-
-/** A customer is merged once into another one: a repeated request continues the same merge. */
-const toMergeId = (from: string): string => `merge_${createHash('sha256').update(from).digest('hex').slice(0, 24)}`;
 
 /** Stores the merge before it moves anything, so that whatever was moved can be returned. */
 async function openMerge(
@@ -187,6 +185,7 @@ export async function reverseMerge(
   if (!merge) throw new ServiceError('ResourceNotFound', `No merge ${mergeId} into this customer is found.`);
   const now = service.now();
   for (const alias of merge.aliases) await returnAlias(service, app.name, alias, merge);
+  await returnMovedCredits(service, app.name, merge);
   const grants = await returnGrants({ app, merge, service });
   const moved = await listMovedClaims(service, app.name, merge, maxPurchases);
   // One after the other: a purchase can have moved twice, and its latest move is returned first.

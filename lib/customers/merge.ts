@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { Claim } from '../purchases/claims.ts';
 
@@ -20,6 +21,10 @@ export const Merge = v.object({
   reversedBy: v.exactOptional(MergingKey),
 });
 export type Merge = v.InferOutput<typeof Merge>;
+
+/** A customer is merged once into another one: a repeated request continues the same merge. */
+export const toMergeId = (from: string): string =>
+  `merge_${createHash('sha256').update(from).digest('hex').slice(0, 24)}`;
 
 /** A moved claim in the log of a merge. It does not contain the name of the merged customer. */
 export const LoggedClaim = v.object({

@@ -31,6 +31,9 @@ export const sharedClaimKey = itemKey('<appName>#P#<purchaseId>', 'R#<id>'); // 
 export const notificationKey = itemKey('<appName>#P#<purchaseId>', 'N#<date>#<position>#<id>'); // of the lifecycle
 export const transactionKey = itemKey('<appName>#P#<purchaseId>', 'T#<transactionId>'); // byCreated, byKey
 
+/** What the payments of a purchase gave. */
+export const purchaseCreditsKey = itemKey('<appName>#CB#<purchaseId>', 'B');
+
 // Customer
 export const customerKey = itemKey('<appName>#C#<username>', 'C'); // byCreated, byKey
 export const ownedPurchaseKey = itemKey('<appName>#C#<username>', 'P#<date>#<purchaseId>');
@@ -39,6 +42,9 @@ export const rankKey = itemKey('<appName>#C#<username>', 'R#<product>#<phase>#<e
 export const grantKey = itemKey('<appName>#C#<username>', 'G#<grantId>'); // due if it ends
 export const mergeKey = itemKey('<appName>#C#<username>', 'M#<mergeId>'); // byUser
 export const movedClaimKey = itemKey('<appName>#C#<username>', 'L#<mergeId>#<date>#<purchaseId>');
+export const creditAccountKey = itemKey('<appName>#C#<username>', 'B#<account>'); // of production, or of the sandbox
+export const creditEntryKey = itemKey('<appName>#C#<username>', 'E#<account>#<entryId>'); // byCreated, TTL if refused
+export const creditMoveKey = itemKey('<appName>#C#<username>', 'K#<account>#<mergeId>'); // What a merge has moved
 export const refundConsentKey = itemKey('<appName>#C#<username>', 'N');
 export const aliasKey = itemKey('<appName>#U#<alias>', 'U'); // byUser if it is not computed
 export const unclaimedKey = itemKey('<appName>#U#<alias>', 'W#<purchaseId>'); // TTL
@@ -117,6 +123,7 @@ export const deliveryList = shardedList('byKey', 'DL', deliveryShardCount);
 
 export const appIndexKeys = indexKeys('byCreated', 'APPS', '<appName>');
 export const tokenKeysIndexKeys = indexKeys('byCreated', 'TOKENKEYS', '<appName>');
+export const creditEntryListKeys = indexKeys('byCreated', '<appName>#B#<account>#<username>', '<date>#<entryId>');
 export const refundRequestListKeys = indexKeys('byCreated', '<appName>#R', '<date>#<requestId>');
 export const refundRequestStateKeys = indexKeys('byKey', '<appName>#R#<state>', '<date>#<requestId>');
 export const transactionIdKeys = indexKeys('byKey', '<appName>#T#<transactionId>', '<date>');

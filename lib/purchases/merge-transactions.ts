@@ -102,6 +102,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     ...omitUndefined({
       saleId: state.transaction.saleId ?? (state === a ? b : a).transaction.saleId,
       isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal,
+      credits: chooseCredits(a.transaction, b.transaction),
     }),
     ...pickAmount(amountSource.transaction),
     ...(partialRefunds && { partialRefunds }),
@@ -116,6 +117,10 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     transaction: { ...transaction, ...usdConversion },
   };
 }
+
+/** One of two concurrent observations can have read an earlier catalogue: the order of contents decides. */
+const chooseCredits = ({ credits: a }: Transaction, { credits: b }: Transaction): Transaction['credits'] =>
+  a && b && toCanonicalJson(a) > toCanonicalJson(b) ? b : (a ?? b);
 
 /** Returns the latest end of the period that any observation has. Undefined if it is `expirationDate`. */
 function findPlannedEnd(
@@ -172,6 +177,6 @@ const pickAmount = ({
 function pickState(transaction: Transaction): Transaction {
   const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, ...others } =
     omitUsdRate(transaction);
-  const { partialRefunds, plannedExpirationDate, ...rest } = others;
+  const { partialRefunds, plannedExpirationDate, credits, ...rest } = others;
   return rest;
 }

@@ -5,6 +5,7 @@ import type { Service } from '../foundation/service.ts';
 import type { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
+import { attachCredits } from './attach-credits.ts';
 import type { EncryptedObservation, PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
 import { listRepresentativePurchases } from './owned-purchase-table.ts';
@@ -32,6 +33,8 @@ export type RecordPurchaseInput = Omit<
   readonly notificationPart?: NotificationPart;
   /** Whether the payments are converted again, and their figures computed again with the rates of today. */
   readonly restates?: true;
+  /** Whether the payments of an import give credits. Those of other triggers do. */
+  readonly givesCredits?: true;
 };
 
 /** Completes an update with what depends on the stored purchase. Called for each attempt to write it. */
@@ -44,16 +47,17 @@ export type PrepareUpdate = (before: StoredPurchase | undefined) => Promise<Purc
 export async function prepareUpdates(
   service: Service,
   appName: string,
-  { observation, restates, ...update }: Omit<RecordPurchaseInput, 'notificationPart'>,
+  { observation, restates, givesCredits, ...update }: Omit<RecordPurchaseInput, 'notificationPart'>,
 ): Promise<PrepareUpdate> {
   const encrypted = observation && (await encryptRefreshToken(service, appName, observation));
   const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
   const { exchangeRates: appRates, ...rules } = needsRules ? await findRules(service, appName) : {};
   const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
+  const giving = update.trigger !== 'import' || givesCredits ? rules.catalogue : undefined;
   return async (before) => ({
     ...update,
     ...rules,
-    ...(encrypted && { observation: await convertAmounts(service, encrypted, { before, appRates }) }),
+    ...(encrypted && { observation: await completePayments(service, encrypted, { before, appRates, giving }) }),
     ...(restates && before && { restatedState: await convertState(service, before.state, appRates) }),
     ...(observation &&
       isFirstPayment(before) &&
@@ -117,12 +121,20 @@ export async function convertState(
   return { ...state, purchase: { ...omitUsdRate(state.purchase), ...(latest && pickUsdRate(latest)) }, transactions };
 }
 
-async function convertAmounts(
+interface PaymentContext {
+  readonly before: StoredPurchase | undefined;
+  readonly appRates: AppExchangeRates | undefined;
+  /** The catalogue by which new payments give credits. Undefined if they give none. */
+  readonly giving: Catalogue | undefined;
+}
+
+/** Adds to the payments what they are in US dollars, and the credits that they give. */
+async function completePayments(
   service: Service,
   observation: EncryptedObservation,
-  { before, appRates }: { before: StoredPurchase | undefined; appRates: AppExchangeRates | undefined },
+  { before, appRates, giving: catalogue }: PaymentContext,
 ): Promise<EncryptedObservation> {
   const stored = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
-  const transactions = await attachUsdRates(service, observation.transactions, { stored, appRates });
-  return { ...observation, transactions };
+  const payments = attachCredits(observation.transactions, { stored, catalogue });
+  return { ...observation, transactions: await attachUsdRates(service, payments, { stored, appRates }) };
 }

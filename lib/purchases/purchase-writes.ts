@@ -91,6 +91,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
         // The fan-out derives the announcements of this version from the reasons: see lib/purchases/announcement.ts.
         announcedReasons,
         ...(announcedReasons.length === 0 && { isUnannounced }),
+        ...(givesCredits(state) && { givesCredits: true }),
         ...(announcedUsers && { announcedUsers }),
       },
       ...(before
@@ -99,6 +100,10 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
     },
   };
 }
+
+/** Whether a payment of the purchase gives credits. The event filter of the fan-out selects such purchases. */
+const givesCredits = ({ transactions }: StoredPurchase['state']): boolean =>
+  transactions.some(({ transaction }) => transaction.credits !== undefined);
 
 const buildDueKeys = (key: Key, { state: { purchase }, nextRefreshAt, isNotified }: StoredPurchase) =>
   nextRefreshAt === undefined

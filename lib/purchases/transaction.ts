@@ -45,6 +45,9 @@ export const PlanPrice = v.object({
 });
 export type PlanPrice = v.InferOutput<typeof PlanPrice>;
 
+/** Units by credit, for one unit of the quantity, and when they end: see `CreditEnd`. */
+const PaidCredits = v.record(v.string(), v.object({ perUnit: v.number(), expires: v.string() }));
+
 /**
  * A payment that started or renewed a purchase; the amount of a free trial is 0. Dates are epoch milliseconds, ids have
  * a platform prefix, amounts are micros of `currency`.
@@ -99,6 +102,8 @@ export const Transaction = v.object({
   plan: v.exactOptional(PlanPrice),
   /** The developer's part of the payment after fees, tax and refunds, if the store reports it. Internal. */
   storeProceedsMicros: v.exactOptional(v.number()),
+  /** What the payment gives, by the catalogue when it was first recorded. Later changes of the catalogue keep it. */
+  credits: v.exactOptional(PaidCredits),
   /** Refunds of parts of the payment, each once. Absent without any. */
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
   /** When the store refunded the whole payment, or the rest of it after partial refunds. */

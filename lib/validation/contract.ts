@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
+import { CreditTotals, CreditTotalsByName, creditTotalTexts } from '../api/credit-totals.ts';
 import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { DateTime } from '../api/schemas.ts';
 import { ValidatorPurchase } from '../purchases/purchase-contract.ts';
@@ -17,6 +18,8 @@ const ValidationData = v.strictObject({
   collection: v.array(ValidatorPurchase),
   ineligible_for_intro_price: v.array(v.string()),
   warning: v.exactOptional(v.string()),
+  /** Present if a validated product gives credits. */
+  credits: v.exactOptional(CreditTotalsByName),
   date: DateTime,
 });
 
@@ -81,8 +84,10 @@ export const validationDescriptions = [
       'Why the response has the last verified state: the store is unavailable.',
       'The App Store is unavailable. This is the last verified state.',
     ],
+    credits: ['The credits of the customer by name. Present if a validated product gives credits.'],
     date: ['Date of the response.', '2026-02-15T09:30:05.000Z'],
   }),
+  describeObject('CreditTotals', CreditTotals, 'The numbers of a credit of a customer.', creditTotalTexts),
   describeObject('ValidationSuccess', ValidationSuccess, 'The receipt is valid and the product is owned.', {
     ok: ['The constant true.', true],
     data: ['The validated product and the purchases of the receipt.'],

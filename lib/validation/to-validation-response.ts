@@ -1,3 +1,4 @@
+import type { CreditTotalsByName } from '../api/credit-totals.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -12,6 +13,8 @@ import type { ValidationOutcome } from './validation-outcome.ts';
 interface ResponseContext {
   readonly vocabulary: Vocabulary;
   readonly now: EpochMillis;
+  /** The credits of the customer, if a validated product gives some. */
+  readonly credits?: CreditTotalsByName;
 }
 
 /**
@@ -22,7 +25,7 @@ interface ResponseContext {
 export function toValidationResponse(
   request: ValidationRequest,
   { validation, purchases, requestedPurchase }: ValidationOutcome,
-  { vocabulary, now }: ResponseContext,
+  { vocabulary, now, credits }: ResponseContext,
 ) {
   const { applicationUsername } = request;
   if (validation.scope === 'product') assertValid(requestedPurchase, applicationUsername, now);
@@ -43,6 +46,7 @@ export function toValidationResponse(
       collection: toCollection(own, { vocabulary, now }),
       ineligible_for_intro_price: [...validation.ineligibleForIntroPrice],
       ...(validation.warning && { warning: validation.warning }),
+      ...(credits && { credits }),
       date: new Date(now).toISOString(),
     },
   };

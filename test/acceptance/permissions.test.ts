@@ -173,6 +173,14 @@ async function callEndpoints(username: string, called: readonly Contract[]): Pro
   const { accessToken } = await payCheckouts(offerId, username);
   const grant = { entitlement: 'pro', reason: 'tester' };
   const { grantId } = await callService(`/v3/customers/${username}/grants`, { body: grant });
+  const coins = (idempotencyKey: string) => ({ credit: 'coins', amount: 1, idempotencyKey, reason: 'tester' });
+  const changeCredits = async (operation: string, body: object): Promise<Json> =>
+    await callService(`/v3/customers/${username}/credits/${operation}`, { body });
+  await changeCredits('give', { ...coins('gift'), amount: 10 });
+  const holdIds: Readonly<Record<string, string>> = {
+    'capture-credits': (await changeCredits('spend', { ...coins('first'), hold: true })).holdId,
+    'release-credits': (await changeCredits('spend', { ...coins('second'), hold: true })).holdId,
+  };
   const { id: keyId } = await callService('/v3/app/keys', { body: { level: 'viewer', name: `revoked ${username}` } });
   const params: Readonly<Record<string, string>> = { ...(await listPathParams(username)), grantId, keyId };
   const { purchaseToken } = (await buy('store_b', 'premium', `${username}-3`)).validate.transaction;
@@ -194,6 +202,10 @@ async function callEndpoints(username: string, called: readonly Contract[]): Pro
     'create-client-token': { applicationUsername: username },
     'create-grant': grant,
     'change-grant': { until: null },
+    'give-credits': coins('given'),
+    'spend-credits': coins('spent'),
+    'take-credits': coins('taken'),
+    'capture-credits': { amount: 1 },
     'set-catalogue': {},
     'sign-offer': { kind: 'promotional', productId: 'premium', offerId: 'welcome', applicationUsername: username },
     'act-on-purchase': { action: 'finish', reason: 'tester', idempotencyKey: `finish-${username}` },
@@ -209,7 +221,7 @@ async function callEndpoints(username: string, called: readonly Contract[]): Pro
     // Settings of the emulator have no offers to sign.
     const platform = id === 'set-store' ? 'store_c' : params.platform;
     const url = path.replace(/:(\w+)/g, (_all, name: string) =>
-      encodeURIComponent((name === 'id' ? idParam : { ...params, platform }[name]) ?? name),
+      encodeURIComponent((name === 'id' ? idParam : { ...params, platform, holdId: holdIds[id] }[name]) ?? name),
     );
     const query = `include_notifications=true&receipts=true&accessToken=${accessToken}&q=${username}&dryRun=true`;
     const selected = id === 'explain-access' ? '&entitlement=pro' : '';

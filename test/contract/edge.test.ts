@@ -109,7 +109,7 @@ describe.each(withIds(contracts.filter(({ body }) => body)))('%s', (_id, contrac
     ['a number', '42'],
     [
       'fields of the wrong type',
-      { id: 7, type: [], transaction: 'x', purchaseId: {}, applicationUsername: {}, nonce: [] },
+      { id: 7, type: [], transaction: 'x', purchaseId: {}, applicationUsername: {}, nonce: [], sandbox: [] },
     ],
     ['100,000 levels of nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['a deep field', `{"id":"a","purchaseId":"store_a:1","transaction":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`],

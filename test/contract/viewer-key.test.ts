@@ -115,11 +115,13 @@ describe('support key', () => {
       'change-grant',
       'create-entitlement-token',
       'create-grant',
+      'give-credits',
       'refresh-purchase-now',
       'repeat-webhook',
       'replay-deliveries',
       'replay-delivery',
       'revoke-grant',
+      'take-credits',
     ]);
   });
 

@@ -158,6 +158,8 @@ const answers: Readonly<Record<string, object>> = {
     asOf: expect.any(String),
   },
   'list-grants': { applicationUsername, rows: [] },
+  'get-customer-credits': { applicationUsername, isSandbox: false, credits: {}, asOf: expect.any(String) },
+  'list-credit-history': { applicationUsername, rows: [] },
   // The keys of all apps: apps of other tests can have some.
   'get-token-keys': { keys: expect.any(Array) },
   'get-catalogue': {},

@@ -47,9 +47,13 @@ describe('saved queries of the logs', () => {
         'webhooks-given-up',
         // A query accepts 50 log groups, and the stack has more functions.
         'errors-by-app-2',
+        'errors-by-app-3',
         'errors-by-code-2',
+        'errors-by-code-3',
         'latest-errors-2',
+        'latest-errors-3',
         'rejected-credentials-2',
+        'rejected-credentials-3',
       ]
         .map((name) => `Claimcheck-production/${name}`)
         .sort(),

@@ -1,0 +1,14 @@
+import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { getCustomerCredits } from '../../lib/credits/contract.ts';
+import { findAccount } from '../../lib/credits/credit-table.ts';
+import { toCreditRecords } from '../../lib/credits/to-records.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+
+export const handler = createHandler(getCustomerCredits)(async ({ app, key, params, query, recorder }, service) => {
+  const { applicationUsername } = params;
+  await authorizeReader(query.accessToken, { key, username: applicationUsername }, { app, recorder, service });
+  const isSandbox = query.sandbox === 'true';
+  const account = await findAccount(service, app.name, { username: applicationUsername, isSandbox });
+  const now = service.now();
+  return { applicationUsername, isSandbox, credits: toCreditRecords(account, now), asOf: new Date(now).toISOString() };
+});

@@ -1,0 +1,50 @@
+import * as v from 'valibot';
+import { GrantingKey } from '../api/identifiers.ts';
+
+/**
+ * Why the credits of a customer have changed.
+ *
+ * - `given`: by a payment, or as a gift. `taken`: by hand.
+ * - `spent`: by the app. `held`: reserved. `captured` and `released`: the end of a hold, with the units that stay spent
+ *   or were returned.
+ * - `taken-back`: for a refund. `returned`: the refund was reversed.
+ * - `received` and `moved`: to this customer, and to another one.
+ */
+export const creditEntryTypes = [
+  'given',
+  'taken',
+  'spent',
+  'held',
+  'captured',
+  'released',
+  'taken-back',
+  'returned',
+  'received',
+  'moved',
+] as const;
+
+/** A change of a customer's credits. Stored for good, because balances follow from it. */
+export const CreditEntry = v.object({
+  entryId: v.string(),
+  username: v.string(),
+  isSandbox: v.boolean(),
+  at: v.number(),
+  type: v.picklist(creditEntryTypes),
+  credit: v.string(),
+  amount: v.number(),
+  /** The balance after the change. */
+  balance: v.number(),
+  /** The payment, of which the entry follows. */
+  transactionId: v.exactOptional(v.string()),
+  purchaseId: v.exactOptional(v.string()),
+  reason: v.exactOptional(v.string()),
+  key: v.exactOptional(GrantingKey),
+  holdId: v.exactOptional(v.string()),
+  until: v.exactOptional(v.number()),
+  expiresAt: v.exactOptional(v.number()),
+  /** Digest of the request. The same idempotency key with another digest is a conflict. */
+  digest: v.exactOptional(v.string()),
+  /** Whether the request was refused, because the balance did not suffice. Stored for repetitions of the request. */
+  isRefused: v.exactOptional(v.literal(true)),
+});
+export type CreditEntry = v.InferOutput<typeof CreditEntry>;

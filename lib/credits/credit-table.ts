@@ -1,0 +1,153 @@
+import * as v from 'valibot';
+import type { CursorPage } from '../foundation/cursor-page.ts';
+import { type Key, toKey, toTtl } from '../foundation/key.ts';
+import * as keys from '../foundation/keys.ts';
+import { parse } from '../foundation/parse.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Service } from '../foundation/service.ts';
+import type { Item, Write } from '../foundation/table.ts';
+import { dayMs } from '../foundation/time.ts';
+import { tryWrite } from '../foundation/try-update.ts';
+import { CreditAccount, compactAccount, createAccount, MovedCredits } from './credit-account.ts';
+import { CreditEntry } from './credit-entry.ts';
+import { PurchaseCredits } from './purchase-credits.ts';
+
+/** Time in which a repeated request finds that it was refused. */
+const refusalRetentionMs = 30 * dayMs;
+
+/** Identifies the credits of a customer. */
+export type AccountId = Pick<CreditAccount, 'username' | 'isSandbox'>;
+
+/** Production and the sandbox have an account each. */
+const toAccountName = (isSandbox: boolean): string => (isSandbox ? 'S' : 'P');
+
+export async function findAccount(
+  { table }: Service,
+  appName: string,
+  { username, isSandbox }: AccountId,
+): Promise<CreditAccount> {
+  const item = await table.get(keys.creditAccountKey(appName, username, toAccountName(isSandbox)));
+  return item ? parse(CreditAccount, item, 'DatabaseError') : createAccount(username, isSandbox);
+}
+
+export async function findEntry(
+  { table }: Service,
+  appName: string,
+  { username, isSandbox, entryId }: AccountId & Pick<CreditEntry, 'entryId'>,
+): Promise<CreditEntry | undefined> {
+  const item = await table.get(keys.creditEntryKey(appName, username, toAccountName(isSandbox), entryId));
+  return item && parse(CreditEntry, item, 'DatabaseError');
+}
+
+export async function findPurchaseCredits(
+  { table }: Service,
+  appName: string,
+  purchaseId: string,
+): Promise<PurchaseCredits | undefined> {
+  const item = await table.get(keys.purchaseCreditsKey(appName, purchaseId));
+  return item && parse(PurchaseCredits, item, 'DatabaseError');
+}
+
+/** What a merge has moved to a customer. It does not contain the name of the other one. */
+const CreditMove = v.object({
+  mergeId: v.string(),
+  isSandbox: v.boolean(),
+  ...MovedCredits.entries,
+  reversedAt: v.exactOptional(v.number()),
+  version: v.number(),
+});
+export type CreditMove = v.InferOutput<typeof CreditMove>;
+
+export async function findMove(
+  { table }: Service,
+  appName: string,
+  to: string,
+  id: Pick<CreditMove, 'mergeId' | 'isSandbox'>,
+): Promise<CreditMove | undefined> {
+  const item = await table.get(toMoveKey(appName, to, id));
+  return item && parse(CreditMove, item, 'DatabaseError');
+}
+
+const toMoveKey = (appName: string, to: string, { mergeId, isSandbox }: Pick<CreditMove, 'mergeId' | 'isSandbox'>) =>
+  keys.creditMoveKey(appName, to, toAccountName(isSandbox), mergeId);
+
+/** What one change writes at once. */
+interface CreditChange {
+  /** Changed accounts with the version that they were read with. */
+  readonly accounts: readonly CreditAccount[];
+  readonly entries: readonly CreditEntry[];
+  readonly purchase?: PurchaseCredits;
+  /** What a merge has moved to a customer. */
+  readonly move?: { readonly to: string; readonly move: CreditMove };
+}
+
+/** Writes a change in one transaction. Returns false if another writer was faster, or an entry exists. */
+export async function saveCredits(
+  { table }: Service,
+  appName: string,
+  { accounts, entries, purchase, move: moved }: CreditChange,
+): Promise<boolean> {
+  const writes: Write[] = [
+    ...(purchase ? [buildPut(table.name, keys.purchaseCreditsKey(appName, purchase.purchaseId), purchase)] : []),
+    ...(moved ? [buildPut(table.name, toMoveKey(appName, moved.to, moved.move), moved.move)] : []),
+    ...accounts.map((account) =>
+      buildPut(
+        table.name,
+        keys.creditAccountKey(appName, account.username, toAccountName(account.isSandbox)),
+        compactAccount(account),
+      ),
+    ),
+    ...entries.map((entry) => buildEntryPut(table.name, appName, entry)),
+  ];
+  return await tryWrite(async () => await table.transact(writes));
+}
+
+/** Replaces an item if it has the version of `fields`, which increases. Version 0 is a new item. */
+function buildPut(TableName: string, key: Key, fields: Item & { readonly version: number }): Write {
+  const { version } = fields;
+  const condition =
+    version === 0
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : { ConditionExpression: 'version = :before', ExpressionAttributeValues: { ':before': version } };
+  return { Put: { TableName, Item: { ...key, ...fields, version: version + 1 }, ...condition } };
+}
+
+/** An entry of a refused request is not listed, and is deleted. */
+function buildEntryPut(TableName: string, appName: string, entry: CreditEntry): Write {
+  const { username, entryId, at } = entry;
+  const account = toAccountName(entry.isSandbox);
+  const rest = entry.isRefused
+    ? { ttl: toTtl(at + refusalRetentionMs) }
+    : keys.creditEntryListKeys(appName, account, username, at, entryId);
+  const Item = { ...keys.creditEntryKey(appName, username, account, entryId), ...rest, ...entry };
+  return { Put: { TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' } };
+}
+
+/** Lists a page of the history, latest first. */
+export const listEntries = async (
+  { table }: Service,
+  appName: string,
+  { username, isSandbox, limit, cursor }: AccountId & { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<CursorPage<CreditEntry>> =>
+  await readCursorPage(
+    {
+      readBefore: async (position, batchSize) => {
+        const partition = keys.creditEntryListKeys.partition(appName, toAccountName(isSandbox), username);
+        const before = position === undefined ? {} : { before: position };
+        const rows = await table.query({
+          partition,
+          index: 'byCreated',
+          ...before,
+          limit: batchSize,
+          newestFirst: true,
+        });
+        return rows.map((row) => ({ ...toKey(row), sortKey: String(row.createdSk) }));
+      },
+      load: async (entries) => {
+        const items = await table.batchGet(entries);
+        const byKey = new Map(items.map((item) => [String(item.sk), parse(CreditEntry, item, 'DatabaseError')]));
+        return entries.map(({ sk }) => byKey.get(sk));
+      },
+    },
+    { limit, cursor, maxScanned: limit },
+  );

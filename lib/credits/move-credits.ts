@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { retryUntilWritten } from '../foundation/retry.ts';
+import type { Service } from '../foundation/service.ts';
+import { addAccounts, type CreditAccount, findCredit, getBalance, passTime, splitAccount } from './credit-account.ts';
+import type { CreditEntry } from './credit-entry.ts';
+import { type CreditMove, findAccount, findMove, findPurchaseCredits, saveCredits } from './credit-table.ts';
+
+interface MergedCustomers {
+  readonly from: string;
+  readonly to: string;
+  readonly mergeId: string;
+}
+
+const done = { isDone: true } as const;
+
+/**
+ * Adds the credits of a merged customer to those of the other one, before the purchases move. Idempotent: what the
+ * merged customer receives later is added by the next call.
+ */
+export async function moveCredits(service: Service, appName: string, merge: MergedCustomers): Promise<void> {
+  for (const isSandbox of [false, true]) await moveAccount(service, appName, { ...merge, isSandbox });
+}
+
+/** Returns what `moveCredits` has moved and is not spent. Idempotent. */
+export async function returnMovedCredits(service: Service, appName: string, merge: MergedCustomers): Promise<void> {
+  for (const isSandbox of [false, true]) await returnAccount(service, appName, { ...merge, isSandbox });
+}
+
+type AccountMove = MergedCustomers & Pick<CreditAccount, 'isSandbox'>;
+
+const moveAccount = async (service: Service, appName: string, { from, to, mergeId, isSandbox }: AccountMove) =>
+  await retryUntilWritten(async () => {
+    const now = service.now();
+    const source = passTime(await findAccount(service, appName, { username: from, isSandbox }), now);
+    if (Object.keys(source.credits).length === 0) return done;
+    const target = passTime(await findAccount(service, appName, { username: to, isSandbox }), now);
+    const known = await findMove(service, appName, to, { mergeId, isSandbox });
+    const earlier = known?.reversedAt === undefined ? known : undefined;
+    const { credits } = addAccounts({ ...source, credits: earlier?.credits ?? {}, holds: [] }, source);
+    const holdIds = [...(earlier?.holdIds ?? []), ...source.holds.map(({ id }) => id)];
+    const move: CreditMove = { mergeId, isSandbox, credits, holdIds, version: known?.version ?? 0 };
+    const emptied = { ...source, credits: {}, holds: [] };
+    const merged = addAccounts(target, source);
+    const moved = listBalances(source);
+    const entries = [
+      ...moved.map(([credit, amount]) => toEntry('moved', emptied, { credit, amount, move, now })),
+      ...moved.map(([credit, amount]) => toEntry('received', merged, { credit, amount, move, now })),
+    ];
+    const change = { accounts: [emptied, merged], entries, move: { to, move } };
+    return (await saveCredits(service, appName, change)) ? done : undefined;
+  });
+
+const returnAccount = async (service: Service, appName: string, { from, to, mergeId, isSandbox }: AccountMove) =>
+  await retryUntilWritten(async () => {
+    const now = service.now();
+    const known = await findMove(service, appName, to, { mergeId, isSandbox });
+    if (!known || known.reversedAt !== undefined) return done;
+    const [target, source] = await Promise.all(
+      [to, from].map(async (username) => passTime(await findAccount(service, appName, { username, isSandbox }), now)),
+    );
+    if (!target || !source) return done;
+    const { rest, returned } = splitAccount(target, known);
+    const restored = addAccounts(source, returned);
+    const move: CreditMove = { ...known, reversedAt: now };
+    const moved = listBalances({ ...source, ...returned });
+    const entries = [
+      ...moved.map(([credit, amount]) => toEntry('moved', rest, { credit, amount, move, now })),
+      ...moved.map(([credit, amount]) => toEntry('received', restored, { credit, amount, move, now })),
+    ];
+    const change = { accounts: [rest, restored], entries, move: { to, move } };
+    return (await saveCredits(service, appName, change)) ? done : undefined;
+  });
+
+const listBalances = (account: CreditAccount): [string, number][] =>
+  Object.keys(account.credits)
+    .map((credit): [string, number] => [credit, getBalance(findCredit(account, credit))])
+    .filter(([, balance]) => balance > 0);
+
+function toEntry(
+  type: CreditEntry['type'],
+  account: CreditAccount,
+  { credit, amount, move, now }: { credit: string; amount: number; move: CreditMove; now: number },
+): CreditEntry {
+  const { username, isSandbox } = account;
+  const parts = [move.mergeId, move.version, type, credit];
+  const entryId = `credit_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)}`;
+  const balance = getBalance(findCredit(account, credit));
+  return { entryId, username, isSandbox, at: now, type, credit, amount, balance };
+}
+
+/**
+ * Forgets an erased customer, whose account is deleted. The next customer of the purchase receives none of its credits.
+ */
+export const forgetCreditOwner = async (
+  service: Service,
+  appName: string,
+  purchaseId: string,
+  username: string,
+): Promise<void> => {
+  await retryUntilWritten(async () => {
+    const purchase = await findPurchaseCredits(service, appName, purchaseId);
+    if (purchase?.owner !== username) return done;
+    const { owner: _owner, ...rest } = purchase;
+    const payments = Object.entries(rest.payments).map(([id, lots]) => [
+      id,
+      Object.fromEntries(
+        Object.entries(lots).map(([credit, lot]) => [credit, { ...lot, owned: 0, demanded: 0, taken: [] }]),
+      ),
+    ]);
+    const forgotten = { ...rest, payments: Object.fromEntries(payments) };
+    return (await saveCredits(service, appName, { accounts: [], entries: [], purchase: forgotten })) ? done : undefined;
+  });
+};

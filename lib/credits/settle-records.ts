@@ -1,0 +1,50 @@
+import pMap from 'p-map';
+import { isPermanent, ServiceError } from '../foundation/errors.ts';
+import { purchaseKey } from '../foundation/keys.ts';
+import { logError } from '../foundation/log.ts';
+import type { Service } from '../foundation/service.ts';
+import { reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
+import type { StreamRecord } from '../foundation/stream-record.ts';
+import { settleCredits } from './settle-credits.ts';
+
+const worker = 'fan-out-webhooks';
+const concurrency = 10;
+
+/**
+ * Settles the purchases of stream records that give credits, each once. Returns the sequence number of the first record
+ * that failed, from which the stream must be read again. Skips and reports a purchase that no repetition can settle.
+ */
+export async function settleRecords(service: Service, records: readonly StreamRecord[]): Promise<string | undefined> {
+  const giving = records.filter(({ kind, after }) => kind === 'purchase' && after?.givesCredits === true);
+  const byPurchase = new Map(giving.map((record) => [`${record.appName}\n${record.key.pk}`, record]));
+  const failures = await pMap(
+    [...byPurchase.values()],
+    async (record) => ({ record, failure: await trySettle(service, record) }),
+    { concurrency },
+  );
+  const skipped = failures.filter(({ failure }) => failure && isPermanent(failure));
+  await reportStreamFailures(
+    service,
+    skipped.map(({ record, failure }) => toStreamFailure(record, failure)),
+  );
+  const failedKeys = new Set(
+    failures.filter(({ failure }) => failure && !isPermanent(failure)).map(({ record }) => record.key.pk),
+  );
+  return giving.find(({ key }) => failedKeys.has(key.pk))?.sequenceNumber;
+}
+
+async function trySettle(service: Service, { appName, key }: StreamRecord): Promise<ServiceError | undefined> {
+  try {
+    await settleCredits(service, appName, purchaseKey.parse(key).purchaseId);
+    return undefined;
+  } catch (error) {
+    const failure = ServiceError.fromUnknown(error);
+    logError({ worker, app: appName }, failure);
+    return failure;
+  }
+}
+
+const toStreamFailure = (
+  { appName, key, writtenAt }: StreamRecord,
+  failure: ServiceError | undefined,
+): StreamFailure => ({ worker, appName, key, reason: failure?.message ?? '', writtenAt });

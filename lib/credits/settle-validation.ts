@@ -1,0 +1,43 @@
+import pMap from 'p-map';
+import type { CreditTotalsByName } from '../api/credit-totals.ts';
+import { findCachedCatalogue } from '../apps/app-cache.ts';
+import { findCatalogueProduct } from '../apps/catalogue.ts';
+import type { Service } from '../foundation/service.ts';
+import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
+import { findAccount } from './credit-table.ts';
+import { settleCredits } from './settle-credits.ts';
+import { toCreditTotals } from './to-records.ts';
+
+interface ValidatedPurchases {
+  readonly appName: string;
+  readonly username: string | undefined;
+  readonly purchases: readonly EntitledPurchase[];
+}
+
+/** The stream settles the others: see `settleRecords`. */
+const maxSettled = 20;
+const concurrency = 4;
+
+/**
+ * Settles the latest validated purchases of the customer whose products give credits. Returns the credits of the
+ * customer, or undefined if no product gives some: such a validation reads nothing more.
+ */
+export async function settleValidation(
+  service: Service,
+  { appName, username, purchases }: ValidatedPurchases,
+): Promise<CreditTotalsByName | undefined> {
+  if (username === undefined) return undefined;
+  const catalogue = await findCachedCatalogue(service, appName);
+  const giving = purchases
+    .filter(({ entitledUsers }) => entitledUsers.includes(username))
+    .map(({ purchase }) => purchase)
+    .filter(({ productId }) => findCatalogueProduct(catalogue, productId)?.credits !== undefined)
+    .sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
+  const [latest] = giving;
+  if (!latest) return undefined;
+  await pMap(giving.slice(0, maxSettled), async ({ purchaseId }) => await settleCredits(service, appName, purchaseId), {
+    concurrency,
+  });
+  const account = await findAccount(service, appName, { username, isSandbox: latest.sandbox });
+  return toCreditTotals(account, service.now());
+}

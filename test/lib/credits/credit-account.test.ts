@@ -1,0 +1,147 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  addAccounts,
+  type CreditAccount,
+  captureHold,
+  compactAccount,
+  createAccount,
+  findCredit,
+  findHold,
+  getBalance,
+  giveLot,
+  holdCredits,
+  maxLots,
+  passTime,
+  releaseHold,
+  removeLot,
+  returnCredits,
+  spendCredits,
+  splitAccount,
+  takeBack,
+} from '../../../lib/credits/credit-account.ts';
+
+const empty = createAccount('ann', false);
+const lot = (id: string, amount: number, expiresAt?: number) => ({
+  id,
+  origin: 'payment' as const,
+  givenAt: 0,
+  amount,
+  ...(expiresAt !== undefined && { expiresAt }),
+});
+const give = (account: CreditAccount, id: string, amount: number, expiresAt?: number) =>
+  giveLot(account, 'coins', lot(id, amount, expiresAt));
+const balanceOf = (account: CreditAccount) => getBalance(findCredit(account, 'coins'));
+const leftOf = (account: CreditAccount) =>
+  Object.fromEntries(findCredit(account, 'coins').lots.map(({ id, left }) => [id, left]));
+const spend = (account: CreditAccount, amount: number) => spendCredits(account, 'coins', amount) ?? account;
+
+describe('credits of a customer', () => {
+  it('are spent from the lot that ends first', () => {
+    const account = give(give(give(empty, 'later', 10, 200), 'never', 10), 'first', 10, 100);
+    expect(leftOf(spend(account, 15))).toEqual({ first: 0, later: 5, never: 10 });
+  });
+
+  it('cannot be spent beyond the balance', () => {
+    expect(spendCredits(give(empty, 'a', 10), 'coins', 11)).toBeUndefined();
+    expect(spendCredits(empty, 'gems', 1)).toBeUndefined();
+  });
+
+  it('end with their lot', () => {
+    const account = spend(give(give(empty, 'a', 10, 100), 'b', 10), 4);
+    expect(balanceOf(passTime(account, 99))).toBe(16);
+    expect(findCredit(passTime(account, 100), 'coins')).toMatchObject({ expired: 6, spent: 4, granted: 20 });
+  });
+
+  it('return from a hold that ends, to the lots that they are of', () => {
+    const account = give(give(empty, 'a', 10, 100), 'b', 10);
+    const held = holdCredits(account, { id: 'h', credit: 'coins', amount: 15, until: 50 }) ?? account;
+    expect(balanceOf(held)).toBe(5);
+    expect(leftOf(passTime(compactAccount(held), 50))).toEqual({ a: 10, b: 10 });
+    expect(leftOf(captureHold(held, 'h', 12))).toEqual({ a: 0, b: 8 });
+    expect(balanceOf(passTime(held, 100))).toBe(10);
+    expect(findHold(releaseHold(held, 'h'), 'h')).toBeUndefined();
+  });
+
+  it('are taken back from what is left, and below zero only with a debt', () => {
+    const account = spend(give(give(empty, 'a', 10), 'b', 10), 12);
+    const zero = takeBack(account, 'coins', { lotId: 'a', amount: 10, allowsDebt: false });
+    expect([balanceOf(zero.account), zero.parts]).toEqual([0, [['b', 8]]]);
+    const debt = takeBack(account, 'coins', { lotId: 'a', amount: 10, allowsDebt: true });
+    expect(balanceOf(debt.account)).toBe(-2);
+    expect(balanceOf(give(debt.account, 'c', 5))).toBe(3);
+    const returned = returnCredits(debt.account, 'coins', { lot: lot('a', 10), amount: 10 });
+    expect([balanceOf(returned), leftOf(compactAccount(returned))]).toEqual([8, { a: 8 }]);
+  });
+
+  it('have few open lots, whatever they are given', () => {
+    let account = empty;
+    for (let index = 0; index < 300; index++)
+      account = compactAccount(give(account, `lot${index}`, 2, index % 3 ? undefined : 9));
+    expect(findCredit(account, 'coins').lots.length).toBeLessThanOrEqual(maxLots);
+    expect(balanceOf(account)).toBe(600);
+    expect(balanceOf(passTime(account, 9))).toBe(400);
+  });
+
+  it('of two customers are added, and split again without what was spent since', () => {
+    const [a, b] = [spend(give(empty, 'a', 10), 3), spend(give(createAccount('bob', false), 'b', 5, 100), 1)];
+    const added = addAccounts(b, a);
+    expect(findCredit(added, 'coins')).toMatchObject({ granted: 15, spent: 4 });
+    const { rest, returned } = splitAccount(spend(added, 6), { credits: a.credits, holdIds: [] });
+    expect(getBalance(findCredit(returned, 'coins'))).toBe(5);
+    expect(balanceOf(rest)).toBe(0);
+  });
+});
+
+const amount = fc.integer({ min: 1, max: 20 });
+const id = fc.constantFrom('a', 'b', 'c', 'd');
+const step = fc.oneof(
+  fc.record({
+    type: fc.constant('give' as const),
+    amount,
+    end: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
+  }),
+  fc.record({ type: fc.constantFrom('spend' as const, 'hold' as const), amount }),
+  fc.record({ type: fc.constant('end' as const), amount: fc.integer({ min: 0, max: 20 }) }),
+  fc.record({ type: fc.constant('takeBack' as const), id, amount, debt: fc.boolean() }),
+  fc.record({ type: fc.constant('return' as const), id, amount }),
+  fc.record({ type: fc.constant('remove' as const), id }),
+  fc.record({ type: fc.constant('merge' as const), amount }),
+);
+
+describe('any history of credits', () => {
+  it('has the balance of its lots without the debt, and numbers of at least zero', () => {
+    const property = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let account = empty;
+      let [taken, number] = [0, 0];
+      for (const [now, part] of steps.entries()) {
+        account = passTime(account, now);
+        number += 1;
+        if (part.type === 'give') account = give(account, `${'abcd'[number % 4]}${number}`, part.amount, part.end);
+        else if (part.type === 'spend') account = spend(account, part.amount);
+        else if (part.type === 'hold') {
+          const hold = { id: `h${number}`, credit: 'coins', amount: part.amount, until: now + 5 };
+          account = holdCredits(account, hold) ?? account;
+        } else if (part.type === 'end') {
+          const [hold] = account.holds;
+          if (hold) account = captureHold(account, hold.id, Math.min(part.amount, hold.amount));
+        } else if (part.type === 'takeBack') {
+          const result = takeBack(account, 'coins', { lotId: part.id, amount: part.amount, allowsDebt: part.debt });
+          account = result.account;
+          taken += result.parts.reduce((sum, [, units]) => sum + units, 0);
+        } else if (part.type === 'return') {
+          const units = Math.min(taken, part.amount);
+          taken -= units;
+          account = returnCredits(account, 'coins', { lot: lot(part.id, 20), amount: units });
+        } else if (part.type === 'remove') account = removeLot(account, 'coins', part.id).account;
+        else account = addAccounts(account, give(createAccount('bob', false), `m${number}`, part.amount));
+        account = compactAccount(account);
+        const { lots, debt, ...totals } = findCredit(account, 'coins');
+        expect(lots.reduce((sum, { left }) => sum + left, 0) - debt).toBe(balanceOf(account));
+        for (const number of [debt, ...Object.values(totals), ...lots.map(({ left }) => left)])
+          expect(number).toBeGreaterThanOrEqual(0);
+      }
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+});
