@@ -22,9 +22,9 @@ const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey',
 
 /**
  * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, schedules of
- * exports, purchases, customers, aliases, handled notifications, deliveries, webhook URLs, statistics, stream markers,
- * events with their tags, access tokens, vault references, erased names, idempotent operations, refund requests and the
- * activity of stores. See lib/foundation/keys.ts.
+ * exports, purchases, their credits, customers, aliases, handled notifications, deliveries, webhook URLs, statistics,
+ * stream markers, events with their tags, access tokens, vault references, erased names, idempotent operations, refund
+ * requests and the activity of stores. See lib/foundation/keys.ts.
  */
 const writtenKeys = [
   'APP#*',
@@ -33,6 +33,7 @@ const writtenKeys = [
   '*#M',
   '*#W',
   '*#P#*',
+  '*#CB#*',
   '*#C#*',
   '*#U#*',
   '*#K#*',

@@ -223,6 +223,7 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'set-strategy', 'new', 'first']);
   await cli(['app', 'set-sandbox-entitlements', 'new', 'listed', 'ann']);
   await cli(['app', 'set-token-minutes', 'new', '30']);
+  await cli(['app', 'set-credits', 'new', '--floor', 'zero']);
   await cli(['app', 'rotate-token-key', 'new']);
   const grant = JSON.parse(await cli(['grant', 'create', 'new', 'ann', 'pro', '--reason', 'tester', '--json']));
   expect(await cli(['grant', 'list', 'new', 'ann'])).toContain(grant.grantId);
@@ -304,6 +305,8 @@ async function runEveryCommand(): Promise<void> {
   );
   expect(await cli(['purchases', 'refresh', appName])).toMatch(/^[1-9]\d* purchases? refreshed/);
   await givenCheckoutAndVault(appName, 'ann');
+  const credits = { purchaseId: rows[0].purchaseId, isSandbox: false, owner: 'ann', payments: {}, version: 1 };
+  await table.batchPut([{ ...keys.purchaseCreditsKey(appName, rows[0].purchaseId), ...credits }]);
   expect(await cli(['customer', 'erase', appName, 'ann', '--confirm', 'ann', '--wait', '1'])).toMatch(
     /1 vault reference deleted\n1 access token deleted/,
   );

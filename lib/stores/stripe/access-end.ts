@@ -45,8 +45,8 @@ export function computeExpiration(
 
 /**
  * Computes the end of the grace. It ends early if Stripe has stopped its attempts to collect the payment, which is
- * known by the last failed one. Stripe does not report when it stopped to wait for the payment of an emailed invoice, or
- * to retry without a charge.
+ * known by the last failed one. Stripe does not report when it stopped to wait for the payment of an emailed invoice,
+ * or to retry without a charge.
  */
 function computeGraceEnd(
   status: string,
