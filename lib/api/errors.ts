@@ -27,6 +27,7 @@ export const ErrorBody = v.strictObject({
   status: v.number(),
   code: ErrorCodes,
   message: v.string(),
+  balance: v.exactOptional(v.number()),
 });
 
 /** Body of an error of the Stripe endpoints. */
@@ -61,6 +62,7 @@ export const errorDescriptions = [
     status: ['The HTTP status.', 400],
     code: ['The error code.'],
     message: ['Description of the problem, for developers.', 'limit: expected a whole number from 1.'],
+    balance: ['The balance of a credit that does not suffice. Absent for other errors.', 40],
   }),
   describeObject('ProcessorError', ProcessorErrorBody, 'An error of a Stripe operation.', {
     ok: ['The constant false.', false],

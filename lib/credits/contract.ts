@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { CreditTotals, creditTotalTexts } from '../api/credit-totals.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { CreditAmount, CreditName, GrantingKey, Id, Username } from '../api/identifiers.ts';
+import { CreditAmount, CreditName, GrantingKey, Username } from '../api/identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { applicationUsername } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent, nullableOptional, QueryFlag } from '../api/schemas.ts';
@@ -132,7 +132,8 @@ export const takeCredits = defineContract({
   body: TakeBody,
 });
 
-const holdParams = v.object({ ...params.entries, holdId: Id });
+const HoldId = v.pipe(v.string(), v.regex(/^hold_[0-9a-f]{24}$/, 'the id of a hold'));
+const holdParams = v.object({ ...params.entries, holdId: HoldId });
 const CaptureBody = v.object({ amount: CreditAmount, sandbox: nullableOptional(v.boolean()) });
 const ReleaseBody = v.object({ sandbox: nullableOptional(v.boolean()) });
 

@@ -4,9 +4,6 @@ import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { findCatalogueProduct } from '../apps/catalogue.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
-import { findAccount } from './credit-table.ts';
-import { settleCredits } from './settle-credits.ts';
-import { toCreditTotals } from './to-records.ts';
 
 interface ValidatedPurchases {
   readonly appName: string;
@@ -35,6 +32,12 @@ export async function settleValidation(
     .sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
   const [latest] = giving;
   if (!latest) return undefined;
+  // Loaded with the first purchase that gives credits: most apps have none.
+  const [{ settleCredits }, { findAccount }, { toCreditTotals }] = await Promise.all([
+    import('./settle-credits.ts'),
+    import('./credit-table.ts'),
+    import('./to-records.ts'),
+  ]);
   await pMap(giving.slice(0, maxSettled), async ({ purchaseId }) => await settleCredits(service, appName, purchaseId), {
     concurrency,
   });
