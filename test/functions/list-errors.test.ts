@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
+import { listCreditHistory } from '../../lib/credits/contract.ts';
 import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
 import {
   getCustomer,
@@ -46,7 +47,14 @@ const pages = [
   getStatsBreakdown,
   ...figures,
 ];
-const cursorPages = [listDeliveries, getCustomerClaims, getCustomerTimeline, getPurchaseTimeline, listRefundRequests];
+const cursorPages = [
+  listDeliveries,
+  getCustomerClaims,
+  getCustomerTimeline,
+  getPurchaseTimeline,
+  listRefundRequests,
+  listCreditHistory,
+];
 const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries];
 const byDay = [getStats, getStatsV2, getStatsBreakdown, ...figures];
 
