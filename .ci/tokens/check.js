@@ -4,8 +4,13 @@
 import { createPublicKey } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose';
-import { signEntitlementToken } from '../../lib/entitlements/sign-token.ts';
-import { createTokenKeys, isPublished, rotateTokenKeys, toPublicJwk } from '../../lib/entitlements/token-key.ts';
+import {
+  createTokenKeys,
+  isPublished,
+  rotateTokenKeys,
+  signEntitlementToken,
+  toPublicJwk,
+} from '../../lib/entitlements/token-key.ts';
 
 const now = Date.now();
 const hourMs = 3_600_000;
