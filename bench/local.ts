@@ -19,7 +19,7 @@ const validations = 200;
 const concurrency = 4;
 const idleMs = 60 * secondMs;
 
-/** Longer than an instance of a function stays without events. */
+/** The work after the last validation: stream, webhooks and garbage collection. */
 const settleMs = 30 * secondMs;
 
 const Ready = v.object({ baseUrl: v.string(), emulatorUrl: v.string(), app: v.string(), publicKey: v.string() });

@@ -4,12 +4,12 @@ import { rolldown } from 'rolldown';
 import { functionInput, listFunctions } from '../infra/build-functions.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 
-/** The program of each worker thread. */
-export const workerFile = 'local/function-worker.ts';
+/** The program of the threads of the functions. */
+export const workerFile = 'local/function-thread.ts';
 
 /**
- * Bundles all functions in one build with common chunks, as `<area>/<function>.mjs`, and `function-worker.ts`, because
- * worker threads start without a TypeScript loader. A deployment has one minified bundle for each function, which takes
+ * Bundles all functions in one build with common chunks, as `<area>/<function>.mjs`, and `function-thread.ts`, because
+ * threads start without a TypeScript loader. A deployment has one minified bundle for each function, which takes
  * twenty times as long to build.
  */
 export async function buildSharedFunctions(outdir: string): Promise<void> {

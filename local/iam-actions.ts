@@ -1,19 +1,13 @@
 import * as v from 'valibot';
-import type { IamAccess } from './iam-policies.ts';
-import type { TemplateNames } from './intrinsics.ts';
+import { allowsAccess, type IamAccess, type IamPolicies } from './iam-policies.ts';
 import { account, region } from './local-names.ts';
-import { listResources, type Template } from './template.ts';
 
 /** A call of an AWS client: the `x-amz-target` header, such as `DynamoDB_20120810.Query`, and the JSON body. */
-interface AwsCall {
+export interface AwsCall {
   readonly target: string;
   readonly body: string;
 }
 
-/** Converts an AWS call to the IAM actions it performs. Throws for a service that does not run on this machine. */
-export type ToIamAccesses = (call: AwsCall) => readonly IamAccess[];
-
-const Any = v.object({});
 const Json = v.pipe(v.string(), v.parseJson());
 const TableCall = v.pipe(Json, v.object({ TableName: v.string(), IndexName: v.optional(v.string()) }));
 const Batch = v.pipe(Json, v.object({ RequestItems: v.record(v.string(), v.unknown()) }));
@@ -32,30 +26,53 @@ const BatchWrite = v.pipe(Json, v.object({ RequestItems: v.record(v.string(), Ba
 const QueueCall = v.pipe(Json, v.object({ QueueUrl: v.string() }));
 const SecretCall = v.pipe(Json, v.object({ SecretId: v.string() }));
 
-/** Creates the converter for the tables and queues of a template. */
-export function createAccessResolver(template: Template, names: TemplateNames): ToIamAccesses {
-  const listArns = (type: string) =>
-    [...listResources(template, type, { properties: Any, names }).keys()].map(
-      (id) => [names.ref(id), names.attribute(id, 'Arn')] as const,
-    );
-  const arns = new Map([...listArns('AWS::DynamoDB::Table'), ...listArns('AWS::SQS::Queue')]);
-  const toArn = (name: string): string => arns.get(name) ?? name;
-  // A table that the template adopts has the ARN of a deployment.
-  const toTableArn = (name: string): string => arns.get(name) ?? `arn:aws:dynamodb:${region}:${account}:table/${name}`;
-  return ({ target, body }) => {
-    const [service = '', operation = ''] = target.split('.');
-    if (service === 'secretsmanager') {
-      return [{ action: `secretsmanager:${operation}`, resource: v.parse(SecretCall, body).SecretId }];
-    }
-    if (service === 'AmazonSQS') {
-      // SQS batch calls use the permission of the single call.
-      const action = `sqs:${operation.replace(/Batch$/, '')}`;
-      return [{ action, resource: toArn(v.parse(QueueCall, body).QueueUrl) }];
-    }
-    if (service.startsWith('DynamoDB_')) return toDynamoDbAccesses(operation, body, toTableArn);
-    throw new Error(`${target} does not run on this machine.`);
-  };
+/** The accesses of a call that is allowed, or the reason why it is denied. */
+export type IamDecision = { readonly accesses: readonly IamAccess[] } | { readonly denial: string };
+
+/** Decides whether the caller's policies allow a call. */
+export function decideAccess(policies: IamPolicies, callerId: string, call: AwsCall): IamDecision {
+  try {
+    const accesses = toIamAccesses(policies, call);
+    const denied = accesses.find((access) => !allowsAccess(policies, callerId, access));
+    return denied
+      ? { denial: `${callerId} is not authorized to perform: ${denied.action} on resource: ${denied.resource}` }
+      : { accesses };
+  } catch (error) {
+    return { denial: `${callerId}: ${String(error)}` };
+  }
 }
+
+/** The response to a denied call. */
+export const deniedStatus = 400;
+export const buildDenialBody = (denial: string): string =>
+  JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: denial });
+
+/** Whether the call writes items of a table. */
+export const isTableWrite = ({ target }: AwsCall): boolean =>
+  /^DynamoDB_\d+\.(?:Put|Update|Delete|BatchWrite|TransactWrite)Items?$/.test(target);
+
+/** Returns the service of a call: `DynamoDB`, `AmazonSQS` or `secretsmanager`. */
+export const getServiceName = ({ target }: AwsCall): string => target.split(/[._]/)[0] ?? '';
+
+/** Converts an AWS call to the IAM actions it performs. Throws for a service that does not run on this machine. */
+function toIamAccesses(policies: IamPolicies, { target, body }: AwsCall): readonly IamAccess[] {
+  const [service = '', operation = ''] = target.split('.');
+  if (service === 'secretsmanager')
+    return [{ action: `secretsmanager:${operation}`, resource: v.parse(SecretCall, body).SecretId }];
+  if (service === 'AmazonSQS') {
+    // SQS batch calls use the permission of the single call.
+    const action = `sqs:${operation.replace(/Batch$/, '')}`;
+    return [{ action, resource: toQueueArn(policies, v.parse(QueueCall, body).QueueUrl) }];
+  }
+  if (service.startsWith('DynamoDB_')) return toDynamoDbAccesses(operation, body, (name) => toTableArn(policies, name));
+  throw new Error(`${target} does not run on this machine.`);
+}
+
+const toQueueArn = ({ arns }: IamPolicies, url: string): string => arns.get(url) ?? url;
+
+// A table that the template adopts has the ARN of a deployment.
+const toTableArn = ({ arns }: IamPolicies, name: string): string =>
+  arns.get(name) ?? `arn:aws:dynamodb:${region}:${account}:table/${name}`;
 
 function toDynamoDbAccesses(operation: string, body: string, toArn: (name: string) => string): IamAccess[] {
   if (operation === 'BatchWriteItem') {

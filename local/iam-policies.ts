@@ -11,14 +11,16 @@ export interface IamAccess {
   readonly leadingKeys?: readonly string[];
 }
 
-/** The IAM policies of a template's functions and operators. */
+/** The IAM policies of a template's functions and operators. Plain data, which other threads can have, too. */
 export interface IamPolicies {
   /** Logical ids of the functions. */
   readonly functions: readonly string[];
   /** Logical ids of the managed policies. A caller with this id has the permissions of the policy. */
   readonly managedPolicies: readonly string[];
-  /** Whether the caller's policies allow the access. Throws for a caller that is not in the template. */
-  allows(callerId: string, access: IamAccess): boolean;
+  /** Statements by the id of a caller. */
+  readonly statements: ReadonlyMap<string, readonly Statement[]>;
+  /** ARNs of the tables by name and of the queues by URL. */
+  readonly arns: ReadonlyMap<string, string>;
 }
 
 const Patterns = v.pipe(
@@ -39,6 +41,7 @@ const Statement = v.object({
   Resource: Patterns,
   Condition: v.exactOptional(Condition),
 });
+type Statement = v.InferOutput<typeof Statement>;
 const PolicyDocument = v.object({ Statement: v.array(Statement) });
 const Policy = v.object({ PolicyDocument, Roles: v.array(v.string()) });
 const ManagedPolicy = v.object({ PolicyDocument });
@@ -58,24 +61,35 @@ export function readIamPolicies(template: Template, names: TemplateNames): IamPo
   );
   const functions = listResources(template, 'AWS::Lambda::Function', { properties: FunctionRole, names });
   const managedPolicies = listResources(template, 'AWS::IAM::ManagedPolicy', { properties: ManagedPolicy, names });
-  const byCaller = new Map([
-    ...[...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []] as const),
-    ...[...managedPolicies].map(([id, policy]) => [id, policy.PolicyDocument.Statement] as const),
-  ]);
+  const listArns = (type: string) =>
+    [...listResources(template, type, { properties: v.object({}), names }).keys()].map(
+      (id) => [names.ref(id), names.attribute(id, 'Arn')] as const,
+    );
   return {
     functions: [...functions.keys()],
     managedPolicies: [...managedPolicies.keys()],
-    allows(callerId, { action, resource, leadingKeys }) {
-      const statements = byCaller.get(callerId);
-      if (!statements) throw new Error(`${callerId} is neither a function nor a managed policy of the template.`);
-      return statements.some(
-        ({ Action, Resource, Condition: condition }) =>
-          matchesAny(Action, action) &&
-          matchesAny(Resource, resource) &&
-          (!condition || isFulfilled(condition, leadingKeys)),
-      );
-    },
+    statements: new Map([
+      ...[...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []] as const),
+      ...[...managedPolicies].map(([id, policy]) => [id, policy.PolicyDocument.Statement] as const),
+    ]),
+    arns: new Map([...listArns('AWS::DynamoDB::Table'), ...listArns('AWS::SQS::Queue')]),
   };
+}
+
+/** Whether the caller's policies allow the access. Throws for a caller that is not in the template. */
+export function allowsAccess(
+  { statements }: IamPolicies,
+  callerId: string,
+  { action, resource, leadingKeys }: IamAccess,
+): boolean {
+  const ownStatements = statements.get(callerId);
+  if (!ownStatements) throw new Error(`${callerId} is neither a function nor a managed policy of the template.`);
+  return ownStatements.some(
+    ({ Action, Resource, Condition: condition }) =>
+      matchesAny(Action, action) &&
+      matchesAny(Resource, resource) &&
+      (!condition || isFulfilled(condition, leadingKeys)),
+  );
 }
 
 const matchesAny = (patterns: readonly RegExp[], text: string): boolean =>

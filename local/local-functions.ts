@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
+import type { AwsAccess } from './checked-aws-calls.ts';
+import type { FunctionCode } from './function-thread.ts';
+import { createFunctionThreads } from './function-threads.ts';
+import type { CallDecision } from './iam-usage.ts';
 import type { TemplateNames } from './intrinsics.ts';
 import { createLocalFunction, type LocalFunction } from './local-function.ts';
 import type { SharedClock } from './shared-clock.ts';
@@ -23,10 +27,11 @@ interface FunctionRuntime {
   readonly environment: Readonly<Record<string, string>>;
   /** Lower bound of the timeout of every function. */
   readonly minTimeoutMs?: number;
-  /** An instance without events ends after this time. */
-  readonly idleTimeoutMs?: number | undefined;
-  /** See `startLocal`. */
-  readonly hasLightTableCalls?: boolean | undefined;
+  readonly access: AwsAccess;
+  readonly reportsAllCalls: boolean;
+  readonly onCall: (call: CallDecision) => void;
+  /** Called after writes to the table. */
+  readonly onWrite: () => void;
   readonly log: (text: string) => void;
 }
 
@@ -45,31 +50,42 @@ export interface LocalFunctions {
   close(): Promise<void>;
 }
 
-/** Creates the functions of a template. An instance starts with the first invocation that needs it. */
+/** Creates the functions of a template. A thread starts with the first invocation that needs it. */
 export function createLocalFunctions(
   { template, codeFolder, worker }: Assembly,
   names: TemplateNames,
-  runtime: FunctionRuntime,
+  { clock, environment, minTimeoutMs = 0, ...runtime }: FunctionRuntime,
 ): LocalFunctions {
-  const resources = listResources(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
+  const resources = [...listResources(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names })];
+  const threads = createFunctionThreads({
+    ...runtime,
+    worker,
+    clockOffset: clock.offset,
+    functions: new Map(
+      resources.map(([id, properties]) => [
+        id,
+        {
+          ...locateCode(properties, codeFolder(properties.Code.S3Key)),
+          environment: { ...environment, ...buildEnvironment(id, properties) },
+        },
+      ]),
+    ),
+  });
   const byId = new Map(
-    [...resources].map(([id, properties]) => {
-      const code = locateCode(properties, codeFolder(properties.Code.S3Key));
-      return [id, createLocalFunction(buildDefinition(id, properties, { ...runtime, worker, code }))] as const;
+    resources.map(([name, { Timeout, MemorySize: memoryMb }]) => {
+      const timeoutMs = Math.max(Timeout * 1_000, minTimeoutMs);
+      return [name, createLocalFunction({ name, timeoutMs, memoryMb, threads })] as const;
     }),
   );
   const getByName = createIndex(byId, (id) => names.ref(id));
   const getByArn = createIndex(byId, (id) => names.attribute(id, 'Arn'));
-  const closeAll = async (): Promise<void> => {
-    await Promise.all([...byId.values()].map((localFunction) => localFunction.close()));
-  };
   return {
     getByUri: (uri) => getByArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
     getByArn,
     getByName,
-    environment: Object.assign({}, ...[...resources.values()].map(({ Environment }) => Environment.Variables)),
-    kill: closeAll,
-    close: closeAll,
+    environment: Object.assign({}, ...resources.map(([, { Environment }]) => Environment.Variables)),
+    kill: threads.kill,
+    close: threads.kill,
   };
 }
 
@@ -83,7 +99,7 @@ function createIndex(functions: ReadonlyMap<string, LocalFunction>, toKey: (id: 
 }
 
 /** Splits `area/file.export` into the bundle's URL and the export. */
-function locateCode({ Handler }: FunctionProperties, folder: string): { module: string; exportName: string } {
+function locateCode({ Handler }: FunctionProperties, folder: string): Omit<FunctionCode, 'environment'> {
   const dot = Handler.lastIndexOf('.');
   return {
     module: pathToFileURL(join(folder, `${Handler.slice(0, dot)}.mjs`)).href,
@@ -91,36 +107,11 @@ function locateCode({ Handler }: FunctionProperties, folder: string): { module: 
   };
 }
 
-function buildDefinition(
-  id: string,
-  { Handler, Timeout, MemorySize, Environment }: FunctionProperties,
-  {
-    worker,
-    clock,
-    environment,
-    minTimeoutMs = 0,
-    idleTimeoutMs,
-    hasLightTableCalls,
-    log,
-    code,
-  }: FunctionRuntime & { worker: URL; code: { module: string; exportName: string } },
-) {
-  return {
-    name: id,
-    environment: {
-      ...environment,
-      // Identifies the function to the IAM proxy, like a separate role.
-      AWS_ACCESS_KEY_ID: id,
-      AWS_LAMBDA_FUNCTION_NAME: id,
-      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
-      _HANDLER: Handler,
-      ...Environment.Variables,
-    },
-    timeoutMs: Math.max(Timeout * 1_000, minTimeoutMs),
-    memoryMb: MemorySize,
-    ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
-    worker,
-    code: { ...code, clockOffset: clock.offset, hasLightTableCalls },
-    log,
-  };
-}
+const buildEnvironment = (id: string, { Handler, MemorySize, Environment }: FunctionProperties) => ({
+  // Identifies the function to the IAM proxy, which is the endpoint of a client without the settings of its container.
+  AWS_ACCESS_KEY_ID: id,
+  AWS_LAMBDA_FUNCTION_NAME: id,
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
+  _HANDLER: Handler,
+  ...Environment.Variables,
+});

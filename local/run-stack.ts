@@ -3,9 +3,9 @@ import { secondMs } from '../lib/foundation/time.ts';
 import { createTables } from './create-tables.ts';
 import { connectEventSources } from './event-sources.ts';
 import { type GatewayDocument, readGatewayDocument } from './gateway/document.ts';
-import { createAccessResolver } from './iam-actions.ts';
 import { type IamPolicies, readIamPolicies } from './iam-policies.ts';
-import { type IamProxy, type OnAccess, startIamProxy } from './iam-proxy.ts';
+import { startIamProxy } from './iam-proxy.ts';
+import { createIamUsage, type IamUsage, type OnAccess } from './iam-usage.ts';
 import { createLocalFunctions, type LocalFunctions } from './local-functions.ts';
 import { createLocalNames, region } from './local-names.ts';
 import { type MessageCounts, type QueueServer, startQueueServer } from './queue-server.ts';
@@ -25,10 +25,6 @@ interface StackOptions {
   readonly realApps?: readonly string[] | undefined;
   /** See `startLocal`. */
   readonly webhookTimeoutMs?: number;
-  /** See `startLocal`. */
-  readonly functionIdleMs?: number | undefined;
-  /** See `startLocal`. */
-  readonly hasLightTableCalls?: boolean | undefined;
   readonly onAccess?: OnAccess | undefined;
   /** Receives all secrets after a change, such as the rotation of the master key. */
   readonly saveSecrets: (secrets: SecretValues) => Promise<void>;
@@ -42,7 +38,7 @@ export interface RunningStack {
   readonly secrets: SecretValues;
   readonly functions: LocalFunctions;
   readonly queues: QueueServer;
-  readonly usageByFunction: IamProxy['usageByFunction'];
+  readonly usageByFunction: IamUsage['byFunction'];
   readonly document: GatewayDocument;
   readonly outputs: Readonly<Record<string, string>>;
   /** Environment of commands outside this process. They have the permissions of an operator. */
@@ -61,8 +57,6 @@ export async function runStack(
     clock,
     databaseEndpoint,
     webhookTimeoutMs,
-    functionIdleMs,
-    hasLightTableCalls,
     realApps = [],
     onAccess,
     saveSecrets,
@@ -89,16 +83,13 @@ export async function runStack(
   const unsubscribe = clock.onSet(changes.wake);
   await shutdown.add({ close: async () => unsubscribe() });
   const policies = readIamPolicies(template, names);
-  const iamProxy = await shutdown.add(
-    startIamProxy({
-      toAccesses: createAccessResolver(template, names),
-      policies,
-      endpoints: { DynamoDB: databaseEndpoint, AmazonSQS: queues.endpoint, secretsmanager: secretsManager.endpoint },
-      onAccess,
-      onWrite: changes.wake,
-      log,
-    }),
-  );
+  const endpoints = {
+    DynamoDB: databaseEndpoint,
+    AmazonSQS: queues.endpoint,
+    secretsmanager: secretsManager.endpoint,
+  };
+  const usage = createIamUsage(policies, { onAccess, log });
+  const iamProxy = await shutdown.add(startIamProxy({ policies, endpoints, usage, onWrite: changes.wake }));
   const proxiedEnvironment = buildPlatformEnvironment({
     database: iamProxy.endpoint,
     queues: iamProxy.endpoint,
@@ -117,8 +108,10 @@ export async function runStack(
       // An attempt needs more time than the response of the app's server, and a validation more than its calls of the
       // store.
       minTimeoutMs: Math.max(2 * (webhookTimeoutMs ?? 0), Number(storeTimeFactor ?? 0) * maxStoreTimeMs),
-      idleTimeoutMs: functionIdleMs,
-      hasLightTableCalls,
+      access: { policies, endpoints },
+      reportsAllCalls: onAccess !== undefined,
+      onCall: usage.record,
+      onWrite: changes.wake,
       log,
     }),
   );
@@ -130,7 +123,7 @@ export async function runStack(
     secrets,
     functions,
     queues,
-    usageByFunction: iamProxy.usageByFunction,
+    usageByFunction: usage.byFunction,
     document: readGatewayDocument(template, names),
     outputs: resolveOutputs(template, names),
     environment: {

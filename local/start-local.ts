@@ -11,7 +11,7 @@ import { notificationEndpoints } from '../lib/store-notifications/notification-e
 import { type DemoApp, type DemoWebhooks, demoName, ensureDemoApp } from './demo-app.ts';
 import { startGateway } from './gateway/start-gateway.ts';
 import { createTestPlatform } from './gateway/test-platform.ts';
-import type { OnAccess } from './iam-proxy.ts';
+import type { OnAccess } from './iam-usage.ts';
 import type { MessageCounts } from './queue-server.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
 import { readSavedState, type SavedState, saveState } from './saved-state.ts';
@@ -40,10 +40,6 @@ interface Options {
    * deployment.
    */
   readonly webhookTimeoutMs?: number;
-  /** Time after which an instance of a function without events ends. Default: 10 s. */
-  readonly functionIdleMs?: number;
-  /** Whether functions call the table without the SDK, which takes most of their processor time. Default: false. */
-  readonly hasLightTableCalls?: boolean;
   /** Existing table and master key, which the stack adopts in place of creating its own. */
   readonly adopted?: AdoptedData;
   /** Keys of the emulated stores, if the data folder has none. Default: new ones. */
@@ -138,8 +134,6 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     clock,
     databaseEndpoint,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
-    functionIdleMs: options.functionIdleMs,
-    hasLightTableCalls: options.hasLightTableCalls,
     realApps,
     onAccess: options.onAccess,
     saveSecrets: async (secrets) => await save({ secrets }),

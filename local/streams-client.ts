@@ -31,7 +31,7 @@ export interface StreamsClient {
 export function createStreamsClient(endpoint: string): StreamsClient {
   const call = async <T>(operation: string, input: object): Promise<T> => {
     const { status, text } = await postToEngine(
-      { endpoint },
+      endpoint,
       `DynamoDBStreams_20120810.${operation}`,
       JSON.stringify(input),
     );

@@ -12,7 +12,7 @@ import { Template } from './template.ts';
 /** The synthesized stack: its template and the code of its functions. */
 export interface Assembly {
   readonly template: Template;
-  /** The compiled `function-worker.ts`. */
+  /** The compiled `function-thread.ts`. */
   readonly worker: URL;
   /** Returns the folder of a function's code from its `S3Key`. */
   readonly codeFolder: (s3Key: string) => string;
@@ -49,7 +49,7 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
   const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
-    worker: pathToFileURL(join(folder, buildFolders.functions, 'function-worker.mjs')),
+    worker: pathToFileURL(join(folder, buildFolders.functions, 'function-thread.mjs')),
     codeFolder: (s3Key) => join(folder, buildFolders.assembly, `asset.${s3Key.replace(/\.zip$/, '')}`),
   };
 }

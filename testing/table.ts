@@ -1,7 +1,6 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import { indexes, tableKey } from '../lib/foundation/key.ts';
 import { createTableClient, type Table } from '../lib/foundation/table.ts';
-import { installLightTableCalls } from '../local/light-table-calls.ts';
 
 /**
  * Creates a table in the table engine if it does not exist, and sets the environment in which handlers find it. Tests
@@ -16,7 +15,6 @@ export async function createTestTable(name = 'claimcheck-test'): Promise<Table> 
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL_DYNAMODB: DYNAMODB_ENDPOINT,
   });
-  installLightTableCalls(TEST_DYNAMODB_ENDPOINT);
   await createTable(name);
   return createTableClient(name);
 }

@@ -1,4 +1,5 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
+import type { AwsRequestHandler } from './outgoing/aws-request-handler.ts';
 import { secondMs } from './time.ts';
 
 /**
@@ -15,17 +16,18 @@ export const setConnectionAttemptTimeout = (): void =>
 /** Configuration of AWS clients. */
 export interface AwsClientOptions {
   readonly maxAttempts?: number;
-  readonly requestHandler?: {
-    readonly connectionTimeout: number;
-    readonly requestTimeout: number;
-    readonly throwOnRequestTimeout: boolean;
-  };
+  readonly requestHandler?:
+    | AwsRequestHandler
+    | {
+        readonly connectionTimeout: number;
+        readonly requestTimeout: number;
+        readonly throwOnRequestTimeout: boolean;
+      };
 }
 
 /**
  * Options for AWS. A lost connection must fail while the function has time to retry: by default, the SDK waits without
  * limit. Every operation of the service is idempotent or conditional.
- * @see https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-configuring-maxsockets.html
  */
 export const awsClientOptions: AwsClientOptions = {
   maxAttempts: 3,

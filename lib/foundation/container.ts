@@ -11,12 +11,38 @@ import type { EpochMillis } from './time.ts';
 
 setConnectionAttemptTimeout();
 
+/** An instance of a function: its settings of AWS clients, and its service record from the first request on. */
+export interface Container {
+  readonly clientOptions: AwsClientOptions;
+  service?: Service;
+}
+
+/** The engines of the local runtime share a machine with the service and can be slow. */
+const createContainer = once(
+  (): Container => ({ clientOptions: process.env.AWS_ENDPOINT_URL_DYNAMODB === undefined ? awsClientOptions : {} }),
+);
+
+let findContainer: () => Container | undefined = createContainer;
+
+/** Lets one process run several instances, as `npm start` does. On Lambda, an instance has its own process. */
+export function setContainerLookup(find: () => Container | undefined): void {
+  findContainer = find;
+}
+
+const getContainer = (): Container => findContainer() ?? createContainer();
+
 /**
  * Returns the service record of this container, which the first call creates from the environment: nothing else reads
  * the environment of a function. Throws `InternalError` for an invalid retention of events: it must stop the service
  * before it loses events.
  */
-export const getService = once((): Service => {
+export function getService(): Service {
+  const container = getContainer();
+  container.service ??= createServiceFromEnvironment();
+  return container.service;
+}
+
+function createServiceFromEnvironment(): Service {
   const now = (): EpochMillis => Date.now();
   return createServiceRecord({
     now,
@@ -24,7 +50,7 @@ export const getService = once((): Service => {
     cipher: createCipher(() => fetchMasterSecret(requireVariable('MASTER_KEY_ID')), now),
     emulator: readEmulator(process.env),
   });
-});
+}
 
 /** Creates a service record over a table. Its queues and settings are those of the environment. */
 export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'cipher' | 'emulator'>): Service => ({
@@ -39,10 +65,8 @@ export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'ciph
   container: {},
 });
 
-/** The engines of the local runtime share a machine with the service and can be slow. */
-export const clientOptions = once(
-  (): AwsClientOptions => (process.env.AWS_ENDPOINT_URL_DYNAMODB === undefined ? awsClientOptions : {}),
-);
+/** Returns the settings of the AWS clients of this container. */
+export const clientOptions = (): AwsClientOptions => getContainer().clientOptions;
 
 /** Returns a variable of the environment. Throws `InternalError` if it is not set. */
 export function requireVariable(name: string): string {

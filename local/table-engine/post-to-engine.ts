@@ -1,12 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** Where and as whom to call. An IAM proxy identifies the caller by the access key. */
-export interface Connection {
-  readonly endpoint: string;
-  /** Default: `local`. */
-  readonly accessKeyId?: string | undefined;
-}
-
 interface EngineResponse {
   readonly status: number;
   readonly text: string;
@@ -21,18 +14,14 @@ const agent = new Agent({ keepAlive: true });
  * Sends a request with the API of DynamoDB to a table engine. The SDK takes two thirds of the processor time of such a
  * call. `target` is `<API version>.<operation>`.
  */
-export async function postToEngine(
-  { endpoint, accessKeyId = 'local' }: Connection,
-  target: string,
-  body: string,
-): Promise<EngineResponse> {
+export async function postToEngine(endpoint: string, target: string, body: string): Promise<EngineResponse> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
       'content-type': 'application/x-amz-json-1.0',
       'content-length': Buffer.byteLength(body),
       'x-amz-date': '20260101T000000Z',
       'x-amz-target': target,
-      authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=host, Signature=0`,
+      authorization: `AWS4-HMAC-SHA256 Credential=local/${scope}, SignedHeaders=host, Signature=0`,
     };
     request(endpoint, { method: 'POST', agent, headers }, resolve).on('error', reject).end(body);
   });

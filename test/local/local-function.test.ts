@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '../../emulator/test/notification-receiver.ts';
 import { bundleTogether, workerFile } from '../../local/build-shared-functions.ts';
+import { createFunctionThreads, type FunctionThreads } from '../../local/function-threads.ts';
 import { createLocalFunction, type LocalFunction } from '../../local/local-function.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -13,36 +14,56 @@ import { waitFor } from '../../testing/wait-for.ts';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 const clock = createSharedClock();
 const printed: string[] = [];
-const running: LocalFunction[] = [];
+const running: FunctionThreads[] = [];
 let worker: URL;
 let modules = 0;
 
 beforeAll(async () => {
   await bundleTogether([workerFile], folder);
-  worker = pathToFileURL(join(folder, 'function-worker.mjs'));
+  worker = pathToFileURL(join(folder, 'function-thread.mjs'));
 });
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((localFunction) => localFunction.close()));
+  await Promise.all(running.splice(0).map((threads) => threads.kill()));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const growthDelayMs = 50;
-
-/** Creates a function with the given handler body. */
-function functionOf(body: string, { timeoutMs = 5_000, setup = '', idleTimeoutMs = 30_000 } = {}): LocalFunction {
+/** Writes a module with the given handler body. */
+function writeModule(body: string, setup = ''): string {
   const file = join(folder, `module-${modules++}.mjs`);
   writeFileSync(
     file,
     `let calls = 0;\n${setup}\nexport const handler = async (event, context) => { calls++; ${body} };`,
   );
-  const code = { module: pathToFileURL(file).href, exportName: 'handler', clockOffset: clock.offset };
-  const log = (text: string) => printed.push(text);
-  const environment = { GREETING: 'hello' };
-  const limits = { timeoutMs, memoryMb: 128, idleTimeoutMs, growthDelayMs };
-  const localFunction = createLocalFunction({ name: 'f', environment, ...limits, worker, code, log });
-  running.push(localFunction);
-  return localFunction;
+  return pathToFileURL(file).href;
 }
+
+/** Creates functions that share their threads, with the given handler bodies. */
+function createFunctions<Name extends string>(
+  bodies: Readonly<Record<Name, string>>,
+  { timeoutMs = 5_000, setup = '' } = {},
+): Record<Name, LocalFunction> {
+  const names = Object.keys(bodies) as Name[];
+  const threads = createFunctionThreads({
+    worker,
+    clockOffset: clock.offset,
+    functions: new Map(
+      names.map((name) => {
+        const environment = { GREETING: `hello from ${name}` };
+        return [name, { module: writeModule(bodies[name], setup), exportName: 'handler', environment }];
+      }),
+    ),
+    access: { policies: { functions: [], managedPolicies: [], statements: new Map(), arns: new Map() }, endpoints: {} },
+    reportsAllCalls: false,
+    onCall: () => {},
+    onWrite: () => {},
+    log: (text) => printed.push(text),
+  });
+  running.push(threads);
+  const entries = names.map((name) => [name, createLocalFunction({ name, timeoutMs, memoryMb: 128, threads })]);
+  return Object.fromEntries(entries);
+}
+
+const functionOf = (body: string, options = {}): LocalFunction => createFunctions({ f: body }, options).f;
 
 const resultOf = async (localFunction: LocalFunction, event: unknown = {}) => {
   const ending = await localFunction.invoke(JSON.stringify(event));
@@ -53,7 +74,10 @@ const resultOf = async (localFunction: LocalFunction, event: unknown = {}) => {
 describe('createLocalFunction', () => {
   it('passes the event and only the environment of the template', async () => {
     const localFunction = functionOf('return { event, environment: process.env }');
-    expect(await resultOf(localFunction, { a: 1 })).toEqual({ event: { a: 1 }, environment: { GREETING: 'hello' } });
+    expect(await resultOf(localFunction, { a: 1 })).toEqual({
+      event: { a: 1 },
+      environment: { GREETING: 'hello from f' },
+    });
   });
 
   it('passes the request id and the remaining time in the context', async () => {
@@ -71,51 +95,34 @@ describe('createLocalFunction', () => {
     expect([await resultOf(localFunction), await resultOf(localFunction)]).toEqual([1, 2]);
   });
 
-  it('handles one event per instance and queues further events if eight instances are busy', async () => {
+  it('handles at most eight events at the same time, one in each instance, and queues further events', async () => {
     const [started, go] = [join(folder, 'started'), join(folder, 'go')];
     writeFileSync(started, '');
     const localFunction = functionOf(
       `const { appendFileSync, existsSync } = await import('node:fs');
-      globalThis.busy = (globalThis.busy ?? 0) + 1; const most = globalThis.busy;
       appendFileSync(${JSON.stringify(started)}, '.');
       while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20));
-      globalThis.busy--; return { most, calls };`,
+      return event;`,
       { timeoutMs: 120_000 },
     );
-    const invocations = Promise.all(Array.from({ length: 10 }, () => resultOf(localFunction)));
-    await waitUntil(() => readFileSync(started, 'utf8').length === 8);
-    // Longer than the time after which an instance starts.
-    await sleep(6 * growthDelayMs);
-    expect(readFileSync(started, 'utf8')).toHaveLength(8);
-    writeFileSync(go, '');
-    const results = await invocations;
-    expect(results.map(({ most }) => most)).toEqual(Array(10).fill(1));
-    expect(results.filter(({ calls }) => calls === 1)).toHaveLength(8);
-  });
-
-  it('starts no further instance while one starts, and handles all events', async () => {
-    const [started, go] = [join(folder, 'starting'), join(folder, 'start')];
-    const setup = `import { appendFileSync, existsSync } from 'node:fs';
-      appendFileSync(${JSON.stringify(started)}, '.');
-      while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20));`;
-    const localFunction = functionOf('return event', { setup });
-    const events = [1, 2, 3, 4, 5];
+    const events = Array.from({ length: 10 }, (_value, index) => index);
     const results = Promise.all(events.map((event) => resultOf(localFunction, event)));
-    await waitUntil(() => existsSync(started));
-    // Longer than the time after which a second instance starts.
-    await sleep(6 * growthDelayMs);
-    expect(readFileSync(started, 'utf8')).toHaveLength(1);
+    await waitUntil(() => readFileSync(started, 'utf8').length === 8);
+    await sleep(100);
+    expect(readFileSync(started, 'utf8')).toHaveLength(8);
     writeFileSync(go, '');
     expect(await results).toEqual(events);
   });
 
-  it('ends an instance without events and handles the next event with a new one', async () => {
-    const localFunction = functionOf('return calls', { idleTimeoutMs: 10 });
-    expect(await resultOf(localFunction)).toBe(1);
-    await waitUntil(async () => {
-      await sleep(100);
-      return (await resultOf(localFunction)) === 1;
-    });
+  it('gives each of two functions in one thread its environment, after each wait', async () => {
+    const body = `const read = () => process.env.GREETING;
+      const values = [read()];
+      for (const wait of [setImmediate, queueMicrotask, (done) => setTimeout(done, 5), process.nextTick])
+        values.push(await new Promise((resolve) => wait(() => resolve(read()))));
+      return [...new Set(values)];`;
+    const { a, b } = createFunctions({ a: body, b: body });
+    const results = await Promise.all([a, b, a, b].map(async (localFunction) => await resultOf(localFunction)));
+    expect(results).toEqual([['hello from a'], ['hello from b'], ['hello from a'], ['hello from b']]);
   });
 
   it('uses the shared clock in every way to read the current date', async () => {
@@ -145,10 +152,48 @@ describe('createLocalFunction', () => {
     expect(await resultOf(localFunction)).toBe('well');
   });
 
-  it('replaces an instance that crashes between two invocations', async () => {
+  it.each([
+    ['an error that no code handles', 'setTimeout(() => { throw new Error("broken") })'],
+    ['a rejection that no code handles', 'Promise.reject(new Error("broken"))'],
+  ])('ends only the instance with %s', async (_what, failure) => {
+    const { failing, other } = createFunctions({
+      failing: `if (event.fail) { await 0; ${failure}; await new Promise(() => {}); } return calls;`,
+      other: 'await new Promise((resolve) => setTimeout(resolve, 200)); return calls;',
+    });
+    const results = [other, other].map(async (localFunction) => await resultOf(localFunction));
+    expect(await failing.invoke('{"fail":true}')).toMatchObject({ error: expect.stringContaining('broken') });
+    expect(await resultOf(failing)).toBe(2);
+    expect(await Promise.all(results)).toEqual([2, 2]);
+  });
+
+  it('ends only the instance whose time is over while it waits', async () => {
+    const { slow, other } = createFunctions(
+      {
+        slow: 'if (event.hang) await new Promise(() => {}); return calls;',
+        other: 'await new Promise((resolve) => setTimeout(resolve, 300)); return calls;',
+      },
+      { timeoutMs: 600 },
+    );
+    const hanging = slow.invoke('{"hang":true}');
+    await sleep(400);
+    const result = resultOf(other);
+    expect(await hanging).toMatchObject({ timedOut: true });
+    expect([await result, await resultOf(slow)]).toEqual([1, 2]);
+  });
+
+  it('replaces an instance with an error after its event', async () => {
     const localFunction = functionOf('setTimeout(() => { throw new Error("late") }, 20); return calls');
     expect(await resultOf(localFunction)).toBe(1);
     await waitFor('the crash', () => printed.join('').includes('late'));
+    expect(await resultOf(localFunction)).toBe(2);
+  });
+
+  it('loses all events in progress and handles the next one after a crash of its thread', async () => {
+    const localFunction = functionOf('if (event.hang) await new Promise(() => {}); return calls');
+    expect(await resultOf(localFunction)).toBe(1);
+    const hanging = localFunction.invoke('{"hang":true}');
+    for (const threads of running) await threads.kill();
+    expect(await hanging).toHaveProperty('error');
     expect(await resultOf(localFunction)).toBe(1);
   });
 });

@@ -34,7 +34,7 @@ async function workedOff(
     url,
     arn: 'arn:aws:sqs:eu-west-1:000000000000:queue',
     batchSize: 10,
-    handler: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
+    handler: { invoke: async (payload) => handle(JSON.parse(payload)) },
     client: server.client,
     clock,
     log: () => {},

@@ -40,7 +40,7 @@ function createSignal(): { promise: Promise<void>; resolve: () => void } {
 
 /** Creates functions that all invoke `invoke` with their ARN. */
 const createFunctions = (invoke: (arn: string) => Promise<InvocationResult>) => ({
-  getByArn: (arn: string): LocalFunction => ({ invoke: async () => await invoke(arn), close: async () => {} }),
+  getByArn: (arn: string): LocalFunction => ({ invoke: async () => await invoke(arn) }),
 });
 
 describe('startSchedules', () => {
@@ -84,7 +84,6 @@ describe('startSchedules', () => {
         calls++;
         return invoke();
       },
-      close: async () => {},
     };
     const functions = { getByArn: () => localFunction };
     const clock = createSharedClock();

@@ -50,7 +50,6 @@ async function readPolls(
         delivered += JSON.parse(payload).Records.length;
         return { result: 'null' };
       },
-      close: async () => {},
     },
     client: new SQSClient({ region: 'eu-west-1' }),
     clock: createSharedClock(),

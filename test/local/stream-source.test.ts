@@ -76,7 +76,7 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
     changes,
     streams: createStreamsClient(engine.endpoint),
     streamArn: Table?.LatestStreamArn ?? '',
-    handler: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
+    handler: { invoke: async (payload) => handle(JSON.parse(payload)) },
     name: 'reader',
     batchSize: 10,
     bisectOnError: bisects,

@@ -151,7 +151,7 @@ describe('selectRelatedTests in this project', () => {
   it.each([
     ['functions/workers/aggregate-statistics.ts', 'test/acceptance/webhooks.test.ts'],
     ['console/pages/event.tsx', 'test/console/browser.test.ts'],
-    ['local/function-worker.ts', 'test/acceptance/webhooks.test.ts'],
+    ['local/function-thread.ts', 'test/acceptance/webhooks.test.ts'],
     ['cli/app-commands.ts', 'test/acceptance/command-line.test.ts'],
   ])('finds that a change of %s reaches %s, through the bundles', (file, test) => {
     const { selected, remaining } = selectHere([file]);
