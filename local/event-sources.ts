@@ -8,7 +8,7 @@ import { pollQueue } from './queue-source.ts';
 import type { SharedClock } from './shared-clock.ts';
 import type { Closable } from './shutdown.ts';
 import { consumeStream } from './stream-source.ts';
-import { createStreamsClient } from './streams-client.ts';
+import { createStreamsClient, type StreamsClient } from './streams-client.ts';
 import { listResources, type Template } from './template.ts';
 import type { Wakeup } from './wakeup.ts';
 
@@ -40,12 +40,13 @@ interface LocalRuntime {
 
 /** Connects the functions of a template to their queues and streams. */
 export async function connectEventSources(template: Template, runtime: LocalRuntime): Promise<Closable> {
+  const streams = createStreamsClient(runtime.databaseEndpoint);
   const mappings = listResources(template, 'AWS::Lambda::EventSourceMapping', {
     properties: EventSourceMapping,
     names: runtime.names,
   });
   const sources = await Promise.all(
-    [...mappings.values()].map(async (mapping) => await connect(mapping, template, runtime)),
+    [...mappings.values()].map(async (mapping) => await connect(mapping, template, { ...runtime, streams })),
   );
   const closeSources = async (isStream: boolean): Promise<void> => {
     await Promise.all(sources.filter((source) => source.isStream === isStream).map((source) => source.close()));
@@ -59,10 +60,14 @@ export async function connectEventSources(template: Template, runtime: LocalRunt
   };
 }
 
+interface ConnectedRuntime extends LocalRuntime {
+  readonly streams: StreamsClient;
+}
+
 async function connect(
   mapping: EventSourceMapping,
   template: Template,
-  runtime: LocalRuntime,
+  runtime: ConnectedRuntime,
 ): Promise<Closable & { readonly isStream: boolean }> {
   const { functions, queues, clock, log } = runtime;
   const arn = mapping.EventSourceArn;
@@ -86,13 +91,13 @@ const toQueueUrl = (arn: string, { queues }: LocalRuntime): string =>
 async function connectStream(
   mapping: EventSourceMapping,
   template: Template,
-  runtime: LocalRuntime,
+  runtime: ConnectedRuntime,
 ): Promise<Closable> {
-  const { functions, queues, clock, changes, log, databaseEndpoint } = runtime;
+  const { functions, queues, clock, changes, log, streams } = runtime;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
   const { TumblingWindowInSeconds: window, DestinationConfig: destination, MaximumRecordAgeInSeconds: age } = mapping;
   return consumeStream({
-    streams: createStreamsClient(databaseEndpoint),
+    streams,
     streamArn: await findStreamArn(findTableName(mapping.EventSourceArn, template, runtime), runtime),
     handler: functions.getByName(mapping.FunctionName),
     name: mapping.FunctionName,

@@ -15,12 +15,14 @@ import type { SharedClock } from './shared-clock.ts';
 import type { ShutdownStack } from './shutdown.ts';
 import type { Assembly } from './synthesize.ts';
 import { resolveOutputs } from './template.ts';
-import { createWakeup } from './wakeup.ts';
+import type { Wakeup } from './wakeup.ts';
 
 interface StackOptions {
   readonly shutdown: ShutdownStack;
   readonly clock: SharedClock;
   readonly databaseEndpoint: string;
+  /** See `ShardReaderOptions`. */
+  readonly changes: Wakeup;
   /** See `startLocal`. */
   readonly realApps?: readonly string[] | undefined;
   /** See `startLocal`. */
@@ -56,6 +58,7 @@ export async function runStack(
     shutdown,
     clock,
     databaseEndpoint,
+    changes,
     webhookTimeoutMs,
     realApps = [],
     onAccess,
@@ -79,7 +82,6 @@ export async function runStack(
   applyEnvironment(platform);
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
-  const changes = createWakeup();
   const unsubscribe = clock.onSet(changes.wake);
   await shutdown.add({ close: async () => unsubscribe() });
   const policies = readIamPolicies(template, names);

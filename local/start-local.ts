@@ -19,6 +19,7 @@ import { createSharedClock, type SharedClock } from './shared-clock.ts';
 import { createShutdownStack, type ShutdownStack } from './shutdown.ts';
 import { synthesize } from './synthesize.ts';
 import { startTableEngine } from './table-engine/start-table-engine.ts';
+import { createWakeup } from './wakeup.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
 interface Options {
@@ -118,8 +119,10 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     if (folder !== undefined) await saveState(folder, state);
   };
   const clock = createSharedClock({ isFixed: realApps.length > 0 });
+  const changes = createWakeup();
+  const engineOptions = { expirationIntervalMs, onExpiration: changes.wake, hasStreams: true };
   const database = shutdown.add(
-    startTableEngine({ expirationIntervalMs, hasStreams: true, ...(folder !== undefined && { directory: folder }) }),
+    startTableEngine({ ...engineOptions, ...(folder !== undefined && { directory: folder }) }),
   );
   // A missing program is known before the emulator generates its keys.
   await Promise.race([database, sleep(startCheckMs)]);
@@ -133,6 +136,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     shutdown,
     clock,
     databaseEndpoint,
+    changes,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     realApps,
     onAccess: options.onAccess,

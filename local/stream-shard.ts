@@ -18,18 +18,12 @@ export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
   /** Time for which the function collects records, if it does. */
   readonly batchingWindowMs?: number;
   readonly clock: SharedClock;
-  /** Wakes the readers after a write and after the clock is set. */
+  /** Wakes the readers after writes, after the deletion of expired items and after the clock is set. */
   readonly changes: Wakeup;
 }
 
-/**
- * The interval doubles with each poll without records. A write that passes the IAM proxy ends it, so that a long one
- * delays only what the table engine writes: deletions by TTL.
- */
-const [minPollIntervalMs, maxPollIntervalMs] = [120, 5_000];
-
-/** Time between a write and the poll, which reads the writes of one invocation together. */
-const settleMs = 20;
+/** A write wakes the reader. The interval finds what a table engine writes at its own time. */
+const pollIntervalMs = 30_000;
 
 /**
  * Maximum time between two batches of a function that collects records. Unlike on Lambda, the first record does not
@@ -48,22 +42,16 @@ export async function readShard(shardId: string, options: ShardReaderOptions, wa
   const { streams, streamArn, signal, batchSize, batchingWindowMs = 0, changes } = options;
   const window = createWindows(shardId, options);
   let iterator = await streams.getFirstIterator(streamArn, shardId);
-  let intervalMs = minPollIntervalMs;
   while (iterator !== undefined && !signal.aborted) {
     const { count } = changes;
-    const { Records = [], NextShardIterator } = await streams.getRecords(iterator);
+    const { Records = [], NextShardIterator } = await streams.getRecords(iterator, count);
     const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(options.matches);
     for (const batch of splitIntoChunks(records, batchSize)) await window.deliver(batch);
     iterator = NextShardIterator;
     const maxIntervalMs = records.length < busyBatchRecords ? maxBatchIntervalMs : maxBusyBatchIntervalMs;
     if (records.length > 0 && Records.length < batchSize) await wait(Math.min(batchingWindowMs, maxIntervalMs), signal);
-    if (Records.length > 0) intervalMs = minPollIntervalMs;
-    else if (iterator !== undefined) {
-      await changes.wait(count, Math.min(intervalMs, window.getRemainingMs()), signal);
-      const isWoken = changes.count !== count;
-      if (isWoken) await wait(settleMs, signal);
-      intervalMs = isWoken ? minPollIntervalMs : Math.min(2 * intervalMs, maxPollIntervalMs);
-    }
+    if (Records.length === 0 && iterator !== undefined)
+      await changes.wait(count, Math.min(pollIntervalMs, window.getRemainingMs()), signal);
     await window.closeElapsedWindow();
   }
 }

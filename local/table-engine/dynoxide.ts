@@ -44,7 +44,7 @@ function findInPackage(packageName: string): string | undefined {
  * @see https://github.com/nubo-db/dynoxide/blob/main/docs/http-server.md
  */
 export async function startDynoxide(binary: string, options: TableEngineOptions = {}): Promise<TableEngine> {
-  const { expirationIntervalMs } = options;
+  const { expirationIntervalMs, onExpiration } = options;
   const port = options.port ?? (await findFreePort());
   await assertPortFree(port, 'Dynoxide');
   const data = prepareData(options);
@@ -65,7 +65,8 @@ export async function startDynoxide(binary: string, options: TableEngineOptions 
     env: { ...process.env, ...(tools && { DYNOXIDE_MCP_AUTH_TOKEN: tools.token }) },
     explainFailure: (output) => `Dynoxide (${binary}) failed to start: ${describeOutput(output)}.`,
   });
-  const timer = tools && setInterval(() => deleteExpiredItems(tools).catch(() => {}), expirationIntervalMs);
+  const timer =
+    tools && setInterval(() => deleteExpiredItems(tools).then(onExpiration, () => {}), expirationIntervalMs);
   timer?.unref();
   return {
     ...engine,

@@ -17,4 +17,6 @@ export interface TableEngineOptions {
    * Interval of the deletion of expired items, if the engine deletes them on request only. Without it, they are kept.
    */
   readonly expirationIntervalMs?: number;
+  /** Called after such a deletion. */
+  readonly onExpiration?: () => void;
 }

@@ -12,11 +12,7 @@ const record = { eventName: 'INSERT' as const, dynamodb: { SequenceNumber: '1', 
  */
 async function readPolls(
   polls: readonly number[],
-  {
-    wakesAtWait,
-    batchingWindowMs,
-    batchSize = 10,
-  }: { readonly wakesAtWait?: number; readonly batchingWindowMs?: number; readonly batchSize?: number } = {},
+  { batchingWindowMs, batchSize = 10 }: { readonly batchingWindowMs?: number; readonly batchSize?: number } = {},
 ) {
   const counts = [...polls];
   const streams = {
@@ -28,17 +24,7 @@ async function readPolls(
     },
   };
   const waits: number[] = [];
-  let count = 0;
-  const changes: Wakeup = {
-    get count() {
-      return count;
-    },
-    wake: () => {},
-    wait: async (_count, ms) => {
-      waits.push(ms);
-      if (waits.length === wakesAtWait) count++;
-    },
-  };
+  const changes: Wakeup = { count: 0, wake: () => {}, wait: async (_count, ms) => void waits.push(ms) };
   let delivered = 0;
   const intervals: number[] = [];
   const options: ShardReaderOptions = {
@@ -62,19 +48,14 @@ async function readPolls(
 }
 
 describe('readShard', () => {
-  it('doubles the interval of polls without records up to five seconds', async () => {
-    const { waits } = await readPolls(Array(9).fill(0));
-    expect(waits).toEqual([120, 240, 480, 960, 1_920, 3_840, 5_000, 5_000]);
-  });
-
-  it('polls at the shortest interval again after a wake-up', async () => {
-    const { waits } = await readPolls(Array(7).fill(0), { wakesAtWait: 4 });
-    expect(waits).toEqual([120, 240, 480, 960, 120, 240]);
+  it('waits for a write after a poll without records, and polls again after half a minute', async () => {
+    const { waits } = await readPolls(Array(4).fill(0));
+    expect(waits).toEqual([30_000, 30_000, 30_000]);
   });
 
   it('does not wait after a poll with records and delivers the last ones of a closed shard', async () => {
     const { waits, delivered } = await readPolls([0, 0, 2, 3, 0, 1]);
-    expect(waits).toEqual([120, 240, 120]);
+    expect(waits).toEqual([30_000, 30_000, 30_000]);
     expect(delivered).toBe(6);
   });
 

@@ -22,11 +22,17 @@ import { createWakeup } from '../../local/wakeup.ts';
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
+/** Wakes the readers of all tests. */
+const changes = createWakeup();
 let engine: TableEngine;
 let database: DynamoDBClient;
 let queues: QueueServer;
 beforeAll(async () => {
-  engine = await startTableEngine({ expirationIntervalMs: 100, hasStreams: true });
+  engine = await startTableEngine({
+    expirationIntervalMs: 100,
+    onExpiration: changes.wake,
+    hasStreams: true,
+  });
   database = new DynamoDBClient({ endpoint: engine.endpoint, region: 'eu-west-1', credentials });
   queues = await startQueueServer();
 });
@@ -70,7 +76,6 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
   const { Table } = await database.send(new DescribeTableCommand({ TableName }));
   const { QueueUrl: onFailure = '' } = await queues.client.send(new CreateQueueCommand({ QueueName: TableName }));
   const { clock = createSharedClock(), pattern, bisects = false, retries = 1, mostAgeMs, windowMs } = options;
-  const changes = createWakeup();
   clock.onSet(changes.wake);
   const source: Closable = consumeStream({
     changes,
@@ -91,6 +96,7 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
   });
   const put = async (...pks: string[]) => {
     for (const pk of pks) await database.send(new PutItemCommand({ TableName, Item: { pk: { S: pk } } }));
+    changes.wake();
   };
   /** Puts an item that the table engine deletes within seconds. */
   const putExpired = async (pk: string) => {
