@@ -29,7 +29,7 @@ export interface AwsClientOptions {
  * Options for AWS. A lost connection must fail while the function has time to retry: by default, the SDK waits without
  * limit. Every operation of the service is idempotent or conditional.
  */
-export const awsClientOptions: AwsClientOptions = {
+export const awsClientOptions = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: secondMs, requestTimeout: 5 * secondMs, throwOnRequestTimeout: true },
 };

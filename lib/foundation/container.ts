@@ -3,6 +3,7 @@ import { type AwsClientOptions, awsClientOptions, setConnectionAttemptTimeout } 
 import { createMessageQueue } from './create-message-queue.ts';
 import { ServiceError } from './errors.ts';
 import { once } from './once.ts';
+import { createAwsRequestHandler } from './outgoing/aws-request-handler.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
 import type { Service } from './service.ts';
 import { isLocalService, type StoreEmulator } from './store-emulator.ts';
@@ -18,9 +19,16 @@ export interface Container {
 }
 
 /** The engines of the local runtime share a machine with the service and can be slow. */
-const createContainer = once(
-  (): Container => ({ clientOptions: process.env.AWS_ENDPOINT_URL_DYNAMODB === undefined ? awsClientOptions : {} }),
-);
+const createContainer = once((): Container => {
+  const isLocal = process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
+  const { maxAttempts, requestHandler } = awsClientOptions;
+  const { connectionTimeout: connectTimeoutMs, requestTimeout: timeoutMs } = requestHandler;
+  return {
+    clientOptions: isLocal
+      ? { requestHandler: createAwsRequestHandler() }
+      : { maxAttempts, requestHandler: createAwsRequestHandler({ connectTimeoutMs, timeoutMs }) },
+  };
+});
 
 let findContainer: () => Container | undefined = createContainer;
 

@@ -21,6 +21,7 @@ import {
 import { splitIntoChunks } from './batches.ts';
 import { ServiceError } from './errors.ts';
 import { indexes, type Key, tableKey } from './key.ts';
+import { createAwsSigner } from './outgoing/aws-signer.ts';
 
 export type Item = Record<string, unknown>;
 export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;
@@ -92,15 +93,30 @@ const maxBatchWriteItems = 25;
 /** Sums of micros exceed 53 bits. Amounts are whole cents, so a double represents them exactly far beyond that. */
 export const unmarshallOptions = { wrapNumbers: Number };
 
+/**
+ * Steps of the SDK that each call would pay for: copies for a logger, which the client lacks, the headers `user-agent`
+ * and `x-amzn-trace-id`, which DynamoDB does not use, and `content-length`, which Node sets.
+ */
+const unusedMiddleware = [
+  'loggerMiddleware',
+  'getUserAgentMiddleware',
+  'recursionDetectionMiddleware',
+  'contentLengthMiddleware',
+  'hostHeaderMiddleware',
+];
+
 /** Creates the table client. */
 export function createTableClient(name: string, options: DynamoDBClientConfig = {}): Table {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(options), {
+  const baseClient: DynamoDBClient = new DynamoDBClient({
+    ...options,
+    signer: createAwsSigner('dynamodb', () => baseClient.config),
+  });
+  const client = DynamoDBDocumentClient.from(baseClient, {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
     // Copied, because the client adds a member to the object.
     unmarshallOptions: { ...unmarshallOptions },
   });
-  // It copies the input and the output of each call for a logger, which the client lacks: a tenth of its time.
-  client.middlewareStack.remove('loggerMiddleware');
+  for (const name of unusedMiddleware) client.middlewareStack.remove(name);
   const consumed: CapacityUsage = { read: 0, write: 0 };
   const capacityOption = { ReturnConsumedCapacity: 'TOTAL' } as const;
   const writeBatches = async (requests: readonly WriteRequest[]): Promise<void> => {
