@@ -18,8 +18,13 @@ export interface LoadOptions {
 }
 
 /** Calls a second of the steps, and their duration. */
-const rates = [5, 10, 20, 40, 80];
+const rates = [5, 10, 20, 40, 80, 150, 300];
 const stepMs = 10 * secondMs;
+
+/** The work of a step has ended when the processes take less than this share of a core. */
+const maxIdleShare = 0.03;
+const idleIntervalMs = secondMs;
+const maxIdleIntervals = 30;
 
 /** A kind of calls is not measured at a higher rate once a step exceeds this time at p99. */
 const maxP99Ms = 5 * secondMs;
@@ -96,21 +101,67 @@ async function measureKind(bench: Bench, name: string, prepare: Prepare) {
   const rows = [];
   for (const rate of rates) {
     const count = Math.round((rate * stepMs) / secondMs);
-    const step = await sendLoad({ rate, count }, await prepare(bench, count));
+    const call = await prepare(bench, count);
+    const { step, cpu } = await measureCpu(bench.service, count, async () => await sendLoad({ rate, count }, call));
     const tableStep = await sendLoad({ rate, count }, bench.readTable);
-    rows.push(toRow(name, step, tableStep));
+    rows.push(toRow(name, { step, cpu, tableStep }));
     if (step.errors > 0 || Number(summarizeTimes(step.timesMs)['p99 ms']) > maxP99Ms) break;
   }
   return rows;
 }
 
-function toRow(call: string, { rate, timesMs, errors, achieved }: LoadStep, tableStep: LoadStep) {
+/** Processor time of one call, with all work that follows from it, such as counters and webhooks. */
+interface CallCpu {
+  readonly 'CPU ms': number;
+  /** The main thread: gateway, queues and emulated stores. */
+  readonly 'main thread': number;
+  /** The functions, and the threads that compile code and collect garbage. */
+  readonly functions: number;
+  readonly 'table engine': number;
+}
+
+/** Measures the processor time of calls until the processes are idle again. */
+async function measureCpu(service: ServiceProcess, count: number, run: () => Promise<LoadStep>) {
+  await waitUntilIdle(service);
+  const before = service.readUsage();
+  const step = await run();
+  await waitUntilIdle(service);
+  const after = service.readUsage();
+  const perCall = (seconds: number): number => Number(((seconds * secondMs) / count).toFixed(1));
+  const total = after.cpuSeconds - before.cpuSeconds;
+  const main = after.mainThreadSeconds - before.mainThreadSeconds;
+  const engine = after.childrenSeconds - before.childrenSeconds;
+  const cpu: CallCpu = {
+    'CPU ms': perCall(total),
+    'main thread': perCall(main),
+    functions: perCall(total - main - engine),
+    'table engine': perCall(engine),
+  };
+  return { step, cpu };
+}
+
+async function waitUntilIdle({ readUsage }: ServiceProcess): Promise<void> {
+  for (let interval = 0; interval < maxIdleIntervals; interval++) {
+    const before = readUsage().cpuSeconds;
+    await delay(idleIntervalMs);
+    if ((readUsage().cpuSeconds - before) * secondMs < maxIdleShare * idleIntervalMs) return;
+  }
+}
+
+interface MeasuredStep {
+  readonly step: LoadStep;
+  readonly cpu?: CallCpu;
+  readonly tableStep: LoadStep;
+}
+
+function toRow(call: string, { step: { rate, timesMs, errors, achieved }, cpu, tableStep }: MeasuredStep) {
   const table = summarizeTimes(tableStep.timesMs);
   return {
     call,
     'a second': rate,
     achieved: Number(achieved.toFixed(1)),
     ...summarizeTimes(timesMs),
+    ...cpu,
     errors,
     'table p50 ms': table['p50 ms'],
     'table p99 ms': table['p99 ms'],
@@ -128,15 +179,20 @@ async function measureNotifications(bench: Bench) {
     if (bench.purchases.length < count) await addPurchases(bench, count - bench.purchases.length);
     recorder.webhooks.splice(0);
     const renewedAt = new Map<string, number>();
-    const tableSteps = sendLoad({ rate, count }, bench.readTable);
-    const step = await sendLoad({ rate, count }, async (number) => {
+    const renew = async (number: number): Promise<void> => {
       const { id } = pick(bench.purchases, number);
       renewedAt.set(`store_a:${id}`, performance.now());
       await control(service, `/purchases/${encodeURIComponent(id)}/renew`, {});
+    };
+    let times: readonly number[] = [];
+    const { step, cpu } = await measureCpu(service, count, async () => {
+      const sent = await sendLoad({ rate, count }, renew);
+      times = await waitForWebhooks(recorder, renewedAt);
+      return sent;
     });
-    const times = await waitForWebhooks(recorder, renewedAt);
-    const missing = renewedAt.size - times.length;
-    const row = toRow('notification', { ...step, timesMs: times, errors: step.errors + missing }, await tableSteps);
+    const tableStep = await sendLoad({ rate, count }, bench.readTable);
+    const errors = step.errors + renewedAt.size - times.length;
+    const row = toRow('notification', { step: { ...step, timesMs: times, errors }, cpu, tableStep });
     rows.push(row);
     if (row.errors > 0 || Number(row['p99 ms']) > 4 * maxP99Ms) break;
   }
@@ -171,7 +227,7 @@ async function measureMemory(bench: Bench, minutes: number) {
   let calls = 0;
   const sampling = (async () => {
     while (performance.now() < endsAt) {
-      samples.push({ x: performance.now() - startedAt, y: await bench.service.readMemoryMb() });
+      samples.push({ x: performance.now() - startedAt, y: bench.service.readUsage().memoryMb });
       await delay(sampleIntervalMs);
     }
   })();

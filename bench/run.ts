@@ -14,6 +14,7 @@ import { benchInvocations } from './invocations.ts';
 import { benchLaunch } from './launch.ts';
 import { benchLoad } from './load.ts';
 import { benchLocal } from './local.ts';
+import { describeSpeed, measureMachineSpeed } from './machine-speed.ts';
 import { benchMemory } from './memory.ts';
 import { benchPages } from './pages.ts';
 import { saveTables } from './results.ts';
@@ -66,6 +67,7 @@ process.exit();
 async function runChecks(): Promise<void> {
   requireNames(positionals, checkNames);
   const checks = checkNames.filter((name) => positionals.length === 0 || positionals.includes(name));
+  console.log(describeSpeed(await measureMachineSpeed()));
   const { table, areAllMet, summary } = await checkBudgets(checks, values.limits ? 'limits' : 'targets');
   printTable(table);
   console.log(`\n${summary}`);
@@ -74,6 +76,7 @@ async function runChecks(): Promise<void> {
 
 async function runBench(name: string): Promise<void> {
   requireNames([name], Object.keys(benches));
+  console.log(describeSpeed(await measureMachineSpeed()));
   const tables = [(await benches[name]?.()) ?? []].flat();
   for (const table of tables) printTable(table);
   if (values.save) await saveTables(name, tables);

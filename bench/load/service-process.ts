@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { projectFolder } from '../../infra/project-folder.ts';
 import { waitFor } from '../../testing/wait-for.ts';
+import { type ProcessUsage, readProcessUsage } from '../local/process-tree.ts';
 
 const Ready = v.object({
   baseUrl: v.string(),
@@ -20,8 +20,8 @@ const Runtime = v.object({ environment: v.record(v.string(), v.string()) });
 export interface ServiceProcess extends v.InferOutput<typeof Ready> {
   /** Environment with which an operator calls the service. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Resident memory of the process with all function instances, without the table engine, in MB. */
-  readMemoryMb(): Promise<number>;
+  /** Processor time and memory of the process and the table engine. Linux only. */
+  readUsage(): ProcessUsage;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function startServiceProcess(port: number): Promise<ServiceProcess>
   };
   try {
     const { ready, environment } = await waitUntilReady(port, () => child.exitCode);
-    return { ...ready, environment, close, readMemoryMb: async () => await readResidentMb(child.pid ?? 0) };
+    return { ...ready, environment, close, readUsage: () => readProcessUsage(child.pid ?? 0) };
   } catch (error) {
     await close();
     throw error;
@@ -66,9 +66,4 @@ async function readJson<S extends v.GenericSchema>(path: string, schema: S): Pro
   const text = await readFile(path, 'utf8').catch(() => '');
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
   return parsed.success ? parsed.output : undefined;
-}
-
-async function readResidentMb(pid: number): Promise<number> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout) / 1024;
 }

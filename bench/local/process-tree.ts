@@ -4,6 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface ProcessUsage {
   /** User and system time, including that of children that have ended. */
   readonly cpuSeconds: number;
+  /** The part of the main thread of the process. */
+  readonly mainThreadSeconds: number;
+  /** The part of its children. */
+  readonly childrenSeconds: number;
   readonly memoryMb: number;
 }
 
@@ -23,8 +27,11 @@ export function readProcessUsage(root: number): ProcessUsage {
   for (const id of ids) for (const { pid, parent } of processes) if (parent === id) ids.add(pid);
   const tree = processes.filter(({ pid }) => ids.has(pid));
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  const [mainThread] = parseStat(root, readOptional(`/proc/${root}/task/${root}/stat`));
   return {
     cpuSeconds: sum(tree.map(({ cpuSeconds }) => cpuSeconds)),
+    mainThreadSeconds: mainThread?.cpuSeconds ?? 0,
+    childrenSeconds: sum(tree.filter(({ pid }) => pid !== root).map(({ cpuSeconds }) => cpuSeconds)),
     memoryMb: sum(tree.map(({ pid }) => readMemoryMb(pid))),
   };
 }

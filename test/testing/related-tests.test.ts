@@ -115,7 +115,6 @@ describe('selectRelatedTests in this project', () => {
     expect(untested.filter((file) => !isBenchmark(file)).sort()).toEqual([
       'bench/launch/validation-process.ts',
       'bench/launch/validation-processes.ts',
-      'bench/local/process-tree.ts',
       'infra/app.ts',
       'infra/write-openapi.ts',
       'testing/cache-compiled-code.js',
