@@ -1,6 +1,6 @@
 import { createWakeup } from './wakeup.ts';
 
-/** A clock whose offset is in memory shared with the threads of the functions: setting it changes the time of all of them. */
+/** A clock whose offset is in memory shared with the threads of the functions: setting it changes the time of all. */
 export interface SharedClock {
   readonly now: () => number;
   /** Whether the clock stays at the time of this machine. */

@@ -39,8 +39,8 @@ interface SharedPage {
 const maxPages = 50;
 
 /**
- * Creates a client without the SDK: the readers of a stream call the engine after every write. They share its calls: the
- * readers of a shard that are at the same position get the same page.
+ * Creates a client without the SDK: the readers of a stream call the engine after every write. They share its calls:
+ * the readers of a shard that are at the same position get the same page.
  */
 export function createStreamsClient(endpoint: string): StreamsClient {
   const iterators = new Map<string, Promise<{ readonly ShardIterator?: string }>>();
