@@ -167,7 +167,11 @@ describe('claimcheck mcp', () => {
       };
       await waitFor('the counters', sumPayments, (count) => count === 4);
       expect(await sumPayments(false)).toBe(4);
-      await waitFor('the counters of the sandbox', async () => await sumPayments(true), (count) => count === 1);
+      await waitFor(
+        'the counters of the sandbox',
+        async () => await sumPayments(true),
+        (count) => count === 1,
+      );
     });
   });
 
