@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { addBillingPeriods, BillingPeriod } from '../foundation/billing-period.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import type { PurchaseState } from '../purchases/merge.ts';
 import { isSubscription } from '../purchases/purchase.ts';
-import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { LotParts } from './credit-account.ts';
 
@@ -46,39 +46,81 @@ export interface CreditClaim {
 
 /**
  * Lists what the payments of a purchase give: a subscription once for each paid period, another product for each unit.
- * A pending payment and a trial give nothing.
+ * A pending payment and a trial give nothing. What a payment has given is demanded back once it pays no period of its
+ * own any more: a refunded credit paid it, say.
  */
-export function listCreditClaims({ state: { purchase, transactions } }: StoredPurchase): CreditClaim[] {
+export function listCreditClaims(
+  { purchase, transactions }: Pick<PurchaseState, 'purchase' | 'transactions'>,
+  settled: PurchaseCredits['payments'] = {},
+): CreditClaim[] {
   const isPeriodic = isSubscription(purchase);
   // The store has revoked a product that is sold once, without a refund.
   const isRevoked = purchase.endedAt !== undefined && !isPeriodic;
-  const payments = transactions.map(({ transaction }) => transaction).filter(isPaid);
-  return payments
-    .filter((payment) => !isPeriodic || startsPeriod(payment, payments))
-    .flatMap((payment) => {
-      const { credits = {}, transactionId, saleId: paymentId = transactionId, purchaseDate, quantity = 1 } = payment;
-      return Object.entries(credits).map(([credit, { perUnit, expires }]): CreditClaim => {
-        const given = perUnit * (isPeriodic ? 1 : quantity);
-        return {
-          paymentId,
-          transactionId,
-          credit,
-          givenAt: purchaseDate,
-          given,
-          expiresAt: findEnd(payment, expires),
-          demanded: isRevoked ? given : Math.min(given, countReturned(payment, given)),
-        };
-      });
-    });
+  const payments = transactions.map(({ transaction }) => ({
+    ...transaction,
+    paymentId: toPaymentId(transaction, settled),
+  }));
+  const paid = payments.filter(isPaid);
+  const giving = isPeriodic ? paid.filter((payment) => givesPeriod(payment, paid, settled)) : paid;
+  return payments.flatMap((payment) =>
+    giving.includes(payment)
+      ? listGiven(payment, { isPeriodic, isRevoked })
+      : listLost(payment, settled[payment.paymentId]),
+  );
 }
+
+type Payment = Transaction & Pick<CreditClaim, 'paymentId'>;
+
+/** A store can report the id of a sale later than its transaction: a payment keeps the id with which it has given. */
+const toPaymentId = ({ transactionId, saleId }: Transaction, settled: PurchaseCredits['payments']): string =>
+  saleId === undefined || Object.hasOwn(settled, transactionId) ? transactionId : saleId;
 
 const isPaid = ({ isPending, isTrialPeriod }: Transaction): boolean => isPending !== true && isTrialPeriod !== true;
 
-/** Whether a payment is the first of its period. Added seats are paid for the rest of a period, and a fee for none. */
-const startsPeriod = ({ transactionId, productId, expirationDate }: Transaction, payments: readonly Transaction[]) =>
-  expirationDate !== undefined &&
-  payments.find((other) => other.productId === productId && other.expirationDate === expirationDate)?.transactionId ===
-    transactionId;
+/**
+ * Whether a payment gives for its period: the one that has given, or else the first. Added seats are paid for the rest
+ * of a period, and a fee for none.
+ */
+function givesPeriod(payment: Payment, paid: readonly Payment[], settled: PurchaseCredits['payments']): boolean {
+  if (payment.expirationDate === undefined) return false;
+  const ofPeriod = paid.filter(
+    ({ productId, expirationDate }) => productId === payment.productId && expirationDate === payment.expirationDate,
+  );
+  return payment === (ofPeriod.find(({ paymentId }) => Object.hasOwn(settled, paymentId)) ?? ofPeriod[0]);
+}
+
+function listGiven(
+  payment: Payment,
+  { isPeriodic, isRevoked }: { readonly isPeriodic: boolean; readonly isRevoked: boolean },
+): CreditClaim[] {
+  const { credits = {}, transactionId, paymentId, purchaseDate, quantity = 1 } = payment;
+  return Object.entries(credits).map(([credit, { perUnit, expires }]) => {
+    const given = perUnit * (isPeriodic ? 1 : quantity);
+    return {
+      paymentId,
+      transactionId,
+      credit,
+      givenAt: purchaseDate,
+      given,
+      expiresAt: findEnd(payment, expires),
+      demanded: isRevoked ? given : Math.min(given, countReturned(payment, given)),
+    };
+  });
+}
+
+const listLost = (
+  { transactionId, paymentId, purchaseDate }: Payment,
+  lots: PurchaseCredits['payments'][string] = {},
+): CreditClaim[] =>
+  Object.entries(lots).map(([credit, { given, expiresAt }]) => ({
+    paymentId,
+    transactionId,
+    credit,
+    givenAt: purchaseDate,
+    given,
+    expiresAt,
+    demanded: given,
+  }));
 
 function findEnd({ purchaseDate, expirationDate }: Transaction, expires: string): EpochMillis | undefined {
   if (expires === 'period') return expirationDate;

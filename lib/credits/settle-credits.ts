@@ -25,7 +25,7 @@ export async function settleCredits(service: Service, appName: string, purchaseI
     if (!stored || owner === undefined) return done;
     const isSandbox = stored.state.purchase.sandbox;
     const purchase: PurchaseCredits = settled ?? { purchaseId, isSandbox, owner, payments: {}, version: 0 };
-    const claims = listCreditClaims(stored);
+    const claims = listCreditClaims(stored.state, purchase.payments);
     if (isSettled(purchase, claims, owner)) return done;
     const formerOwner = await findFormerOwner(service, appName, purchase, owner);
     const [account, former] = await Promise.all([

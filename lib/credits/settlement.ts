@@ -72,8 +72,8 @@ export function settle(
 }
 
 /**
- * Renames the payments whose id has changed: a store can report the final id of a payment later. A payment that is
- * claimed no more and gave the same credits is the one that is new.
+ * Renames the payments that have become a part of another transaction. A payment that is no transaction any more and
+ * gave the same credits is the one that is new.
  */
 function renamePayments(purchase: PurchaseCredits, claims: readonly CreditClaim[]): PurchaseCredits {
   const claimed = new Set(claims.map(({ paymentId }) => paymentId));

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { createAccount, findCredit, getBalance, spendCredits } from '../../../lib/credits/credit-account.ts';
+import { listCreditClaims, type PurchaseCredits } from '../../../lib/credits/purchase-credits.ts';
+import { settle } from '../../../lib/credits/settlement.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
+
+const { purchase } = createObservation();
+
+/** A payment of the month that begins `month` months after the start. */
+const pay = (transactionId: string, month: number, changes: Partial<Transaction> = {}): Transaction =>
+  createTransaction(purchase, {
+    transactionId,
+    purchaseDate: startDate + month * 30 * dayMs,
+    expirationDate: startDate + (month + 1) * 30 * dayMs,
+    credits: { coins: { perUnit: 30, expires: 'never' } },
+    ...changes,
+  });
+
+/** A customer whose purchase is settled each time that the store reports its payments. */
+class Customer {
+  private account = createAccount('ann', false);
+  private settled: PurchaseCredits = { purchaseId: 'p', isSandbox: false, owner: 'ann', payments: {}, version: 0 };
+
+  observe(...payments: readonly Transaction[]): number {
+    const state = {
+      purchase,
+      transactions: payments.map((transaction) => ({ transaction, asOf: startDate, amountAsOf: startDate })),
+    };
+    const claims = listCreditClaims(state, this.settled.payments);
+    const rules = { now: startDate, allowsDebt: false };
+    const { account, purchase: settled } = settle(
+      { purchase: this.settled, account: this.account, former: undefined },
+      claims,
+      rules,
+    );
+    this.account = account;
+    this.settled = settled;
+    return getBalance(findCredit(account, 'coins'));
+  }
+
+  spend(amount: number): void {
+    this.account = spendCredits(this.account, 'coins', amount) ?? this.account;
+  }
+}
+
+const omitPeriod = ({ expirationDate: _end, ...payment }: Transaction): Transaction => payment;
+
+describe('what the payments of a subscription give', () => {
+  it('is taken back from a payment that pays no period any more, and the next renewal gives', () => {
+    const customer = new Customer();
+    expect(customer.observe(pay('a', 0), pay('b', 1))).toBe(60);
+    expect(customer.observe(pay('a', 0), omitPeriod(pay('b', 1)))).toBe(30);
+    expect(customer.observe(pay('a', 0), omitPeriod(pay('b', 1)), pay('c', 2))).toBe(60);
+    expect(customer.observe(pay('a', 0), pay('b', 1), pay('c', 2))).toBe(90);
+  });
+
+  it('is given once for a period, also if an earlier payment of it is seen after the spending', () => {
+    const customer = new Customer();
+    expect(customer.observe(pay('b', 0))).toBe(30);
+    customer.spend(30);
+    expect(customer.observe(pay('a', 0), pay('b', 0))).toBe(0);
+  });
+
+  it('is taken back from a payment that turns out to be of the period of another', () => {
+    const customer = new Customer();
+    expect(customer.observe(pay('a', 0), pay('b', 1))).toBe(60);
+    expect(customer.observe(pay('a', 0), pay('b', 0))).toBe(30);
+  });
+
+  it('is given once if the store reports the id of the sale later', () => {
+    const customer = new Customer();
+    expect(customer.observe(pay('a', 0))).toBe(30);
+    expect(customer.observe(pay('a', 0, { saleId: 'sale-a' }), pay('b', 1, { saleId: 'sale-b' }))).toBe(60);
+    expect(customer.observe(pay('a', 0, { saleId: 'sale-a', refundedAt: startDate }), pay('b', 1))).toBe(30);
+  });
+
+  it('is given once if a payment becomes a part of another transaction', () => {
+    const customer = new Customer();
+    expect(customer.observe(pay('z', 0, { saleId: 'sale-z' }))).toBe(30);
+    expect(customer.observe(pay('a', 0, { saleId: 'sale-a' }), pay('b', 1, { saleId: 'sale-b' }))).toBe(60);
+  });
+});
