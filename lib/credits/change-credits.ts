@@ -6,6 +6,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import {
   type CreditAccount,
@@ -199,6 +200,5 @@ async function applyOnce(
   throw new ServiceError('Conflict', message, { retryable: false, data: { balance: entry.balance } });
 }
 
-const toDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24);
-const toEntryId = (idempotencyKey: string): string => `credit_${toDigest(idempotencyKey)}`;
-const toHoldId = (idempotencyKey: string): string => `hold_${toDigest(idempotencyKey)}`;
+const toEntryId = (idempotencyKey: string): string => `credit_${toShortDigest(idempotencyKey, 24)}`;
+const toHoldId = (idempotencyKey: string): string => `hold_${toShortDigest(idempotencyKey, 24)}`;

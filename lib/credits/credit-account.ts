@@ -144,7 +144,7 @@ export function captureHold(account: CreditAccount, id: string, amount: number):
   const returned = takeParts([...hold.parts].reverse(), rest);
   const { spent, lots } = findCredit(account, hold.credit);
   const open = { ...account, holds: account.holds.filter((other) => other !== hold) };
-  return withCredit(open, hold.credit, { spent: spent - rest, lots: refillLots(lots, returned) });
+  return withCredit(open, hold.credit, { spent: spent - rest, lots: changeLots(lots, returned) });
 }
 
 export const releaseHold = (account: CreditAccount, id: string): CreditAccount => captureHold(account, id, 0);
@@ -185,7 +185,7 @@ export function returnCredits(
   return withCredit(account, credit, {
     takenBack: takenBack - amount,
     debt: debt - paid,
-    lots: refillLots(known, [[lot.id, amount - paid]]),
+    lots: changeLots(known, [[lot.id, amount - paid]]),
   });
 }
 
@@ -330,8 +330,6 @@ const drainLots = (lots: readonly CreditLot[], parts: LotParts): CreditLot[] =>
     lots,
     parts.map(([id, amount]) => [id, -amount]),
   );
-
-const refillLots = (lots: readonly CreditLot[], parts: LotParts): CreditLot[] => changeLots(lots, parts);
 
 function changeLots(lots: readonly CreditLot[], parts: LotParts): CreditLot[] {
   const changes = new Map(parts);

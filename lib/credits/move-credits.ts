@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
 import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { addAccounts, type CreditAccount, findCredit, getBalance, passTime, splitAccount } from './credit-account.ts';
 import type { CreditEntry } from './credit-entry.ts';
 import { type CreditMove, findAccount, findMove, findPurchaseCredits, saveCredits } from './credit-table.ts';
@@ -41,11 +42,7 @@ const moveAccount = async (service: Service, appName: string, { from, to, mergeI
     const move: CreditMove = { mergeId, isSandbox, credits, holdIds, version: known?.version ?? 0 };
     const emptied = { ...source, credits: {}, holds: [] };
     const merged = addAccounts(target, source);
-    const moved = listBalances(source);
-    const entries = [
-      ...moved.map(([credit, amount]) => toEntry('moved', emptied, { credit, amount, move, now })),
-      ...moved.map(([credit, amount]) => toEntry('received', merged, { credit, amount, move, now })),
-    ];
+    const entries = listEntries({ from: emptied, to: merged, moved: source.credits }, move, now);
     const change = { accounts: [emptied, merged], entries, move: { to, move } };
     return (await saveCredits(service, appName, change)) ? done : undefined;
   });
@@ -62,30 +59,31 @@ const returnAccount = async (service: Service, appName: string, { from, to, merg
     const { rest, returned } = splitAccount(target, known);
     const restored = addAccounts(source, returned);
     const move: CreditMove = { ...known, reversedAt: now };
-    const moved = listBalances({ ...source, ...returned });
-    const entries = [
-      ...moved.map(([credit, amount]) => toEntry('moved', rest, { credit, amount, move, now })),
-      ...moved.map(([credit, amount]) => toEntry('received', restored, { credit, amount, move, now })),
-    ];
+    const entries = listEntries({ from: rest, to: restored, moved: returned.credits }, move, now);
     const change = { accounts: [rest, restored], entries, move: { to, move } };
     return (await saveCredits(service, appName, change)) ? done : undefined;
   });
 
-const listBalances = (account: CreditAccount): [string, number][] =>
-  Object.keys(account.credits)
-    .map((credit): [string, number] => [credit, getBalance(findCredit(account, credit))])
-    .filter(([, balance]) => balance > 0);
+interface MovedCredits {
+  readonly from: CreditAccount;
+  readonly to: CreditAccount;
+  readonly moved: CreditAccount['credits'];
+}
 
-function toEntry(
-  type: CreditEntry['type'],
-  account: CreditAccount,
-  { credit, amount, move, now }: { credit: string; amount: number; move: CreditMove; now: number },
-): CreditEntry {
-  const { username, isSandbox } = account;
-  const parts = [move.mergeId, move.version, type, credit];
-  const entryId = `credit_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)}`;
-  const balance = getBalance(findCredit(account, credit));
-  return { entryId, username, isSandbox, at: now, type, credit, amount, balance };
+/** Lists an entry for each account and credit with a balance. */
+function listEntries({ from, to, moved }: MovedCredits, move: CreditMove, now: EpochMillis): CreditEntry[] {
+  const balances = Object.entries(moved)
+    .map(([credit, balance]) => ({ credit, amount: getBalance(balance) }))
+    .filter(({ amount }) => amount > 0);
+  const sides = [['moved', from] as const, ['received', to] as const];
+  return sides.flatMap(([type, account]) =>
+    balances.map(({ credit, amount }): CreditEntry => {
+      const { username, isSandbox } = account;
+      const entryId = `credit_${toShortDigest(JSON.stringify([move.mergeId, move.version, type, credit]), 24)}`;
+      const balance = getBalance(findCredit(account, credit));
+      return { entryId, username, isSandbox, at: now, type, credit, amount, balance };
+    }),
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import {
   type CreditAccount,
@@ -218,7 +218,4 @@ function addEntry(
 }
 
 const toEntryId = ({ purchaseId, version }: PurchaseCredits, index: number): string =>
-  `credit_${createHash('sha256')
-    .update(JSON.stringify([purchaseId, version, index]))
-    .digest('hex')
-    .slice(0, 24)}`;
+  `credit_${toShortDigest(JSON.stringify([purchaseId, version, index]), 24)}`;

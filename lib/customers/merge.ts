@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { toShortDigest } from '../foundation/short-digest.ts';
 import { Claim } from '../purchases/claims.ts';
 
 const MergingKey = v.object({ id: v.string(), name: v.string() });
@@ -23,8 +23,7 @@ export const Merge = v.object({
 export type Merge = v.InferOutput<typeof Merge>;
 
 /** A customer is merged once into another one: a repeated request continues the same merge. */
-export const toMergeId = (from: string): string =>
-  `merge_${createHash('sha256').update(from).digest('hex').slice(0, 24)}`;
+export const toMergeId = (from: string): string => `merge_${toShortDigest(from, 24)}`;
 
 /** A moved claim in the log of a merge. It does not contain the name of the merged customer. */
 export const LoggedClaim = v.object({

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { buildUpdate } from '../foundation/build-update.ts';
 import { dueIndexKeys } from '../foundation/due-index.ts';
 import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
@@ -91,7 +91,7 @@ export async function moveGrant(
 }
 
 const toMovedGrantId = (username: string, grantId: string): string =>
-  `grant_${createHash('sha256').update(`${username}\n${grantId}`).digest('hex').slice(0, 24)}`;
+  `grant_${toShortDigest(`${username}\n${grantId}`, 24)}`;
 
 /** Marks the end of a grant as announced at `now`, unless its end was moved since. */
 export async function announceGrantEnd(

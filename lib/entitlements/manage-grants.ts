@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { type Grant, type GrantingKey, isGrantActive } from './grant.ts';
 import { createGrantIfAbsent, findGrant, listGrants, updateGrant } from './grant-table.ts';
@@ -63,7 +64,7 @@ export async function createGrant(
 const toGrantId = (idempotencyKey: string | undefined): string =>
   idempotencyKey === undefined
     ? `grant_${randomUUID().replaceAll('-', '').slice(0, 24)}`
-    : `grant_${createHash('sha256').update(idempotencyKey).digest('hex').slice(0, 24)}`;
+    : `grant_${toShortDigest(idempotencyKey, 24)}`;
 
 const toGrantingKey = ({ id, name }: GrantingKey): GrantingKey => ({ id, name });
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { parseEventDate } from './event-id.ts';
 import { indexKeys, itemKey, listShards, pickShard, shardedList } from './item-key.ts';
 import { type Key, toDigest } from './key.ts';
+import { toShortDigest } from './short-digest.ts';
 import type { EpochMillis } from './time.ts';
 
 /*
@@ -201,8 +201,7 @@ export const toEventRange = (range: readonly [string, string]): [string, string]
 ];
 
 /** Returns the digest of a payment, which the keys and ids of its refund requests contain. */
-export const toPaymentDigest = (transactionId: string): string =>
-  createHash('sha256').update(transactionId).digest('hex').slice(0, 24);
+export const toPaymentDigest = (transactionId: string): string => toShortDigest(transactionId, 24);
 
 /** Builds the id of a refund request by its key. The requests of a payment have numbers from 0001. */
 export const toRefundRequestId = ({ digest, number }: { digest: string; number: string }): string =>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Returns the first 128 bits of the SHA-256 digest of a text, in 32 hexadecimal digits. */
-export const toShortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+/** Returns the first hexadecimal digits of the SHA-256 digest of a text: 32 are 128 bits. */
+export const toShortDigest = (text: string, digits: 24 | 32 = 32): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, digits);
