@@ -24,6 +24,7 @@ interface Options {
   readonly apiUrl?: string;
   readonly apiRate?: number;
   readonly mute: boolean;
+  readonly giveCredits: boolean;
   readonly resume?: true;
   readonly rate: StoreRates;
   readonly maxWait: number;
@@ -41,6 +42,7 @@ export function createImportCommand(): Command {
     )
     .option('--mute', 'no webhooks for the imported purchases', true)
     .option('--no-mute', 'webhooks for the imported purchases, as for validations')
+    .option('--give-credits', 'the imported payments give the credits of the catalogue', false)
     .addOption(new Option('--from <service>', 'convert the export of a service to rows').choices(services))
     .option('--dry-run', 'with --from: write the rows and the list of what cannot be moved, and import nothing')
     .option('--project <id>', 'with a key of RevenueCat: its project (default: the only one)')
@@ -171,7 +173,7 @@ function describeConversion(conversion: ConversionReport | ProjectReport): strin
 async function importRows(
   appName: string,
   path: string,
-  { mute, resume, rate, maxWait }: Options,
+  { mute, giveCredits, resume, rate, maxWait }: Options,
   output: Output,
 ): Promise<CommandResult> {
   const startedAt = performance.now();
@@ -180,6 +182,7 @@ async function importRows(
     appName,
     path,
     isUnannounced: mute,
+    givesCredits: giveCredits,
     isResumed: resume === true,
     rates: rate,
     maxWaitMs: maxWait * secondMs,

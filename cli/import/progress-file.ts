@@ -15,6 +15,7 @@ const Progress = v.object({
   version: v.literal(1),
   app: v.string(),
   isUnannounced: v.boolean(),
+  givesCredits: v.optional(v.boolean(), false),
   /** SHA-256 of the imported file, in hexadecimal. */
   digest: v.string(),
   rows: Count,
@@ -32,6 +33,7 @@ interface ImportIdentity {
   readonly path: string;
   readonly app: string;
   readonly isUnannounced: boolean;
+  readonly givesCredits: boolean;
   readonly isResumed: boolean;
 }
 
@@ -39,11 +41,12 @@ interface ImportIdentity {
  * Returns the progress from which an import starts. Throws `Conflict` if an unfinished import of the file exists and is
  * not resumed, and if it was started with another file or other options.
  */
-export async function loadProgress({ path, app, isUnannounced, isResumed }: ImportIdentity): Promise<Progress> {
+export async function loadProgress({ path, isResumed, ...identity }: ImportIdentity): Promise<Progress> {
+  const { app, isUnannounced, givesCredits } = identity;
   const progressPath = getProgressPath(path);
   const [stored, digest] = await Promise.all([readProgress(progressPath), hashFile(path)]);
   if (!stored)
-    return { version: 1, app, isUnannounced, digest, rows: 0, imported: 0, unchanged: 0, refused: 0, refusedBytes: 0 };
+    return { version: 1, ...identity, digest, rows: 0, imported: 0, unchanged: 0, refused: 0, refusedBytes: 0 };
   const restart = `delete ${progressPath} to start again, which imports nothing twice`;
   if (!isResumed)
     throw new ServiceError(
@@ -58,6 +61,11 @@ export async function loadProgress({ path, app, isUnannounced, isResumed }: Impo
     throw new ServiceError(
       'Conflict',
       `The unfinished import was started with --${stored.isUnannounced ? '' : 'no-'}mute. Pass the same option, or ${restart}.`,
+    );
+  if (stored.givesCredits !== givesCredits)
+    throw new ServiceError(
+      'Conflict',
+      `The unfinished import was started with${stored.givesCredits ? '' : 'out'} --give-credits. Pass the same options, or ${restart}.`,
     );
   return stored;
 }

@@ -21,6 +21,7 @@ export interface ImportOptions {
   readonly appName: string;
   readonly path: string;
   readonly isUnannounced: boolean;
+  readonly givesCredits: boolean;
   readonly isResumed: boolean;
   readonly rates: StoreRates;
   /** Maximum time for the retries of a row while its store or the table is unavailable. */
@@ -80,8 +81,8 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
 }
 
 async function runLocked(app: ImportContext['app'], format: FileFormat, options: ImportOptions): Promise<ImportReport> {
-  const { path, isUnannounced, isResumed } = options;
-  const progress = await loadProgress({ path, app: app.name, isUnannounced, isResumed });
+  const { path, isUnannounced, givesCredits, isResumed } = options;
+  const progress = await loadProgress({ path, app: app.name, isUnannounced, givesCredits, isResumed });
   const refusedRows = await openRefusedRows(path, format, progress.refusedBytes);
   try {
     const limiter = createRateLimiter(options.rates);
@@ -203,7 +204,7 @@ function toStopError(error: unknown, position: string): ServiceError {
 
 const interruptedError = (): ServiceError => new ServiceError('Conflict', 'The command was interrupted.');
 
-interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isUnannounced' | 'service'> {
+interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isUnannounced' | 'givesCredits' | 'service'> {
   readonly app: ImportContext['app'];
   readonly limiter: RateLimiter;
   readonly signal: AbortSignal;
@@ -272,7 +273,7 @@ const maxDelayMs = 30 * secondMs;
 async function importWithRetries(
   row: ImportRow,
   line: number,
-  { app, isUnannounced, service, limiter, maxWaitMs, signal }: RowContext,
+  { app, isUnannounced, givesCredits, service, limiter, maxWaitMs, signal }: RowContext,
 ): Promise<boolean> {
   const end = performance.now() + maxWaitMs;
   for (let attempt = 0; ; attempt++) {
@@ -282,7 +283,7 @@ async function importWithRetries(
       if (calls++ > 0) limiter.charge(row.platform);
     };
     try {
-      return await importRow(row, line, { app, isUnannounced, service, onStoreCall });
+      return await importRow(row, line, { app, isUnannounced, givesCredits, service, onStoreCall });
     } catch (error) {
       const delayMs = Math.min(maxDelayMs, baseDelayMs * 2 ** attempt) * (0.5 + Math.random() / 2);
       const isTemporary = error instanceof ServiceError && temporaryCodes.has(error.code);

@@ -20,6 +20,8 @@ export interface ImportContext {
   readonly app: App;
   /** Whether the app's server receives no webhooks for the imported purchases and claims. */
   readonly isUnannounced: boolean;
+  /** Whether payments that are recorded for the first time give the credits of the catalogue of today. */
+  readonly givesCredits?: boolean;
   /** Called for each call of a store. */
   readonly onStoreCall: () => void;
   readonly service: Service;
@@ -38,7 +40,7 @@ export const rowStores = perContainer((): { load: LoadStore } => ({ load: loadSt
  * erased, and `ConnectionFailed` if the store does not return an amount. Returns whether the table changed.
  */
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
-  const { app, isUnannounced, onStoreCall, service } = context;
+  const { app, isUnannounced, givesCredits = false, onStoreCall, service } = context;
   const { platform, usernames } = row;
   await rejectErasedUsers(service, app.name, usernames);
   const recorder = createEventRecorder({ type: 'purchase.imported', date: service.now() });
@@ -60,7 +62,7 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
       recorder,
       service,
       request: { ...(applicationUsername !== undefined && { applicationUsername }) },
-      importedClaims: { isUnannounced, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
+      importedClaims: { isUnannounced, givesCredits, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
       ...(purchaseId !== undefined && { validation: { purchaseId } }),
     });
     isChanged ||= recorded.some((purchase) => purchase.isChanged);

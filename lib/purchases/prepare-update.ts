@@ -33,8 +33,8 @@ export type RecordPurchaseInput = Omit<
   readonly notificationPart?: NotificationPart;
   /** Whether the payments are converted again, and their figures computed again with the rates of today. */
   readonly restates?: true;
-  /** Whether the payments of an import give credits. Those of other triggers do. */
-  readonly givesCredits?: true;
+  /** Whether new payments give no credits: an import gives them only if the operator asks for it. */
+  readonly withoutCredits?: true;
 };
 
 /** Completes an update with what depends on the stored purchase. Called for each attempt to write it. */
@@ -47,13 +47,13 @@ export type PrepareUpdate = (before: StoredPurchase | undefined) => Promise<Purc
 export async function prepareUpdates(
   service: Service,
   appName: string,
-  { observation, restates, givesCredits, ...update }: Omit<RecordPurchaseInput, 'notificationPart'>,
+  { observation, restates, withoutCredits, ...update }: Omit<RecordPurchaseInput, 'notificationPart'>,
 ): Promise<PrepareUpdate> {
   const encrypted = observation && (await encryptRefreshToken(service, appName, observation));
   const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
   const { exchangeRates: appRates, ...rules } = needsRules ? await findRules(service, appName) : {};
   const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
-  const giving = update.trigger !== 'import' || givesCredits ? rules.catalogue : undefined;
+  const giving = withoutCredits ? undefined : rules.catalogue;
   return async (before) => ({
     ...update,
     ...rules,

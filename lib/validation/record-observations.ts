@@ -48,6 +48,7 @@ export interface RecordedPurchase extends EntitledPurchase {
 /** The claims of an import. */
 interface ImportedClaims {
   readonly isUnannounced: boolean;
+  readonly givesCredits: boolean;
   readonly toClaimedAt: (purchase: Purchase) => EpochMillis;
 }
 
@@ -191,6 +192,7 @@ async function recordObservation(
   return await recordPurchase(service, app.name, observation.purchase.purchaseId, {
     trigger: toTrigger(importedClaims),
     observation,
+    ...(importedClaims?.givesCredits === false && { withoutCredits: true }),
     ...(user && {
       claim: {
         username: user.username,

@@ -5,6 +5,7 @@ import { listAnchors, listDocuments, listInlineCode, listRelativeLinks } from '.
 /** Paths that documents name although the repository lacks them: made at run time, or by the reader. */
 const createdPaths: ReadonlySet<string> = new Set([
   'cdk.context.json',
+  'dist/',
   'dist/source-maps',
   'lib/foundation/table.ts:101:45', // The example of a position in a stack trace.
 ]);

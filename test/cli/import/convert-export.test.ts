@@ -95,6 +95,7 @@ describe('convertExport', () => {
       appName: keys.appName,
       path: rowsFile,
       isUnannounced: true,
+      givesCredits: false,
       isResumed: false,
       rates: defaultRates,
       maxWaitMs: 0,

@@ -129,7 +129,15 @@ const convert = async (name: string, isResumed = false) =>
   });
 const importRows = async (path: string) =>
   await runImport({
-    ...{ appName: keys.appName, path, isUnannounced: true, isResumed: false, maxWaitMs: 0, signal },
+    ...{
+      appName: keys.appName,
+      path,
+      isUnannounced: true,
+      givesCredits: false,
+      isResumed: false,
+      maxWaitMs: 0,
+      signal,
+    },
     rates: Object.fromEntries(Object.keys(defaultRates).map((store) => [store, 1_000])) as StoreRates,
     onProgress: () => {},
     service: getService(),

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getApp, setStrategy } from '../../../lib/apps/manage-apps.ts';
+import { getApp, setCatalogue, setStrategy } from '../../../lib/apps/manage-apps.ts';
+import { findAccount } from '../../../lib/credits/credit-table.ts';
+import { settleCredits } from '../../../lib/credits/settle-credits.ts';
 import { listEventsByTags } from '../../../lib/events/event-table.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
@@ -35,6 +37,8 @@ interface ImportOptions {
   readonly validate?: Partial<StoreValidation>;
   readonly refresh?: Store['refresh'];
   readonly onValidate?: (context: StoreContext) => void;
+  readonly isUnannounced?: boolean;
+  readonly givesCredits?: boolean;
   readonly service?: Service;
 }
 
@@ -47,6 +51,8 @@ async function runImport(
     validate = {},
     refresh = async () => [createObservation()],
     onValidate,
+    isUnannounced = true,
+    givesCredits = false,
     service = getService(),
   }: ImportOptions,
 ): Promise<boolean> {
@@ -59,7 +65,8 @@ async function runImport(
   rowStores(importService).load = async () => store as unknown as Store;
   return await importRow(row, line, {
     app: await getApp(getService(), appName),
-    isUnannounced: true,
+    isUnannounced,
+    givesCredits,
     onStoreCall: () => {},
     service: importService,
   });
@@ -104,6 +111,20 @@ describe('importRow', () => {
     expect(await runImport(receiptRow, { appName, validate: { observations, unlistedPurchaseIds } })).toBe(true);
     expect(await findUsers(appName, 'store_a:0')).toEqual(['ann']);
     expect(await findUsers(appName, 'store_a:119')).toEqual(['ann']);
+  });
+
+  it.each([true, false])('gives credits only if asked (muted: %s)', async (isUnannounced) => {
+    for (const givesCredits of [false, true]) {
+      const appName = await givenAppName();
+      const observation = createObservation({ productId: 'store_a:coins', productType: 'consumable' });
+      await setCatalogue(getService(), appName, { 'store_a:coins': { type: 'consumable', credits: { coins: 100 } } });
+      const validate = { observations: [observation] };
+      await runImport(receiptRow, { appName, validate, isUnannounced, givesCredits });
+      await settleCredits(getService(), appName, observation.purchase.purchaseId);
+      const { credits } = await findAccount(getService(), appName, { username: 'ann', isSandbox: false });
+      expect(credits).toMatchObject(givesCredits ? { coins: { granted: 100 } } : {});
+      expect(Object.keys(credits)).toHaveLength(givesCredits ? 1 : 0);
+    }
   });
 
   it('claims in the order of the file with any order of the imports', async () => {
