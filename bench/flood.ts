@@ -44,12 +44,12 @@ async function measureCredentialFloods(metered: MeteredService): Promise<BenchRe
 /** Each flood has its own app with the lowest limit, so that the flood exceeds it early. */
 async function measureKeyFloods({ service, ...metered }: MeteredService): Promise<BenchResult> {
   const { getService } = await import('../lib/foundation/container.ts');
-  const { setRequestLimit } = await import('../lib/apps/manage-apps.ts');
+  const { changeSettings } = await import('../lib/apps/manage-apps.ts');
   const otherKeys = await service.createApp(['store_a']);
   const rows = [];
   for (let index = 0; index < keyFloods; index++) {
     const keys = await service.createApp(['store_a']);
-    await setRequestLimit(getService(), keys.appName, minRequestsPerSecond);
+    await changeSettings(getService(), keys.appName, { requestsPerSecond: minRequestsPerSecond });
     const receipt = await buyPremium(`flooder-${index}`, service);
     const flood = listKeyFloods(keys, receipt)[index] as Flood;
     rows.push(await measureFlood(flood, flood.usesUpKey ? otherKeys : keys, { service, ...metered }));

@@ -1,52 +1,28 @@
-import { Argument, Command, Option } from 'commander';
-import { type App, type CreditFloor, creditFloors, refundPolicies, type SandboxRule } from '../lib/apps/app.ts';
+import { Argument, Command } from 'commander';
+import type { App } from '../lib/apps/app.ts';
 import { listApps } from '../lib/apps/app-table.ts';
-import {
-  createApp,
-  deleteApp,
-  getApp,
-  rotateApiKey,
-  setAccessRules,
-  setCreditFloor,
-  setReadEvents,
-  setRefundPolicy,
-  setRequestLimit,
-  setSandboxRule,
-  setStrategy,
-  setSupportActions,
-  setTokenMinutes,
-  setVocabulary,
-} from '../lib/apps/manage-apps.ts';
-import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/apps/request-limits.ts';
-import { type Strategy, strategies } from '../lib/apps/strategy.ts';
-import { maxUnverifiedHours } from '../lib/apps/unverified-hours.ts';
+import { createApp, deleteApp, getApp, rotateApiKey } from '../lib/apps/manage-apps.ts';
 import { rotateTokenKeys } from '../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../lib/entitlements/token-key-table.ts';
-
-import { actionNames } from '../lib/foundation/action-names.ts';
 import { hourMs } from '../lib/foundation/time.ts';
-import { vocabularies } from '../lib/foundation/vocabulary.ts';
 import { addAlertCommand } from './alert-command.ts';
+import { addAppSettingCommands } from './app-setting-commands.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { addCommissionRateCommands } from './commission-rate-commands.ts';
 import { confirmName } from './confirm-name.ts';
 import { formatExamples } from './examples.ts';
 import { addExchangeRateCommands } from './exchange-rate-commands.ts';
-import { formatCount, formatDay, formatTime } from './format.ts';
+import { formatDay, formatTime } from './format.ts';
 import { addForwardCommand } from './forward-command.ts';
 import { getService } from './get-service.ts';
-import { createNumberParser, parseHours, parseTokenMinutes } from './option-parsers.ts';
+import { parseHours } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addSettingsCommands } from './settings-commands.ts';
 import { showApp } from './show-app.ts';
 import { type Column, formatTable } from './table.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
-/**
- * `app create|list|show|delete|rotate-key|rotate-token-key|set-strategy|set-sandbox-entitlements|set-token-minutes|
- * set-vocabulary|set-read-events|set-refund-policy|set-unverified-hours|set-request-limit|set-support-actions` and the
- * commands for settings and webhooks.
- */
+/** `app create|list|show|delete|rotate-key|rotate-token-key` and the commands for settings and webhooks. */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
   app
@@ -89,101 +65,19 @@ export function createAppCommands(): Command {
     .action(printResult(rotateKeyAction));
   addSettingsCommands(app);
   app
-    .command('set-strategy')
-    .description('Set the entitlement strategy of an app')
-    .argument('<name>')
-    .addArgument(new Argument('<strategy>').choices(strategies))
-    .addHelpText('after', formatExamples('app set-strategy my-app last'))
-    .action(printResult(setStrategyAction));
-  app
-    .command('set-sandbox-entitlements')
-    .description("Set which purchases of the stores' sandboxes give entitlements (default: all)")
-    .argument('<name>')
-    .addArgument(new Argument('<rule>').choices(['all', 'listed', 'none']))
-    .argument('[usernames...]', 'customers of the rule `listed`: testers and the reviewers of the stores')
-    .addHelpText('after', formatExamples('app set-sandbox-entitlements my-app listed tester reviewer'))
-    .action(printResult(setSandboxAction));
-  app
-    .command('set-token-minutes')
-    .description('Set the validity of entitlement tokens, 5 to 1440 minutes (default: 60)')
-    .argument('<name>')
-    .argument('<minutes>', 'validity in minutes', parseTokenMinutes)
-    .addHelpText('after', formatExamples('app set-token-minutes my-app 240'))
-    .action(printResult(setTokenMinutesAction));
-  app
-    .command('set-credits')
-    .description('Set how refunds take back credits that are spent')
-    .argument('<name>')
-    .addOption(
-      new Option('--floor <floor>', 'lowest balance that a refund leaves (default: zero)')
-        .choices(creditFloors)
-        .makeOptionMandatory(),
-    )
-    .addHelpText('after', formatExamples('app set-credits my-app --floor debt'))
-    .action(printResult(setCreditsAction));
-  app
     .command('rotate-token-key')
     .description('Sign entitlement tokens with the next key; the current key stays published for the overlap')
     .argument('<name>')
     .option('--overlap-hours <hours>', 'time for which tokens of the current key stay valid', parseHours, 24)
     .addHelpText('after', formatExamples('app rotate-token-key my-app'))
     .action(printResult(rotateTokenKeyAction));
-  app
-    .command('set-vocabulary')
-    .description('Set the vocabulary of webhooks and of responses to the secret key')
-    .argument('<name>')
-    .addArgument(new Argument('<vocabulary>').choices(vocabularies))
-    .addHelpText('after', formatExamples('app set-vocabulary my-app brand'))
-    .action(printResult(setVocabularyAction));
-  app
-    .command('set-read-events')
-    .description('Set whether successful reads are recorded as events (default: on)')
-    .argument('<name>')
-    .addArgument(new Argument('<state>').choices(['on', 'off']))
-    .addHelpText('after', formatExamples('app set-read-events my-app off'))
-    .action(printResult(setReadEventsAction));
-  app
-    .command('set-refund-policy')
-    .description('Set whether refund requests without a statement of the app get the prepared one (default: silent)')
-    .argument('<name>')
-    .addArgument(new Argument('<policy>').choices(refundPolicies))
-    .addHelpText('after', formatExamples('app set-refund-policy my-app answer'))
-    .action(printResult(setRefundPolicyAction));
-  app
-    .command('set-unverified-hours')
-    .description('Set the hours of access after the expiration date while a renewal cannot be verified (default: 24)')
-    .argument('<name>')
-    .argument('<hours>', `0 to ${maxUnverifiedHours}`, parseUnverifiedHours)
-    .addHelpText('after', formatExamples('app set-unverified-hours my-app 48'))
-    .action(printResult(setUnverifiedHoursAction));
-  app
-    .command('set-request-limit')
-    .description('Set the requests per second that each key can send for an unlimited time (default: 200)')
-    .argument('<name>')
-    .argument('<requests>', `${minRequestsPerSecond} to ${maxRequestsPerSecond}`, parseRequestLimit)
-    .addHelpText('after', formatExamples('app set-request-limit my-app 500'))
-    .action(printResult(setRequestLimitAction));
-  app
-    .command('set-support-actions')
-    .description('Set the actions at the stores that support keys may perform (default: none)')
-    .argument('<name>')
-    .argument('<actions>', `none, all, or a list of ${actionNames.join(', ')}`, parseActions)
-    .addHelpText('after', formatExamples('app set-support-actions my-app extend,cancel'))
-    .action(printResult(setSupportActionsAction));
+  addAppSettingCommands(app);
   addWebhookCommands(app);
   addForwardCommand(app);
   addAlertCommand(app);
   addCommissionRateCommands(app);
   addExchangeRateCommands(app);
   return app;
-}
-
-const parseUnverifiedHours = createNumberParser('hours', { min: 0, max: maxUnverifiedHours });
-const parseRequestLimit = createNumberParser('requests', { min: minRequestsPerSecond, max: maxRequestsPerSecond });
-
-function parseActions(text: string): readonly string[] {
-  if (text === 'none') return [];
-  return text === 'all' ? actionNames : text.split(',').map((name) => name.trim());
 }
 
 async function createAction(name: string): Promise<CommandResult> {
@@ -243,51 +137,6 @@ async function rotateKeyAction(
   };
 }
 
-async function setStrategyAction(name: string, strategy: Strategy): Promise<CommandResult> {
-  await setStrategy(getService(), name, strategy);
-  return {
-    data: { app: name, strategy },
-    text: `${name}: strategy ${strategy}. Existing purchases change at their next update.`,
-  };
-}
-
-async function setVocabularyAction(name: string, vocabulary: App['vocabulary']): Promise<CommandResult> {
-  await setVocabulary(getService(), name, vocabulary);
-  return {
-    data: { app: name, vocabulary },
-    text: `${name}: vocabulary ${vocabulary}. It takes effect within 15 seconds.`,
-  };
-}
-
-async function setSandboxAction(
-  name: string,
-  rule: SandboxRule['rule'],
-  usernames: readonly string[],
-): Promise<CommandResult> {
-  await setSandboxRule(getService(), name, rule === 'listed' ? { rule, usernames } : { rule });
-  return {
-    data: { app: name, sandboxEntitlements: rule, ...(rule === 'listed' && { sandboxUsers: usernames }) },
-    text: `${name}: sandbox purchases give entitlements to ${rule === 'listed' ? usernames.join(', ') || 'nobody' : rule}. It takes effect within 15 seconds.`,
-  };
-}
-
-async function setTokenMinutesAction(name: string, minutes: number): Promise<CommandResult> {
-  await setTokenMinutes(getService(), name, minutes);
-  return {
-    data: { app: name, tokenMinutes: minutes },
-    text: `${name}: entitlement tokens are valid for ${minutes} minutes. It takes effect within 15 seconds.`,
-  };
-}
-
-async function setCreditsAction(name: string, { floor }: { floor: CreditFloor }): Promise<CommandResult> {
-  await setCreditFloor(getService(), name, floor);
-  const effect = floor === 'debt' ? 'take back spent credits, below zero' : 'take back what is left, not below zero';
-  return {
-    data: { app: name, creditFloor: floor },
-    text: `${name}: refunds ${effect}. It takes effect within 15 seconds.`,
-  };
-}
-
 async function rotateTokenKeyAction(name: string, { overlapHours }: { overlapHours: number }): Promise<CommandResult> {
   await getApp(getService(), name);
   const now = getService().now();
@@ -297,45 +146,5 @@ async function rotateTokenKeyAction(name: string, { overlapHours }: { overlapHou
   return {
     data: { app: name, kid, overlapHours },
     text: `Tokens are signed with ${kid}. The former key stays published for ${overlapHours} hours.`,
-  };
-}
-
-async function setReadEventsAction(name: string, state: 'on' | 'off'): Promise<CommandResult> {
-  await setReadEvents(getService(), name, state === 'on');
-  return {
-    data: { app: name, readEvents: state },
-    text: `${name}: events of successful reads ${state}. It takes effect within 15 seconds.`,
-  };
-}
-
-async function setRefundPolicyAction(name: string, policy: (typeof refundPolicies)[number]): Promise<CommandResult> {
-  await setRefundPolicy(getService(), name, policy);
-  return {
-    data: { app: name, refundPolicy: policy },
-    text: `${name}: refund policy ${policy}. It takes effect within 15 seconds, also for open requests.`,
-  };
-}
-
-async function setUnverifiedHoursAction(name: string, hours: number): Promise<CommandResult> {
-  await setAccessRules(getService(), name, { unverifiedHours: hours });
-  return {
-    data: { app: name, unverifiedHours: hours },
-    text: `${name}: ${formatCount(hours, 'hour')} of access while a renewal cannot be verified. Existing purchases change at their next update.`,
-  };
-}
-
-async function setRequestLimitAction(name: string, requestsPerSecond: number): Promise<CommandResult> {
-  await setRequestLimit(getService(), name, requestsPerSecond);
-  return {
-    data: { app: name, requestsPerSecond },
-    text: `${name}: ${formatCount(requestsPerSecond, 'request')} per second of each key. It takes effect within 15 seconds.`,
-  };
-}
-
-async function setSupportActionsAction(name: string, actions: readonly string[]): Promise<CommandResult> {
-  const supportActions = await setSupportActions(getService(), name, actions);
-  return {
-    data: { app: name, supportActions },
-    text: `Support keys of ${name} may perform: ${supportActions.join(', ') || 'no action'}.`,
   };
 }

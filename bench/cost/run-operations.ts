@@ -178,11 +178,11 @@ async function listReads(bench: Bench) {
 
 /** Creates an app that does not record successful reads. Lists a read of it. */
 async function listUnrecordedReads(bench: Bench) {
-  const { setReadEvents } = await import('../../lib/apps/manage-apps.ts');
+  const { changeSettings } = await import('../../lib/apps/manage-apps.ts');
   const { getService } = await import('../../lib/foundation/container.ts');
   const { getCustomerPurchases } = await import('../../lib/customers/contract.ts');
   const keys = await bench.service.createApp(['store_a'], {}, 'com.example.unrecorded');
-  await setReadEvents(getService(), keys.appName, false);
+  await changeSettings(getService(), keys.appName, { recordsReads: false });
   const unrecorded = { ...bench, keys };
   await createReader(unrecorded, 'unrecorded-reader');
   const customer = { applicationUsername: 'unrecorded-reader' };

@@ -1,5 +1,5 @@
 import { changeApp } from '../../lib/apps/contract.ts';
-import { setAccessRules } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { defaultUnverifiedHours } from '../../lib/apps/unverified-hours.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { requireAlertUrl } from '../../lib/problems/set-alert-url.ts';
@@ -12,6 +12,6 @@ export const handler = createHandler(changeApp)(async ({ app, body }, service) =
     strategy,
     unverifiedHours = defaultUnverifiedHours,
     alertUrl,
-  } = await setAccessRules(service, app.name, body);
+  } = await changeSettings(service, app.name, body);
   return { ok: true, strategy, unverifiedHours, ...(alertUrl && { alertUrl: toDisplayUrl(alertUrl) }) };
 });

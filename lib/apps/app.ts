@@ -9,9 +9,9 @@ import { Strategy } from './strategy.ts';
 import { maxUnverifiedHours } from './unverified-hours.ts';
 
 /** Hours after the expiration date of a renewing subscription. 0: access ends on the date. */
-export const UnverifiedHours = v.pipe(v.number(), v.minValue(0), v.maxValue(maxUnverifiedHours));
+const UnverifiedHours = v.pipe(v.number(), v.minValue(0), v.maxValue(maxUnverifiedHours));
 
-export const RequestsPerSecond = v.pipe(
+const RequestsPerSecond = v.pipe(
   v.number(),
   v.integer(),
   v.minValue(minRequestsPerSecond),
@@ -61,7 +61,7 @@ export const SandboxRule = v.variant('rule', [
 export type SandboxRule = v.InferOutput<typeof SandboxRule>;
 
 /** Validity of an entitlement token: 5 minutes to 24 hours. A refund takes effect at its end. */
-export const TokenMinutes = v.pipe(
+const TokenMinutes = v.pipe(
   v.number(),
   v.integer(),
   v.minValue(5, '5 to 1440 minutes'),
@@ -69,8 +69,7 @@ export const TokenMinutes = v.pipe(
 );
 
 /** Names of actions at the stores. */
-export const SupportActions = v.array(v.picklist(actionNames));
-export type SupportActions = v.InferOutput<typeof SupportActions>;
+const SupportActions = v.array(v.picklist(actionNames));
 
 /** Whether a refund request without a statement gets the prepared one shortly before its deadline. */
 export const refundPolicies = ['silent', 'answer'] as const;
@@ -130,6 +129,15 @@ export const App = v.object({
   deletedAt: v.exactOptional(v.number()),
 });
 export type App = v.InferOutput<typeof App>;
+
+/** Settings that one value changes. */
+export const AppSettings = v.partial(
+  v.pick(App, [
+    ...(['strategy', 'vocabulary', 'recordsReads', 'unverifiedHours', 'requestsPerSecond', 'sandboxRule'] as const),
+    ...(['tokenMinutes', 'supportActions', 'refundPolicy', 'creditFloor', 'alertUrl'] as const),
+  ]),
+);
+export type AppSettings = v.InferInput<typeof AppSettings>;
 
 /** An app with the decrypted secrets of its webhooks. */
 export interface WebhookSender {

@@ -6,25 +6,11 @@ import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
-import {
-  type ApiKey,
-  type ApiKeyLevel,
-  ApiKeyName,
-  type App,
-  AppName,
-  apiKeyLevels,
-  type CreditFloor,
-  RequestsPerSecond,
-  SandboxRule,
-  SupportActions,
-  TokenMinutes,
-  UnverifiedHours,
-} from './app.ts';
+import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, AppSettings, apiKeyLevels } from './app.ts';
 import { findApp, findWebhookSender, insertApp, storeCatalogue, updateApp } from './app-table.ts';
 import { Catalogue } from './catalogue.ts';
 import { CommissionRates } from './commission-rates.ts';
 import { requireApp, requireStoredApp } from './require-app.ts';
-import type { Strategy } from './strategy.ts';
 
 /** New API keys of an app in plain text, shown once. */
 export interface IssuedApiKeys {
@@ -171,70 +157,13 @@ const toListedKey = (apiKey: ApiKey, level: ApiKeyLevel): ListedKey => ({
   ...omitUndefined({ createdAt: apiKey.createdAt, expiresAt: apiKey.expiresAt }),
 });
 
-/** Rules of access, and the URL for alerts. */
-export interface AccessRules {
-  /** Entitlement strategy. */
-  readonly strategy?: Strategy;
-  /** Hours of access while a renewal cannot be verified. */
-  readonly unverifiedHours?: number;
-  /** The caller has checked it. */
-  readonly alertUrl?: string;
-}
-
 /**
- * Sets the current rules. Existing purchases change at their next update. Throws `InvalidPayload` for invalid hours.
+ * Changes settings of an app. Existing purchases change at their next update. Throws `InvalidPayload` for an invalid
+ * value. The caller has checked an `alertUrl`.
  */
-export async function setAccessRules(service: Service, name: string, rules: AccessRules): Promise<App> {
-  const members = { ...rules, ...parse(v.object({ unverifiedHours: v.exactOptional(UnverifiedHours) }), rules) };
+export async function changeSettings(service: Service, name: string, settings: AppSettings): Promise<App> {
+  const members = omitUndefined(parse(AppSettings, settings));
   return await updateApp(service, name, () => ({ members }));
-}
-
-/** Sets the entitlement strategy. Existing purchases change at their next update. */
-export const setStrategy = async (service: Service, name: string, strategy: Strategy): Promise<App> =>
-  await setAccessRules(service, name, { strategy });
-
-/** Sets the vocabulary of webhooks and of responses to the secret key. */
-export async function setVocabulary(service: Service, name: string, vocabulary: App['vocabulary']): Promise<void> {
-  await updateApp(service, name, () => ({ members: { vocabulary } }));
-}
-
-/** Sets which purchases of the stores' sandboxes give entitlements. Throws `InvalidPayload` for too many usernames. */
-export async function setSandboxRule(service: Service, name: string, rule: unknown): Promise<SandboxRule> {
-  const sandboxRule = parse(SandboxRule, rule);
-  await updateApp(service, name, () => ({ members: { sandboxRule } }));
-  return sandboxRule;
-}
-
-/** Sets the validity of entitlement tokens. Throws `InvalidPayload` for less than 5 minutes or more than 24 hours. */
-export async function setTokenMinutes(service: Service, name: string, minutes: number): Promise<void> {
-  const { tokenMinutes } = parse(v.object({ tokenMinutes: TokenMinutes }), { tokenMinutes: minutes });
-  await updateApp(service, name, () => ({ members: { tokenMinutes } }));
-}
-
-/** Sets whether a refund of spent credits takes a balance below zero. */
-export async function setCreditFloor(service: Service, name: string, floor: CreditFloor): Promise<void> {
-  await updateApp(service, name, () => ({ members: { creditFloor: floor } }));
-}
-
-/** Sets the actions at the stores that support keys may perform. Throws `InvalidPayload` for an unknown action. */
-export async function setSupportActions(service: Service, name: string, actions: unknown): Promise<SupportActions> {
-  const { supportActions } = parse(v.object({ supportActions: SupportActions }), { supportActions: actions });
-  await updateApp(service, name, () => ({ members: { supportActions } }));
-  return supportActions;
-}
-
-/** Sets the policy for refund requests without a statement of the app. */
-export async function setRefundPolicy(
-  service: Service,
-  name: string,
-  refundPolicy: NonNullable<App['refundPolicy']>,
-): Promise<void> {
-  await updateApp(service, name, () => ({ members: { refundPolicy } }));
-}
-
-/** Sets whether successful reads are recorded as events. */
-export async function setReadEvents(service: Service, name: string, recordsReads: boolean): Promise<void> {
-  await updateApp(service, name, () => ({ members: { recordsReads } }));
 }
 
 /**
@@ -252,12 +181,6 @@ export async function setExchangeRates(service: Service, name: string, rates: un
   const exchangeRates = parse(AppExchangeRates, rates);
   await updateApp(service, name, () => ({ members: { exchangeRates } }));
   return exchangeRates;
-}
-
-/** Sets the limit of the requests of one key. Throws `InvalidPayload` for an invalid limit. */
-export async function setRequestLimit(service: Service, name: string, limit: number): Promise<void> {
-  const { requestsPerSecond } = parse(v.object({ requestsPerSecond: RequestsPerSecond }), { requestsPerSecond: limit });
-  await updateApp(service, name, () => ({ members: { requestsPerSecond } }));
 }
 
 /**

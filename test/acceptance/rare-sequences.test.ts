@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type IssuedApiKeys, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
@@ -411,7 +411,7 @@ describe('a restore on a second account', () => {
     'keeps the money, and gives access as the strategy states (%s, %s)',
     async (platform, strategy) => {
       const keys = await fixture.createNotifiedApp(platform);
-      await setStrategy(getService(), keys.appName, strategy);
+      await changeSettings(getService(), keys.appName, { strategy });
       const [buyer, restorer] = [createUniqueName('buyer'), createUniqueName('restorer')];
       const order = { productId: 'premium', ...(platform === 'processor_b' ? monthly : renewing) };
       const { id } = await fixture.callControl('/purchases', { platform, applicationUsername: buyer, ...order });

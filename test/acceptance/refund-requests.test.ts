@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { setRefundPolicy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { runDueStep } from '../../lib/refunds/answer-refund-request.ts';
 import { answerRefundRequest, listRefundRequests, setRefundConsent } from '../../lib/refunds/contract.ts';
@@ -67,7 +67,7 @@ async function live({ platform, policy, consents, lateHours, isRepeated, reply, 
   const keys = await service.createApp(refundPlatforms);
   const { appName } = keys;
   router.routeTo([appName]);
-  await setRefundPolicy(getService(), appName, policy);
+  await changeSettings(getService(), appName, { refundPolicy: policy });
   const applicationUsername = createUniqueName('ann');
   const id = await buyCoins(service, keys, { platform, applicationUsername });
   router.take(appName);

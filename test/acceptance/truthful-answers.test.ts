@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { listEntitlements } from '../../console/pages/customers/list-entitlements.ts';
 import { addPeriod } from '../../emulator/calendar.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
-import { type IssuedApiKeys, setCatalogue, setSandboxRule } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { createGrant } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
@@ -107,7 +107,7 @@ async function runHistories({
   await setCatalogue(getService(), keys.appName, buildOwnershipCatalogue('premium'));
   const owned = await Promise.all(histories.map((history) => startOwnership(history, service)));
   const testers = owned.filter((_purchase, index) => index % 2 === 0).map(({ username }) => username);
-  await setSandboxRule(getService(), keys.appName, { rule: 'listed', usernames: testers });
+  await changeSettings(getService(), keys.appName, { sandboxRule: { rule: 'listed', usernames: testers } });
   const giftedUntil = router.service.now() + giftMs;
   const gifted = owned.filter((_purchase, index) => index % 3 === 0);
   for (const { username } of gifted) {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
+import { type ApiKeyLevel, apiKeyLevels, type SandboxRule } from '../../lib/apps/app.ts';
 import { storeForwards } from '../../lib/apps/app-table.ts';
 import { getApp } from '../../lib/apps/contract.ts';
-import { createApiKey, type IssuedApiKeys, rotateApiKey, setSandboxRule } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey, type IssuedApiKeys, rotateApiKey } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
@@ -119,10 +119,10 @@ beforeAll(async () => {
   const forwarding = await createState(['store_a']);
   await createForwards(forwarding);
   apps.set('with forwards', forwarding);
-  const sandboxRules = [{ rule: 'all' }, { rule: 'none' }, { rule: 'listed', usernames: ['ann'] }];
+  const sandboxRules: SandboxRule[] = [{ rule: 'all' }, { rule: 'none' }, { rule: 'listed', usernames: ['ann'] }];
   for (const sandboxRule of sandboxRules) {
     const keys = await createState(['store_a'], { sandbox: true });
-    await setSandboxRule(getService(), keys.appName, sandboxRule);
+    await changeSettings(getService(), keys.appName, { sandboxRule });
     apps.set(`with sandbox purchases and the rule ${sandboxRule.rule}`, keys);
   }
   // Functions cache apps for less than a minute.

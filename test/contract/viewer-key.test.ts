@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Contract, isForSecretKeyOnly } from '../../lib/api/contract.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
-import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
+import { type CreatedKey, changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { createTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
@@ -179,7 +179,7 @@ describe('key of a request', () => {
 
 describe('viewer key without recorded reads', () => {
   beforeAll(async () => {
-    await setReadEvents(getService(), app.keys.appName, false);
+    await changeSettings(getService(), app.keys.appName, { recordsReads: false });
     await service.callControl('/clock', { advance: 'PT1M' });
     service.freezeClock();
   });

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { errorCodes } from '../../lib/foundation/errors.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
@@ -218,7 +218,7 @@ describe.each(pages)('$file', (page) => {
     const form = platform === 'store_a' ? { form: 'product' } : {};
     const shared = await buy({ ...form, applicationUsername: undefined });
     const first = await service.createApp([platform]);
-    await setStrategy(getService(), first.appName, 'first');
+    await changeSettings(getService(), first.appName, { strategy: 'first' });
     for (const applicationUsername of ['ann', 'ben'])
       await validate(first, { ...shared, additionalData: { applicationUsername } });
     const { id, validate: active } = await order(form);

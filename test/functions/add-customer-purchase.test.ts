@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { strategies } from '../../lib/apps/strategy.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
@@ -38,7 +38,7 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
 
   it.each(strategies)('takes precedence over the claim of a validation (strategy %s)', async (strategy) => {
     const keys = await givenApp(table);
-    await setStrategy(getService(), keys.appName, strategy);
+    await changeSettings(getService(), keys.appName, { strategy });
     await givenPaidPurchase(keys, 'ann');
     await callWithSecretKey(addCustomerPurchase, keys, { params, body });
     const purchase = await findPurchase(getService(), keys.appName, 'store_a:1');

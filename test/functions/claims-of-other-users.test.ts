@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { App } from '../../lib/apps/app.ts';
 import { findApp } from '../../lib/apps/app-table.ts';
-import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
@@ -176,7 +176,7 @@ describe('a customer whose alias another client has submitted', () => {
 describe('a purchase whose store notification arrives before its validation', () => {
   it.each(['all', 'first'] as const)('belongs only to its buyer with the strategy "%s"', async (strategy) => {
     const keysOfApp = await fixture.createNotifiedApp('store_a');
-    await setStrategy(getService(), keysOfApp.appName, strategy);
+    await changeSettings(getService(), keysOfApp.appName, { strategy });
     const victim = createUniqueName('victim');
     const buyForVictim = async (productId: string, type: string) =>
       (await fixture.callControl('/purchases', { platform: 'store_a', productId, type, applicationUsername: victim }))

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { findApp } from '../../lib/apps/app-table.ts';
-import {
-  createApiKey,
-  type IssuedApiKeys,
-  setCatalogue,
-  setCreditFloor,
-  setStrategy,
-} from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import {
   captureCredits,
   getCustomerCredits,
@@ -167,7 +161,7 @@ describe('credits of a payment', () => {
   );
 
   it('are taken back below zero if the app says so', async () => {
-    await setCreditFloor(getService(), keys.appName, 'debt');
+    await changeSettings(getService(), keys.appName, { creditFloor: 'debt' });
     const bought = await buy('store_a', consumable);
     await spend(60, 'a');
     await bought.act('refund');
@@ -323,7 +317,7 @@ describe('credits of merged customers', () => {
 
 describe('credits of a purchase that another customer claims', () => {
   it('move what is left, and leave what was spent', async () => {
-    await setStrategy(getService(), keys.appName, 'last');
+    await changeSettings(getService(), keys.appName, { strategy: 'last' });
     const { id, purchaseId } = await buy('store_a', consumable);
     await spend(60, 'a');
     const { validate } = await fixture.callControl(`/purchases/${id}`);

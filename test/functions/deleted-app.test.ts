@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApp, deleteApp, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApp, deleteApp } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
@@ -51,7 +51,7 @@ describe('deleteApp', () => {
   it('rejects changes of the app, and a new app with its name', async () => {
     const { keys } = await givenDeletedApp();
     const isDeleted = { code: 'AppNotFound', message: `The app ${keys.appName} is deleted.` };
-    await expect(setStrategy(getService(), keys.appName, 'first')).rejects.toMatchObject(isDeleted);
+    await expect(changeSettings(getService(), keys.appName, { strategy: 'first' })).rejects.toMatchObject(isDeleted);
     await expect(sendTestWebhook(getService(), keys.appName)).rejects.toMatchObject(isDeleted);
     await expect(deleteApp(getService(), keys.appName, getService().now())).rejects.toMatchObject(isDeleted);
     await expect(createApp(getService(), keys.appName, getService().now())).rejects.toMatchObject({ code: 'Conflict' });

@@ -5,12 +5,10 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import {
+  changeSettings,
   createApiKey,
   type IssuedApiKeys,
   setCatalogue as saveCatalogue,
-  setSandboxRule,
-  setStrategy,
-  setTokenMinutes,
 } from '../../lib/apps/manage-apps.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import {
@@ -173,7 +171,7 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
       createObservation({ purchaseDate: paidAt, expirationDate: paidAt + 30 * dayMs, sandbox: true }),
     );
     expect((await call(getCustomerEntitlements)).body.entitlements.premium).toMatchObject({ isSandbox: true });
-    await setSandboxRule(getService(), keys.appName, { rule: 'listed', usernames: ['bob'] });
+    await changeSettings(getService(), keys.appName, { sandboxRule: { rule: 'listed', usernames: ['bob'] } });
     // Functions cache an app for 15 seconds.
     await service.callControl('/clock', { advance: 'PT1M' });
     expect((await call(getCustomerEntitlements)).body.entitlements).toEqual({});
@@ -334,8 +332,8 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
   });
 
   it('signs a token with the validity of the app', async () => {
-    await setTokenMinutes(getService(), keys.appName, 5);
-    await expect(setTokenMinutes(getService(), keys.appName, 4)).rejects.toThrow('5 to 1440 minutes');
+    await changeSettings(getService(), keys.appName, { tokenMinutes: 5 });
+    await expect(changeSettings(getService(), keys.appName, { tokenMinutes: 4 })).rejects.toThrow('5 to 1440 minutes');
     const { payload } = await verify((await sign()).token);
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(5 * 60);
   });
@@ -380,7 +378,7 @@ describe('GET /v3/customers/:applicationUsername/why', () => {
   });
 
   it('explains that another customer owns the purchase', async () => {
-    await setStrategy(getService(), keys.appName, 'first');
+    await changeSettings(getService(), keys.appName, { strategy: 'first' });
     await givenPaidPurchase(keys, 'bob');
     await givenPaidPurchase(keys, 'ann');
     const { isActive, because } = await explain();

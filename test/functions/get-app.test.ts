@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/apps/contract.ts';
-import { createApiKey, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
@@ -17,7 +17,7 @@ describe('GET /v3/app', () => {
     const keys = await service.createApp(['store_a', 'processor_b']);
     const catalogue = { gold: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
     await setCatalogue(getService(), keys.appName, catalogue);
-    await setStrategy(getService(), keys.appName, 'last');
+    await changeSettings(getService(), keys.appName, { strategy: 'last' });
     const { status, body } = await callWithSecretKey(getApp, keys);
     expect(status).toBe(200);
     expect(body).toMatchObject({ appName: keys.appName, strategy: 'last', vocabulary: 'neutral', catalogue });

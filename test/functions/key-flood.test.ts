@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { countBucketWrites, type Flood, listKeyFloods } from '../../bench/flood-requests.ts';
 import { type Meter, startMeter } from '../../bench/units/meter.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
-import { type IssuedApiKeys, setRequestLimit } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import {
   countAcceptedRequest,
   getRequestBucketSize,
@@ -86,7 +86,7 @@ describe('a flood with the public key of an app', () => {
   )('gets 429 above the limit, while the server and other apps get their responses: %s', async (_name, index) => {
     const keys = await service.createApp(['store_a']);
     const otherKeys = await service.createApp(['store_a']);
-    await setRequestLimit(getService(), keys.appName, minRequestsPerSecond);
+    await changeSettings(getService(), keys.appName, { requestsPerSecond: minRequestsPerSecond });
     const username = createUniqueName('user');
     const receipt = await buyPremium(username);
     const clients = { keys, otherKeys, receipt, username };

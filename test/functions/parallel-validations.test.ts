@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import type { Strategy } from '../../lib/apps/strategy.ts';
 import { getService } from '../../lib/foundation/container.ts';
 
@@ -15,7 +15,7 @@ afterAll(() => service.close());
 /** Buys a subscription. `validateAs` validates its receipt for a user. */
 async function givenReceipt(strategy: Strategy) {
   const keys = await service.createApp(['store_b']);
-  await setStrategy(getService(), keys.appName, strategy);
+  await changeSettings(getService(), keys.appName, { strategy });
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription' };
   const { validate } = await service.callControl('/purchases', order);
   const validateAs = async (applicationUsername: string) =>

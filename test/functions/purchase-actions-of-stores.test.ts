@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { actOnPurchase } from '../../lib/actions/contract.ts';
-import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { refreshPurchase } from '../../lib/purchases/contract.ts';
@@ -142,7 +142,7 @@ describe('POST /v3/purchases/:purchaseId/actions with keys of support and viewer
     const { now } = getService();
     const bought = await buy(platform);
     const { keys, purchaseId } = bought;
-    await setSupportActions(getService(), keys.appName, [action]);
+    await changeSettings(getService(), keys.appName, { supportActions: [action] });
     const callWith = async (level: 'support' | 'viewer') => {
       const name = createUniqueName('k').slice(0, 20);
       const { key } = await createApiKey(getService(), keys.appName, { level, name, now: now() });

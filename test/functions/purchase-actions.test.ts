@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
-import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
@@ -270,7 +270,7 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
       why: 'The app does not allow the action to support keys.',
     });
     expect((await callWith(bought, 'viewer', listPurchaseActions)).status).toBe(200);
-    await setSupportActions(getService(), bought.keys.appName, ['extend']);
+    await changeSettings(getService(), bought.keys.appName, { supportActions: ['extend'] });
     expect((await callWith(bought, 'support', actOnPurchase)).body).toMatchObject({ isConfirmed: true });
     const performed = (await findActions(bought)).filter(
       (event: { context: { key: { level: string } } }) => event.context.key.level === 'support',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import type { Strategy } from '../../lib/apps/strategy.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { claimKey, purchaseKey } from '../../lib/foundation/keys.ts';
@@ -15,7 +15,7 @@ afterAll(() => fixture.close());
 /** Buys a subscription of the App Store for `owner`. `validateAs` validates its receipt for a user. */
 async function givenSharedSubscription(strategy: Strategy = 'all') {
   const keys = await fixture.createNotifiedApp('store_a');
-  await setStrategy(getService(), keys.appName, strategy);
+  await changeSettings(getService(), keys.appName, { strategy });
   const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription' };
   const { id, validate } = await fixture.callControl('/purchases', order);
   const validateAs = async (applicationUsername: string) =>

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { setReadEvents } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
@@ -26,7 +26,7 @@ describe('events of reads', () => {
 
   it('does not record successful reads if the app switches them off, but failed reads and validations', async () => {
     const keys = await givenApp(table);
-    await setReadEvents(getService(), keys.appName, false);
+    await changeSettings(getService(), keys.appName, { recordsReads: false });
     const { status } = await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: 'ann' } });
     expect([status, await listTypes(keys.appName)]).toEqual([200, []]);
 
@@ -40,8 +40,8 @@ describe('events of reads', () => {
 
   it('records reads again after the app switches them on', async () => {
     const keys = await givenApp(table);
-    await setReadEvents(getService(), keys.appName, false);
-    await setReadEvents(getService(), keys.appName, true);
+    await changeSettings(getService(), keys.appName, { recordsReads: false });
+    await changeSettings(getService(), keys.appName, { recordsReads: true });
     await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: 'ann' } });
     expect(await listTypes(keys.appName)).toEqual([getCustomerPurchases.eventType]);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApiKey, type IssuedApiKeys, setRefundPolicy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import {
@@ -121,7 +121,7 @@ describe.each([
   });
 
   it('sends the prepared statement 30 minutes before the deadline by policy', async () => {
-    await setRefundPolicy(getService(), keys.appName, 'answer');
+    await changeSettings(getService(), keys.appName, { refundPolicy: 'answer' });
     const username = nextUser();
     await consent(username);
     const { id, request } = await givenRequest(platform, username);
@@ -133,7 +133,7 @@ describe.each([
     expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'declined', ignoredAnswers: [] });
     expect((await getEmulatedRequest(service, id)).answer).toBeDefined();
     expect(await get(request.id)).toMatchObject({ state: 'answered', answer: { answeredBy: { type: 'policy' } } });
-    await setRefundPolicy(getService(), keys.appName, 'silent');
+    await changeSettings(getService(), keys.appName, { refundPolicy: 'silent' });
   });
 
   it('sends nothing by the policy silent', async () => {
@@ -180,7 +180,7 @@ describe.each([
 
 describe('refund requests of store_a', () => {
   it('sends no statement without the consent of the customer', async () => {
-    await setRefundPolicy(getService(), keys.appName, 'answer');
+    await changeSettings(getService(), keys.appName, { refundPolicy: 'answer' });
     const { id, request } = await givenRequest('store_a');
     expect(await answer(request.id, { preference: 'decline', customerConsented: false })).toMatchObject({
       status: 400,
@@ -189,7 +189,7 @@ describe('refund requests of store_a', () => {
     await advance('PT11H45M');
     await runDueSteps(keys);
     expect((await getEmulatedRequest(service, id)).answer).toBeUndefined();
-    await setRefundPolicy(getService(), keys.appName, 'silent');
+    await changeSettings(getService(), keys.appName, { refundPolicy: 'silent' });
   });
 
   it('keeps the request open after a statement that Apple rejects', async () => {

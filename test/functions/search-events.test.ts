@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type IssuedApiKeys, setVocabulary } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
@@ -207,7 +207,7 @@ describe('GET /v3/search/:tag', () => {
 
   it('returns brand ids to an app with the brand vocabulary', async () => {
     const keys = await service.createApp(['store_b']);
-    await setVocabulary(getService(), keys.appName, 'brand');
+    await changeSettings(getService(), keys.appName, { vocabulary: 'brand' });
     const { id } = await validatePurchase(keys, 'store_b:cher');
     const tag = `google:${id}`;
     const rows = await findEvents(keys, tag);

@@ -8,7 +8,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
-import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
@@ -189,7 +189,7 @@ describe('POST /v3/store_a/offers/sign', () => {
 
   it('limits the signatures of a receipt that changes its customer', async () => {
     const moving = await service.createApp(['store_a'], { offers });
-    await setStrategy(getService(), moving.appName, 'last');
+    await changeSettings(getService(), moving.appName, { strategy: 'last' });
     const [first, next] = [createUser(), createUser()];
     const { validate } = await buy(first, {}, moving);
     const signFor = async (applicationUsername: string) =>

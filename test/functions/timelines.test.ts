@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { getCustomerPurchases, getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
@@ -146,7 +146,7 @@ describe('GET /v3/customers/:applicationUsername/timeline', () => {
 describe('GET /v3/purchases/:purchaseId/owners', () => {
   it('returns each claim with its source, and the rule that decides', async () => {
     const { keys, applicationUsername, purchaseId, validate } = await givenRenewedPurchase();
-    await setStrategy(getService(), keys.appName, 'first');
+    await changeSettings(getService(), keys.appName, { strategy: 'first' });
     await service.callControl('/clock', { advance: 'PT1M' });
     const other = createUniqueName('other');
     await service.validate(keys, { ...validate, additionalData: { applicationUsername: other } });

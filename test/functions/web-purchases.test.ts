@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Strategy } from '../../lib/apps/strategy.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
@@ -39,7 +39,7 @@ async function payAtCheckout(
   { strategy = 'all' }: { strategy?: Strategy } = {},
 ): Promise<WebPurchase> {
   const keys = await fixture.createNotifiedApp(platform);
-  await setStrategy(getService(), keys.appName, strategy);
+  await changeSettings(getService(), keys.appName, { strategy });
   const stripe = await createStripeClient(fixture, keys.appName, platform);
   const { id: productId } = await stripe.products.create({ name: 'The plan' });
   const recurring = products[mode];

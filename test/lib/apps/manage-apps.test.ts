@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashApiKey } from '../../../lib/apps/api-keys.ts';
 import { findApp, findWebhookSender, getOrCreateErasureKey } from '../../../lib/apps/app-table.ts';
 import {
+  changeSettings,
   createApiKey,
   createApp,
   deleteApp,
@@ -9,9 +10,6 @@ import {
   listApiKeys,
   revokeApiKey,
   rotateApiKey,
-  setReadEvents,
-  setStrategy,
-  setVocabulary,
 } from '../../../lib/apps/manage-apps.ts';
 import { appKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
@@ -72,9 +70,9 @@ describe('concurrent changes of an app', () => {
       rotateApiKey(service, appName, { level: 'public', overlapMs: 0, now: startDate }),
       rotateApiKey(service, appName, { level: 'secret', overlapMs: 0, now: startDate }),
       configureWebhook(appName, 'https://example.com/hook'),
-      setStrategy(service, appName, 'first'),
-      setVocabulary(service, appName, 'brand'),
-      setReadEvents(service, appName, false),
+      changeSettings(service, appName, { strategy: 'first' }),
+      changeSettings(service, appName, { vocabulary: 'brand' }),
+      changeSettings(service, appName, { recordsReads: false }),
       getOrCreateErasureKey(service, appName),
       ...['a', 'b', 'c'].map(async (name) => await createKey(appName, `new ${name}`)),
       ...revoked.map(async ({ id }) => await revokeApiKey(service, appName, id)),
@@ -98,7 +96,7 @@ describe('concurrent changes of an app', () => {
       createKey(appName, 'support'),
       deleteApp(service, appName, startDate),
       configureWebhook(appName, 'https://example.com/hook'),
-      setStrategy(service, appName, 'first'),
+      changeSettings(service, appName, { strategy: 'first' }),
       rotateApiKey(service, appName, { level: 'secret', overlapMs: 0, now: startDate }),
     ]);
     expect(await getStoredApp(service, appName)).toMatchObject({ deletedAt: startDate });
@@ -154,7 +152,7 @@ describe('a change of an app', () => {
 
   it('fails immediately for an unknown app and for a deleted app', async () => {
     const unknown = { code: 'AppNotFound', message: 'The app unknown-app is not found.' };
-    await expect(setStrategy(service, 'unknown-app', 'first')).rejects.toMatchObject(unknown);
+    await expect(changeSettings(service, 'unknown-app', { strategy: 'first' })).rejects.toMatchObject(unknown);
     const { appName } = await givenApp();
     await deleteApp(service, appName, startDate);
     const deleted = { code: 'AppNotFound', message: `The app ${appName} is deleted.` };

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getApp, setCatalogue, setStrategy } from '../../../lib/apps/manage-apps.ts';
+import { changeSettings, getApp, setCatalogue } from '../../../lib/apps/manage-apps.ts';
 import { findAccount } from '../../../lib/credits/credit-table.ts';
 import { settleCredits } from '../../../lib/credits/settle-credits.ts';
 import { listEventsByTags } from '../../../lib/events/event-table.ts';
@@ -129,12 +129,12 @@ describe('importRow', () => {
 
   it('claims in the order of the file with any order of the imports', async () => {
     const appName = await givenAppName();
-    await setStrategy(getService(), appName, 'first');
+    await changeSettings(getService(), appName, { strategy: 'first' });
     const toRow = (user: string) => parseImportRow({ platform: 'store_a', originalTransactionId: '1', user });
     await runImport(toRow('second'), { appName, line: 7 });
     await runImport(toRow('first'), { appName, line: 4 });
     expect(await findUsers(appName)).toEqual(['first']);
-    await setStrategy(getService(), appName, 'last');
+    await changeSettings(getService(), appName, { strategy: 'last' });
     await runImport(toRow('third'), { appName, line: 9 });
     await runImport(toRow('earlier'), { appName, line: 2 });
     expect(await findUsers(appName)).toEqual(['third']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { setStrategy } from '../../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../../lib/apps/manage-apps.ts';
 import { strategies } from '../../../lib/apps/strategy.ts';
 
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
@@ -147,7 +147,7 @@ describe('backfillDeliveries', () => {
       });
       const property = fc.asyncProperty(arbitraryHistory, async ({ strategy, storedAfterMs, steps }) => {
         const harness = await createWebhookHarness({ urls: [getServer().url] });
-        const app = await setStrategy(harness.service, harness.keys.appName, strategy);
+        const app = await changeSettings(harness.service, harness.keys.appName, { strategy });
         if (storedAfterMs !== undefined) {
           const { claim: _claim, ...unclaimed } = buildPurchase('ann', { now: startDate + minuteMs + storedAfterMs });
           await harness.fanOut([await harness.recordUpdate(purchaseId, unclaimed)]);

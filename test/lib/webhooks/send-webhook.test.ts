@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { findApp } from '../../../lib/apps/app-table.ts';
-import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
+import { changeSettings } from '../../../lib/apps/manage-apps.ts';
 import { findRawEvent, listEventsByTags } from '../../../lib/events/event-table.ts';
 import { customerKey } from '../../../lib/foundation/keys.ts';
 import { dayMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
@@ -180,7 +180,7 @@ describe('sendWebhook', () => {
 
   it('omits the password and uses the brand vocabulary according to the settings', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url], sendsPassword: false });
-    await setVocabulary(harness.service, harness.keys.appName, 'brand');
+    await changeSettings(harness.service, harness.keys.appName, { vocabulary: 'brand' });
     await announce(harness);
     const [body] = listBodies();
     expect(body).not.toHaveProperty('password');
