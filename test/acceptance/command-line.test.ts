@@ -387,7 +387,7 @@ describe('claimcheck', () => {
       purchases: [{ purchaseId: id }],
     });
     const isListed = async (...args: readonly string[]) => (await read(...args)).rows.length > 0;
-    await waitFor('the list of customers', async () => await isListed('customer', 'list', 'demo'));
+    await waitFor('the list of customers', async () => await isListed('customer', 'list', 'demo', '--state', 'active'));
     await waitFor('the list of transactions', async () => await isListed('transactions', 'list', 'demo'));
     expect((await read('transactions', 'list', 'demo', '--user', 'rea')).rows).toMatchObject([
       { purchaseId: id, entitledUsers: ['rea'] },

@@ -30,10 +30,13 @@ const TableName = 'run-Table';
 
 let engine: HttpServer;
 const bodies: string[] = [];
+/** Resolves when the engine may respond. */
+let mayRespond: Promise<void> | undefined;
 const inner = createAwsRequestHandler();
 beforeAll(async () => {
   engine = await startHttpServer(async (request, response) => {
     bodies.push(Buffer.concat(await request.toArray()).toString());
+    await mayRespond;
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
     response.end(JSON.stringify({ Item: key }));
   });
@@ -91,9 +94,14 @@ describe('createCheckedHandler', () => {
       await client.send(new GetItemCommand({ TableName, Key: key }));
       settled.push(name);
     };
+    let respond = () => {};
+    mayRespond = new Promise((resolve) => {
+      respond = resolve;
+    });
     void get('in progress');
     while (bodies.length === sent) await sleep(1);
     hasEnded = true;
+    respond();
     void get('new');
     await sleep(100);
     expect(settled).toEqual([]);
