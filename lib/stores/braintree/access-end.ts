@@ -39,8 +39,9 @@ export function willRenew({
  * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
  */
 export function getLastPaidDay(subscription: PaidTime): string | undefined {
-  const { paidThroughDate = '', billingPeriodEndDate = '', trialPeriod } = subscription;
-  const isCovered = !trialPeriod && getRunningStatus(subscription) === 'Active';
+  const { paidThroughDate = '', billingPeriodEndDate = '', trialPeriod, currentBillingCycle = 0 } = subscription;
+  const isInTrial = trialPeriod === true && currentBillingCycle === 0;
+  const isCovered = !isInTrial && getRunningStatus(subscription) === 'Active';
   return (isCovered && billingPeriodEndDate > paidThroughDate ? billingPeriodEndDate : paidThroughDate) || undefined;
 }
 

@@ -103,12 +103,18 @@ export const BraintreeTransaction = v.pipe(
 );
 export type BraintreeTransaction = v.InferOutput<typeof BraintreeTransaction>;
 
+/** A number. The official client returns numbers without a type attribute as text. */
+const Count = v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.number());
+
 /** The members of a subscription that tell until when it is paid. Notifications contain them, too. */
 export const PaidTime = v.object({
   status: v.string(),
   billingPeriodEndDate: lenient(Day),
   paidThroughDate: lenient(Day),
+  /** Whether the subscription began with a trial. */
   trialPeriod: lenient(v.boolean()),
+  /** 0 in a trial. */
+  currentBillingCycle: lenient(Count),
   /** Each status with the price that the subscription had with it. A new price adds an entry. */
   statusHistory: lenientArray(v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount) })),
 });
@@ -128,7 +134,6 @@ export const Subscription = v.pipe(
     trialDuration: lenient(v.number()),
     trialDurationUnit: lenient(v.picklist(['day', 'month'])),
     neverExpires: lenient(v.boolean()),
-    currentBillingCycle: lenient(v.number()),
     numberOfBillingCycles: lenient(v.number()),
     discounts: lenientArray(v.object({ id: Text })),
     transactions: v.pipe(

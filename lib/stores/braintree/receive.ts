@@ -13,8 +13,6 @@ import { toNotificationReason } from './notification-reason.ts';
 import { PaidTime } from './payloads.ts';
 import { type BraintreeSettings, parseStoredSettings } from './settings.ts';
 
-/** A number. The official client returns numbers without a type attribute as text. */
-const Count = v.nullish(v.pipe(v.union([v.number(), v.string()]), v.transform(Number)));
 const Id = v.nullish(v.pipe(v.string(), v.minLength(1)));
 const Reference = v.nullish(v.object({ id: Id }));
 
@@ -28,9 +26,7 @@ const Notification = v.object({
     v.transform((text) => Date.parse(text)),
     v.number(),
   ),
-  subscription: v.nullish(
-    v.object({ ...PaidTime.entries, id: Id, status: v.fallback(v.string(), ''), currentBillingCycle: Count }),
-  ),
+  subscription: v.nullish(v.object({ ...PaidTime.entries, id: Id, status: v.fallback(v.string(), '') })),
   transaction: v.nullish(v.object({ id: Id, subscriptionId: v.nullish(v.string()) })),
   transactionReview: v.nullish(v.object({ transactionId: Id })),
   dispute: v.nullish(v.object({ id: Id, transaction: Reference })),

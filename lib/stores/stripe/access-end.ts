@@ -65,11 +65,14 @@ function computeGraceEnd(
  */
 export function findReversal(
   billings: readonly Billing[],
-  { terms, isUnpaid }: { readonly terms: ItemTerms; readonly isUnpaid: boolean },
+  { terms, unpaid }: { readonly terms: ItemTerms; readonly unpaid: UnpaidTime | undefined },
 ): PaymentReversal | undefined {
   const lastPaid = findPresentPayment(billings)?.period;
-  const start = isUnpaid ? (lastPaid?.start ?? terms.periodStart) : terms.periodStart;
-  return findPayment(listPaidTime(billings), start)?.share.reversals?.end;
+  const start = unpaid ? (lastPaid?.start ?? terms.periodStart) : terms.periodStart;
+  const end = findPayment(listPaidTime(billings), start)?.share.reversals?.end;
+  // Until the due date of the next invoice, the refund of a period that is over ends nothing.
+  const isBeforeDueDate = unpaid && lastPaid && end && end.at >= toMillis(lastPaid.end) && end.at < unpaid.since;
+  return isBeforeDueDate ? undefined : end;
 }
 
 /**

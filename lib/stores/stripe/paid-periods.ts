@@ -69,10 +69,15 @@ export function listBillings(
       return { share, kind: 'extra', line, period: undefined };
     }
     const period = isInArrears ? toNextPeriod(line.period, known) : line.period;
-    const hasStarted = endedAt !== null && line.period.start < endedAt;
-    const isLate = hasStarted && share.amount > 0 && getPaidAt(share.invoice) > endedAt;
+    const isLate = share.amount > 0 && isPaidAfter(endedAt, share.invoice, line.period);
     return { share, kind: isLate ? 'late' : periodLine ? 'period' : 'change', line, period };
   });
+}
+
+/** The payment of a period that was billed ahead has the date of its start, although the subscription ended before. */
+function isPaidAfter(endedAt: number | null, invoice: InvoiceShare['invoice'], { start }: Period): boolean {
+  const paidAt = getPaidAt(invoice);
+  return endedAt !== null && paidAt > endedAt && (start < endedAt || paidAt < start);
 }
 
 /** Returns the period after one that is paid in arrears. Estimates its length as long as it is not known. */

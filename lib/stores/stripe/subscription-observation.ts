@@ -83,7 +83,7 @@ function toItemObservation(
   const unpaid =
     item.current && findUnpaidTime(billings, toUnpaidContext(item, { subscription, terms, shares, context }));
   const isUnpaid = unpaid !== undefined;
-  const reversal = findReversal(billings, { terms, isUnpaid });
+  const reversal = findReversal(billings, { terms, unpaid });
   const expirationDate = computeExpiration(subscription, { item, terms, unpaid, context });
   const isExpired = expirationDate <= context.now;
   const start = isInitial(item, billings, subscription) ? (startedAt ?? terms.createdAt) : terms.createdAt;

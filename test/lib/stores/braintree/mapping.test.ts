@@ -65,7 +65,13 @@ const buildHistory = (...statuses: string[]) =>
   statuses.map((status, index) => ({ status, timestamp: `2027-03-0${9 - index}T00:00:00Z` }));
 /** Braintree does not move `paidThroughDate` without a transaction. */
 const skippedBilling = { billingPeriodStartDate: '2027-04-01', billingPeriodEndDate: '2027-04-30' };
-const trial = { trialPeriod: true, paidThroughDate: null, billingPeriodStartDate: null, transactions: [] };
+const trial = {
+  trialPeriod: true,
+  currentBillingCycle: 0,
+  paidThroughDate: null,
+  billingPeriodStartDate: null,
+  transactions: [],
+};
 
 describe('toSubscriptionObservation (Braintree)', () => {
   it.each<[string, Partial<v.InferInput<typeof Subscription>>, Partial<Purchase>]>([
@@ -89,6 +95,11 @@ describe('toSubscriptionObservation (Braintree)', () => {
     [
       'in a period that the balance covers',
       skippedBilling,
+      { renewalIntent: 'Renew', expirationDate: Date.parse('2027-05-02T05:00:00Z') },
+    ],
+    [
+      'in a period that the balance covers, after a trial',
+      { ...skippedBilling, trialPeriod: true },
       { renewalIntent: 'Renew', expirationDate: Date.parse('2027-05-02T05:00:00Z') },
     ],
     [

@@ -544,6 +544,27 @@ describe('unpaid time', () => {
       ]),
     ).toEqual(['PURCHASED', '', 'ENTERED_GRACE_PERIOD']);
   });
+
+  it('ends with its grace if the payment before it was refunded before its due date', () => {
+    const emailed = { ...open, due_date: seconds('2027-02-16') };
+    const invoices = [month(1), month(2, emailed)];
+    const charges = [
+      givenCharge({
+        payment_intent: 'pi_1',
+        amount: 1000,
+        refunded: true,
+        refunds: { data: [givenRefund({ amount: 1000, created: seconds('2027-02-05') })] },
+      }),
+    ];
+    expect(
+      announce([
+        { at: '2027-02-02', subscription: { ...inFebruary, status: 'active' }, invoices },
+        { at: '2027-02-06', subscription: { ...inFebruary, status: 'active' }, invoices, charges },
+        { at: '2027-02-17', subscription: inFebruary, invoices, charges },
+        { at: '2027-02-24', subscription: inFebruary, invoices, charges },
+      ]),
+    ).toEqual(['PURCHASED', 'REFUNDED', 'ENTERED_GRACE_PERIOD', 'EXPIRED']);
+  });
 });
 
 describe('the price of a plan', () => {
@@ -657,6 +678,14 @@ describe('a payment after the end', () => {
       last,
     ];
     expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
+  });
+
+  it('is money if it is for a period that would have started later', () => {
+    const ahead = month(3, { status_transitions: { paid_at: seconds('2027-02-16') } });
+    const subscription = { ...canceled, period: [months[2], months[3]] } as const;
+    const { transactions } = look({ at: '2027-02-17', subscription, invoices: [month(1), ahead] });
+    expect(transactions[1]).toMatchObject({ amountMicros: 10_000_000, isRenewal: false });
+    expect(transactions[1]).not.toHaveProperty('expirationDate');
   });
 });
 
