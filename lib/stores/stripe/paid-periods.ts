@@ -138,21 +138,24 @@ export const listPaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
 function isChangeOfUnpaidPeriod({ kind, period: change }: PeriodBilling, billings: readonly Billing[]): boolean {
-  const changed = sortByPeriod(billings.filter(paysTime)).findLast(
-    ({ kind: other, period }) => other === 'period' && period.start <= change.start && change.start < period.end,
+  const changed = sortByPeriod(billings.filter(hasPeriod)).findLast(
+    ({ kind: other, period }) => isWhole(other) && period.start <= change.start && change.start < period.end,
   );
   const status = changed?.share.invoice.status;
-  return kind === 'change' && (status === 'open' || status === 'uncollectible');
+  return kind === 'change' && (changed?.kind === 'late' || status === 'open' || status === 'uncollectible');
 }
+
+const hasPeriod = (billing: Billing): billing is PeriodBilling => billing.period !== undefined;
+
+/** Whether a billing is, or would have been, for a whole period. */
+const isWhole = (kind: Billing['kind']): boolean => kind === 'period' || kind === 'late';
 
 /** Lists the billings whose period was not paid while the subscription ran, in order of their periods. */
 export const listUnpaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
   sortByPeriod(
-    billings.filter(
-      (billing): billing is PeriodBilling =>
-        billing.period !== undefined &&
-        (billing.kind === 'late' || (paysTime(billing) && !isPaid(billing.share.invoice))),
-    ),
+    billings
+      .filter(hasPeriod)
+      .filter((billing) => billing.kind === 'late' || (paysTime(billing) && !isPaid(billing.share.invoice))),
   );
 
 const sortByPeriod = (billings: readonly PeriodBilling[]): PeriodBilling[] =>

@@ -680,6 +680,20 @@ describe('a payment after the end', () => {
     expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
   });
 
+  it('pays no change of the plan within its period', () => {
+    const free = bill(3, '2027-02-05', [
+      { amount: -500, start: '2027-02-05', end: '2027-03-01', kind: 'proration' },
+      { amount: 250, start: '2027-02-05', end: '2027-03-01', kind: 'proration', product: 'lite' },
+    ]);
+    const unpaid = [month(1), month(2, { status: 'open' }), free];
+    const looks = [
+      { at: '2027-01-02', subscription: { period: [months[0], months[1]] as const }, invoices: [month(1)] },
+      { at: '2027-02-15', subscription: canceled, invoices: unpaid },
+      { at: '2027-02-17', subscription: canceled, invoices: [month(1), late, free] },
+    ];
+    expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
+  });
+
   it('is money if it is for a period that would have started later', () => {
     const ahead = month(3, { status_transitions: { paid_at: seconds('2027-02-16') } });
     const subscription = { ...canceled, period: [months[2], months[3]] } as const;
