@@ -167,6 +167,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
     { query: { startdate: today, include_notifications: 'true' } },
     { query: { currency: 'usd' } },
   ],
+  'get-revenue': () => figureRequests,
   'get-mrr': () => figureRequests,
   'get-churn': () => [byEntitlement],
   'get-retention': () => figureRequests,

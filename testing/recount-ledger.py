@@ -18,6 +18,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 LENGTHS = [(1, 28, 31), (2, 59, 62), (3, 89, 92), (4, 120, 123), (6, 181, 184), (12, 365, 366), (24, 730, 731)]
 FAR = "9999-01-01T00:00:00Z"
 AMOUNTS = ("before_refunds", "after_refunds", "proceeds")
+MONEY = ("gross", "refunds", "commission", "tax", "proceeds")
 # The part of a sale that the developer keeps.
 KEPT = {"processor_a": Fraction(971, 1000), "store_a": Fraction(70, 100), "store_b": Fraction(85, 100)}
 
@@ -36,6 +37,10 @@ def to_usd(micros):
 
 def to_cents(micros):
     return int(micros / 10_000 + Fraction(1, 2)) * 10_000
+
+
+def to_whole(micros):
+    return int(micros + Fraction(1, 2)) if micros >= 0 else -int(-micros + Fraction(1, 2))
 
 
 def add_months(ms, months):
@@ -97,6 +102,13 @@ class Sale:
         # The refund of a change leaves what the payment of the whole period pays.
         before = self.before or [0] * 3
         return [full[0], *(amount * (1 - part) + old * part for amount, old in list(zip(full, before))[1:])]
+
+    def money(self, until):
+        """What the payment is, less the refunds before `until`: gross, refunds, commission, tax, proceeds."""
+        net = self.gross - self.refunded(until)
+        tax = to_whole(Fraction(self.tax * net, self.gross)) if self.gross else 0
+        kept = to_whole(net * self.kept) - tax if self.platform == "processor_a" else to_whole((net - tax) * self.kept)
+        return self.gross, self.gross - net, net - tax - kept, tax, kept
 
     def ended_at(self):
         """When a refund ended the period: that of the payment of the whole period, or of the payment of its credit."""
@@ -253,7 +265,7 @@ def list_periods(sales):
 class Figures:
     def __init__(self, now):
         self.now, self.today = now, now // DAY * DAY
-        self.revenue = defaultdict(lambda: [0, 0])
+        self.revenue = defaultdict(lambda: [0] * len(MONEY))
         self.movement = defaultdict(lambda: [defaultdict(int) for _ in AMOUNTS])
         self.counts = defaultdict(lambda: defaultdict(int))
         self.cohorts = defaultdict(lambda: {"size": 0, "active": defaultdict(int), "revenue": defaultdict(lambda: [0] * 3)})
@@ -265,9 +277,12 @@ class Figures:
 
     def add(self, sales, trial):
         for sale in sales:
-            self.revenue[to_month(sale.paid_at)][0] += sale.gross
-            for date, micros in sale.refunds:
-                self.revenue[to_month(date)][1] += micros
+            before = [0] * len(MONEY)
+            for date, until in [(sale.paid_at, -1), *((date, date + 1) for date in sorted({date for date, _ in sale.refunds}))]:
+                money = sale.money(until)
+                sums = self.revenue[to_month(date)]
+                self.revenue[to_month(date)] = [total + new - old for total, new, old in zip(sums, money, before)]
+                before = money
         periods = list_periods(sales)
         if trial is not None:
             self.trials[to_month(trial)][0] += 1
@@ -324,10 +339,11 @@ class Figures:
             signs = (1, 1, -1, -1, 1)
             changes = [sum(sign * part[name] for name, sign in zip(names, signs)) for part in sums]
             mrr = [total + change for total, change in zip(mrr, changes)]
-            gross, refunded = self.revenue[month]
+            money = self.revenue[month]
             row = {
                 "date": f"{month}-01",
-                "revenueUSD": to_usd(gross - refunded),
+                "revenueUSD": to_usd(money[0] - money[1]),
+                "money": dict(zip(MONEY, money)),
                 "mrrUSD": dict(zip(AMOUNTS, map(to_usd, mrr))),
                 "movement": {amount: {name: to_usd(part[name]) for name in names} for amount, part in zip(AMOUNTS, sums)},
                 "activeAtStart": paying,

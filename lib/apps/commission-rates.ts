@@ -102,14 +102,18 @@ interface Sale {
 }
 
 /**
- * Returns the part of the price that the developer receives, in hundredths of a percent. The app's rates take
- * precedence. The most specific rate applies, then the latest one.
+ * Returns the parts of the price that the developer receives and that are the tax of the rate, in hundredths of a
+ * percent. The app's rates take precedence. The most specific rate applies, then the latest one.
  */
-export function findDeveloperShare(appRates: CommissionRates, sale: Sale): number {
+export function findShares(appRates: CommissionRates, sale: Sale): { share: number; taxShare?: number } {
   const rate = selectRate(appRates, sale) ?? selectRate(defaultCommissionRates, sale);
-  if (!rate) return 10_000;
-  const { commissionPercent, taxPercent = 0 } = rate;
-  return Math.max(0, Math.round(10_000 - (commissionPercent + (sale.hasTax ? 0 : taxPercent)) * 100));
+  if (!rate) return { share: 10_000 };
+  const { commissionPercent } = rate;
+  const taxPercent = sale.hasTax ? 0 : (rate.taxPercent ?? 0);
+  return {
+    share: Math.max(0, Math.round(10_000 - (commissionPercent + taxPercent) * 100)),
+    ...(taxPercent > 0 && { taxShare: Math.round(taxPercent * 100) }),
+  };
 }
 
 const selectRate = (rates: CommissionRates, sale: Sale): CommissionRates[number] | undefined =>

@@ -29,6 +29,7 @@ import { cohortDescriptions, cohortOperations } from '../statistics/cohort-contr
 import { statsDescriptions, statsOperations } from '../statistics/contract.ts';
 import { figuresDescriptions } from '../statistics/figures-contract.ts';
 import { mrrDescriptions, mrrOperations } from '../statistics/mrr-contract.ts';
+import { revenueDescriptions, revenueOperations } from '../statistics/revenue-contract.ts';
 import { storeDescriptions, storeOperations } from '../stores/contract.ts';
 import { storeRequestDescriptions } from '../stores/store-request-contract.ts';
 import { validationDescriptions, validationOperations } from '../validation/contract.ts';
@@ -59,6 +60,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...statsDescriptions,
   ...breakdownDescriptions,
   ...figuresDescriptions,
+  ...revenueDescriptions,
   ...mrrDescriptions,
   ...cohortDescriptions,
   ...eventDescriptions,
@@ -91,6 +93,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...refundRequestOperations,
   ...statsOperations,
   ...breakdownOperations,
+  ...revenueOperations,
   ...mrrOperations,
   ...cohortOperations,
   ...eventOperations,

@@ -60,6 +60,7 @@ import { getStatsBreakdown } from '../statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../statistics/cohort-contract.ts';
 import { getAppStats, getStats, getStatsV2 } from '../statistics/contract.ts';
 import { getChurn, getMrr } from '../statistics/mrr-contract.ts';
+import { getRevenue } from '../statistics/revenue-contract.ts';
 import { checkStore, listStores, setStore } from '../stores/contract.ts';
 import { validateReceipt } from '../validation/contract.ts';
 import {
@@ -117,6 +118,7 @@ export const contracts: readonly Contract[] = [
   getTransaction,
   getStats,
   getStatsBreakdown,
+  getRevenue,
   getMrr,
   getChurn,
   getRetention,

@@ -1,4 +1,4 @@
-import { type CommissionRates, findDeveloperShare } from '../apps/commission-rates.ts';
+import { type CommissionRates, findShares } from '../apps/commission-rates.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { toCountry } from '../foundation/country.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
@@ -47,14 +47,14 @@ export function addPaymentFigures(state: PurchaseState, context: FiguresContext)
     const { transaction } = observed;
     if (transaction.isPending || transaction.sandbox !== state.purchase.sandbox) return observed;
     const link: Partial<PaymentFigures> = chain.get(transaction.transactionId) ?? {};
-    const storedShare = context.isRestated ? undefined : storedById.get(transaction.transactionId)?.share;
-    const share = storedShare ?? link.share ?? findShare(transaction, context, 0);
+    const stored = context.isRestated ? undefined : storedById.get(transaction.transactionId);
+    const shares = pickShares(stored) ?? pickShares(link) ?? lookUpShares(transaction, context, 0);
     const isFirstOfPayer = transaction === firstPayment && customer?.payerCreatedAt !== undefined;
     return {
       ...observed,
       figures: {
         ...link,
-        share,
+        ...shares,
         ...(customer && { customerSince: customer.since }),
         ...(isFirstOfPayer && { payerCreatedAt: customer.payerCreatedAt }),
       },
@@ -77,12 +77,17 @@ function listStoredFigures(
   );
 }
 
-const findShare = (
+type Shares = Pick<PaymentFigures, 'share' | 'taxShare'>;
+
+const pickShares = ({ share, taxShare }: Partial<Shares> = {}): Shares | undefined =>
+  share === undefined ? undefined : { share, ...omitUndefined({ taxShare }) };
+
+const lookUpShares = (
   { platform, purchaseDate, storefront, expirationDate, taxMicros }: Transaction,
   { rates }: Pick<FiguresContext, 'rates'>,
   paidMs: number,
-): number =>
-  findDeveloperShare(rates, {
+): Shares =>
+  findShares(rates, {
     platform,
     date: purchaseDate,
     isSubscription: expirationDate !== undefined,
@@ -135,17 +140,17 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
     });
     if (end <= purchaseDate) continue;
     if (previous && purchaseDate - previous.end > maxServiceGapMs) paidMs = 0;
-    const share = (context.isRestated ? undefined : stored?.share) ?? findShare(transaction, context, paidMs);
+    const shares = (context.isRestated ? undefined : pickShares(stored)) ?? lookUpShares(transaction, context, paidMs);
     const country = toCountry(storefront);
     const countedEnd = isPresent ? findCountedEnd(state.purchase, { stored, end }) : undefined;
     const isInvoluntary = isPresent ? isInvoluntaryEnd(state.purchase) : stored?.isInvoluntary;
     const figures = {
-      share,
+      ...shares,
       end,
       ...(countedEnd !== undefined && { countedEnd }),
       ...(isInvoluntary && { isInvoluntary: true as const }),
       ...(whole && { isFurther: true as const }),
-      ...(previous && { previous: comparePrevious(previous, transaction, share) }),
+      ...(previous && { previous: comparePrevious(previous, transaction, shares.share) }),
       ...(first &&
         omitUndefined({
           firstPaidAt: first.paidAt,

@@ -54,12 +54,25 @@ function computeReported(
  * @see https://docs.stripe.com/tax
  */
 function computeProceeds(
-  { platform, amountMicros = 0, taxMicros = 0 }: Transaction,
+  transaction: Transaction,
   { gross, net, share }: { readonly gross: number; readonly net: number; readonly share: number },
 ): number {
-  const tax = gross > 0 && amountMicros > 0 ? multiplyHalfUp(net, taxMicros, amountMicros) : 0;
-  return processors.has(platform) ? multiplyHalfUp(net, share, 10_000) - tax : multiplyHalfUp(net - tax, share, 10_000);
+  const tax = gross > 0 ? computeReportedTax(transaction, net) : 0;
+  return processors.has(transaction.platform)
+    ? multiplyHalfUp(net, share, 10_000) - tax
+    : multiplyHalfUp(net - tax, share, 10_000);
 }
+
+/** Computes the tax in a part of the payment that the store reports. */
+const computeReportedTax = ({ amountMicros = 0, taxMicros = 0 }: Transaction, net: number): number =>
+  amountMicros > 0 ? multiplyHalfUp(net, taxMicros, amountMicros) : 0;
+
+/**
+ * Computes the tax in what is left of a payment after refunds: the tax that the store reports, or that of the rate of
+ * commission (`taxShare`, in hundredths of a percent).
+ */
+export const computeTax = (transaction: Transaction, net: number, taxShare = 0): number =>
+  transaction.taxMicros === undefined ? multiplyHalfUp(net, taxShare, 10_000) : computeReportedTax(transaction, net);
 
 const toUsdMicros = (usd: number | null | undefined): number => Math.round((usd ?? 0) * 1_000_000);
 

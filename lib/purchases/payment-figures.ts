@@ -21,6 +21,8 @@ export type PreviousPeriod = v.InferOutput<typeof PreviousPeriod>;
 export const PaymentFigures = v.object({
   /** Part of the price that the developer receives, in hundredths of a percent, by the rates of commission. */
   share: v.number(),
+  /** Part of the price that is tax by the rates, in hundredths of a percent. Absent if there is none. */
+  taxShare: v.exactOptional(v.number()),
   /** End of the paid time. Only set for a paid period of an auto-renewing subscription. */
   end: v.exactOptional(v.number()),
   /**

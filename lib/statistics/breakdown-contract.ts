@@ -7,8 +7,8 @@ import { emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 import { amountTexts, statsCommon } from './contract.ts';
 
-/** Length of an interval of the breakdown. Weeks start on Monday, `range` is the whole range of the query. */
-export const StatsInterval = v.picklist(['day', 'week', 'month', 'range']);
+/** Length of an interval. Weeks start on Monday, quarters in January, `range` is the whole range of the query. */
+export const StatsInterval = v.picklist(['day', 'week', 'month', 'quarter', 'range']);
 export type StatsInterval = v.InferOutput<typeof StatsInterval>;
 
 /** Dimension of the breakdown. */
@@ -72,7 +72,7 @@ const StatsBreakdown = v.strictObject({
 export const getStatsBreakdown = defineContract({
   ...statsCommon,
   id: 'get-stats-breakdown',
-  summary: 'Get revenue, lifecycle, active subscriptions and trials by day, week or month, by platform or product',
+  summary: 'Get revenue, lifecycle, active subscriptions and trials by interval, by platform or product',
   path: '/v3/stats/breakdown',
   aliases: [],
   query: v.object({
@@ -132,7 +132,7 @@ export const breakdownDescriptions = [
   describeValue(
     'StatsInterval',
     StatsInterval,
-    'Length of an interval. Weeks start on Monday. `range` is the whole range of the query.',
+    'Length of an interval. Weeks start on Monday, quarters in January. `range` is the whole range of the query.',
     'month',
   ),
   describeValue('StatsDimension', StatsDimension, 'Dimension of the breakdown.', 'platform'),

@@ -19,6 +19,7 @@ import { PaymentFigures, type PreviousPeriod } from '../purchases/payment-figure
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
+import { listRevenue } from './count-revenue.ts';
 import type { FiguresDimension, Product } from './counter-key.ts';
 import {
   type CohortUnit,
@@ -69,6 +70,9 @@ function countTransaction(counted: CountedTransaction): FigureCounts[] {
       : countTrialStart(counted)),
     ...(isPayment(transaction) ? countCustomerCohort(counted) : []),
     ...(isPeriod || isPayment(transaction) ? countPayment(transaction) : []),
+    ...listRevenue(transaction, figures).flatMap(([date, counts]) =>
+      buildSums(getSegment(transaction), toUtcDay(date), counts),
+    ),
   ];
 }
 

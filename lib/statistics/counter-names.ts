@@ -99,6 +99,14 @@ export function getCohortNames(kind: CohortKind, unit: CohortUnit, start: string
   };
 }
 
+/**
+ * Money of payments and refunds, each on its own day: of all in micros of US dollars (`usd.g`), and of a currency in its
+ * micros (`EUR.g`). Commission is the rest of the payments.
+ */
+const revenueLetters = { gross: 'g', refunds: 'r', tax: 't', proceeds: 'p', reported: 'q' } as const;
+export type RevenueSum = keyof typeof revenueLetters;
+export const toRevenueName = (unit: string, sum: RevenueSum): string => `${unit}.${revenueLetters[sum]}`;
+
 /** Adds up an amount of first and further payments: of new and reactivated subscriptions, and of all cohorts. */
 export function sumPayments(counts: Readonly<Record<string, number>>, amount: FigureAmount): number {
   const movementsOfPayments = [toMovementName(amount, 'new'), toMovementName(amount, 'back')];

@@ -1,3 +1,4 @@
+import { listDays, listMonths } from '../foundation/calendar.ts';
 import type { Platform } from '../foundation/platform.ts';
 import { type FigureAmount, sumPayments } from './counter-names.ts';
 import type { Counts } from './counts.ts';
@@ -81,20 +82,38 @@ interface PaymentSummary {
 /** Summarizes the payments of sums. */
 export function summarizePayments({ days, months }: FigureSums): PaymentSummary {
   const counts = sumCounts([...days.values(), ...months.values()]);
-  const { paid = 0, unrated = 0 } = counts;
-  return { unconvertedShare: toRate(unrated, paid), proceedsSource: findProceedsSource(counts) };
+  return summarizeCounts(counts, sumPayments(counts, 'proceeds'), sumPayments(counts, 'reported'));
 }
+
+/** Summarizes payments with their proceeds and the reported part of them. */
+export const summarizeCounts = (counts: Counts, proceeds: number, reported: number): PaymentSummary => ({
+  unconvertedShare: toRate(counts.unrated ?? 0, counts.paid ?? 0),
+  proceedsSource: findProceedsSource(counts, proceeds, reported),
+});
 
 /** Divides and rounds to six digits. Returns 0 without a positive whole. */
 export const toRate = (part: number, whole: number): number =>
   whole > 0 ? Math.round((part / whole) * 1_000_000) / 1_000_000 : 0;
 
-function findProceedsSource({ paid = 0, taxed = 0, ...counts }: Counts): ProceedsSource | undefined {
-  const proceeds = sumPayments(counts, 'proceeds');
-  const reported = sumPayments(counts, 'reported');
+function findProceedsSource(
+  { paid = 0, taxed = 0 }: Counts,
+  proceeds: number,
+  reported: number,
+): ProceedsSource | undefined {
   if (proceeds === 0) return undefined;
   if (reported === 0) return taxed > 0 && taxed === paid ? 'table' : 'estimated';
   return reported === proceeds ? 'store' : 'mixed';
+}
+
+/** Adds up the days of a range. Of `wholeMonths`, the sums of the month are read instead of those of its days. */
+export function sumRange(
+  { days, months }: Pick<FigureSums, 'days' | 'months'>,
+  [first, last]: readonly [string, string],
+  wholeMonths: ReadonlySet<string>,
+): Counts {
+  const otherDays = listDays(first, last).filter((day) => !wholeMonths.has(day.slice(0, 7)));
+  const whole = listMonths(first.slice(0, 7), last.slice(0, 7)).filter((month) => wholeMonths.has(month));
+  return sumCounts([...otherDays.map((day) => days.get(day) ?? {}), ...whole.map((month) => months.get(month) ?? {})]);
 }
 
 /** Adds up the counts of many periods. Unlike `addCounts`, keeps zeros and does not sort. */

@@ -14,6 +14,7 @@ import { parseStatsRange } from './stats-range.ts';
 import { listIntervals } from './to-breakdown.ts';
 import { type CohortContext, type CohortSums, countCustomers, getNextStart, listCohortStarts } from './to-cohorts.ts';
 import type { MovementContext } from './to-movement.ts';
+import { buildRevenueRows, summarizeRevenue } from './to-revenue.ts';
 
 interface Query {
   readonly startdate?: string | undefined;
@@ -38,10 +39,28 @@ function parseRange(service: Service, { startdate, enddate }: Query, isByDay: bo
   return parseStatsRange({ startdate: first, enddate: last }, service.now())?.days;
 }
 
+type IntervalQuery = Query & { readonly interval?: StatsInterval | undefined };
+
+/** Reads the sums of the intervals that have started. Without `names`, these are all sums of the intervals only. */
+async function readIntervals(service: Service, appName: string, query: IntervalQuery, names?: readonly string[]) {
+  const { interval = 'month', by = 'none' } = query;
+  const days = parseRange(service, query, interval === 'day');
+  const today = toUtcDay(service.now());
+  const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
+  const { range, wholeMonths } = planReads(intervals, { interval, today, hasOpening: names !== undefined });
+  const isSandbox = query.sandbox === 'true';
+  const readings = await readFigures(
+    appName,
+    { range, by, isSandbox, page: query, rowsPerGroup: intervals.length, ...(names && { names }) },
+    service,
+  );
+  return { interval, by, readings, context: { intervals, wholeMonths, today } };
+}
+
 /** Reads figures by interval. `buildRows` builds the rows of the app and of each group. */
 export async function getIntervalFigures<Row>(
   appName: string,
-  query: Query & { readonly interval?: StatsInterval | undefined },
+  query: IntervalQuery,
   {
     service,
     buildRows,
@@ -50,24 +69,38 @@ export async function getIntervalFigures<Row>(
     readonly buildRows: (sums: FigureSums, context: MovementContext) => Row[];
   },
 ) {
-  const { interval = 'month', by = 'none', amount = 'after_refunds' } = query;
-  const days = parseRange(service, query, interval === 'day');
-  const today = toUtcDay(service.now());
-  const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
-  const { range, wholeMonths } = planReads(intervals, { interval, today });
-  const isSandbox = query.sandbox === 'true';
-  const readings = await readFigures(
-    appName,
-    { range, by, isSandbox, page: query, rowsPerGroup: intervals.length, names: movementNames },
-    service,
-  );
+  const { amount = 'after_refunds' } = query;
+  const { interval, by, readings, context } = await readIntervals(service, appName, query, movementNames);
   const { total, groups } = readings;
-  const build = (sums: FigureSums): Row[] => buildRows(sums, { intervals, wholeMonths, today, amount });
+  const build = (sums: FigureSums): Row[] => buildRows(sums, { ...context, amount });
   return {
     interval,
     ...buildHead({ by, amount }, readings),
     rows: build(total),
     ...(groups && { groups: groups.map((sums) => ({ ...buildGroup(sums), rows: build(sums) })) }),
+  };
+}
+
+/** Reads payments and refunds by interval. */
+export async function getRevenueFigures(service: Service, appName: string, query: Omit<IntervalQuery, 'amount'>) {
+  const { interval, by, readings, context } = await readIntervals(service, appName, query);
+  const { total, groups, products } = readings;
+  const sumPayments = (sums: FigureSums) => summarizeRevenue(sums, context);
+  const { proceedsSource, unconvertedShare } = sumPayments(total);
+  return {
+    interval,
+    by,
+    ...(proceedsSource && { proceedsSource }),
+    unconvertedShare,
+    ...(products && { products }),
+    rows: buildRevenueRows(total, context),
+    ...(groups && {
+      groups: groups.map((sums) => ({
+        ...sums.segment,
+        unconvertedShare: sumPayments(sums).unconvertedShare,
+        rows: buildRevenueRows(sums, context),
+      })),
+    }),
   };
 }
 

@@ -89,8 +89,8 @@ export const getChurn = defineContract({
   response: Churn,
 });
 
-const dateField = ['First day of the interval within the range, `YYYY-MM-DD`.', '2026-01-01'] as const;
-const intervalParameter = {
+export const dateField = ['First day of the interval within the range, `YYYY-MM-DD`.', '2026-01-01'] as const;
+export const intervalParameter = {
   interval: ['Length of the intervals. The default is `month`.', 'month'],
 } as const;
 

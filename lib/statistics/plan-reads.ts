@@ -14,19 +14,23 @@ interface ReadPlan {
 }
 
 /**
- * Plans the counters that the intervals need: all earlier months for the recurring revenue at the start, and each
- * month that is over and lies in one interval. Other months are read by day, because the ends of today do not count
+ * Plans the counters that the intervals need: all earlier months for the recurring revenue at the start (`hasOpening`),
+ * and each month that is over and lies in one interval. Other months are read by day, because the ends of today do not count
  * yet.
  */
 export function planReads(
   intervals: readonly Interval[],
-  { interval, today }: { readonly interval: StatsInterval; readonly today: string },
+  {
+    interval,
+    today,
+    hasOpening,
+  }: { readonly interval: StatsInterval; readonly today: string; readonly hasOpening: boolean },
 ): ReadPlan {
   const [first = today] = intervals.map((entry) => entry.first);
   const requestedDay = intervals.at(-1)?.last ?? today;
   const lastDay = requestedDay < today ? requestedDay : today;
   const [firstMonth, thisMonth] = [first.slice(0, 7), today.slice(0, 7)];
-  const hasWholeMonths = interval === 'month' || interval === 'range';
+  const hasWholeMonths = interval !== 'day' && interval !== 'week';
   const isWhole = (month: string): boolean =>
     hasWholeMonths && month < thisMonth && first <= `${month}-01` && lastDay >= getLastDay(month);
   const months = listMonths(firstMonth, lastDay.slice(0, 7));
@@ -35,7 +39,10 @@ export function planReads(
     .filter((month) => !isWhole(month))
     .map((month) => [`${month}-01`, month === lastDay.slice(0, 7) ? lastDay : getLastDay(month)] as const);
   return {
-    range: { days: joinRanges(days), months: ['', wholeMonths.at(-1) ?? addMonths(firstMonth, -1)] },
+    range: {
+      days: joinRanges(days),
+      months: [hasOpening ? '' : firstMonth, wholeMonths.at(-1) ?? addMonths(firstMonth, -1)],
+    },
     wholeMonths: new Set(wholeMonths),
   };
 }

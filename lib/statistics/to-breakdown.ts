@@ -25,6 +25,7 @@ export function listIntervals([first, last]: readonly [string, string], interval
 
 function toIntervalKey(day: string, interval: StatsInterval): string {
   if (interval === 'month') return day.slice(0, 7);
+  if (interval === 'quarter') return `${day.slice(0, 4)}-${Math.ceil(Number(day.slice(5, 7)) / 3)}`;
   if (interval === 'day') return day;
   const daysSinceMonday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
   return addDays(day, -daysSinceMonday);

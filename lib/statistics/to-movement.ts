@@ -1,7 +1,7 @@
-import { addDays, listDays, listMonths } from '../foundation/calendar.ts';
+import { addDays } from '../foundation/calendar.ts';
 import { type Movement, toMovementName } from './counter-names.ts';
 import type { Counts } from './counts.ts';
-import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
+import { type FigureSums, readAmount, sumCounts, sumRange, toRate } from './figure-sums.ts';
 import type { FiguresAmount } from './figures-contract.ts';
 import type { ChurnRow, MrrRow } from './mrr-contract.ts';
 import { roundToCents } from './to-stats.ts';
@@ -42,12 +42,9 @@ function sumIntervals(
 ): IntervalSums[] {
   const [first] = intervals;
   if (!first) return [];
-  const readDay = (day: string): Counts => (day < today ? days.get(day) : omitEnds(days.get(day))) ?? {};
-  const sumDays = (firstDay: string, lastDay: string): Counts => {
-    const partialMonths = listDays(firstDay, lastDay).filter((day) => !wholeMonths.has(day.slice(0, 7)));
-    const whole = listMonths(firstDay.slice(0, 7), lastDay.slice(0, 7)).filter((month) => wholeMonths.has(month));
-    return sumCounts([...partialMonths.map(readDay), ...whole.map((month) => months.get(month) ?? {})]);
-  };
+  const countedDays = new Map([...days].map(([day, counts]) => [day, day < today ? counts : omitEnds(counts)]));
+  const sumDays = (firstDay: string, lastDay: string): Counts =>
+    sumRange({ days: countedDays, months }, [firstDay, lastDay], wholeMonths);
   const month = first.first.slice(0, 7);
   const earlierMonths = [...months].filter(([period]) => period < month).map(([, counts]) => counts);
   const opening = sumCounts([...earlierMonths, sumDays(`${month}-01`, addDays(first.first, -1))]);
@@ -65,7 +62,7 @@ function sumIntervals(
 }
 
 const endNames = /^(?:[grpq]\.lost|left|failed)$/;
-const omitEnds = (counts: Counts = {}): Counts =>
+const omitEnds = (counts: Counts): Counts =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !endNames.test(name)));
 
 const readMovement = (counts: Counts, amount: FiguresAmount, name: Movement): number =>

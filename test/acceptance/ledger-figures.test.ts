@@ -17,6 +17,7 @@ import {
 } from '../../lib/statistics/cohort-contract.ts';
 import { getStats, type MonthlyStat } from '../../lib/statistics/contract.ts';
 import { getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
+import { getRevenue, type RevenueRow } from '../../lib/statistics/revenue-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -53,7 +54,8 @@ describe('figures (any history of subscriptions at the stores)', () => {
       const property = fc.asyncProperty(arbitraryLedgerRun, async (run) => {
         const { keys, ledger } = await playHistories(run);
         const expected = recountLedger(ledger);
-        expect(await readFigures(keys, expected.months[0].date)).toEqual(expected);
+        const months = expected.months.map(withRoundedMoney);
+        expect(await readFigures(keys, expected.months[0].date)).toEqual({ ...expected, months });
       });
       await fc.assert(property, {
         ...sampleRuns({ sample: 2, full: 40 }),
@@ -63,6 +65,12 @@ describe('figures (any history of subscriptions at the stores)', () => {
     },
     60 * minuteMs,
   );
+});
+
+/** Google Play reports proceeds after refunds: before a refund, they are rounded to a micro more or less. */
+const withRoundedMoney = <T extends { readonly money: object }>(month: T) => ({
+  ...month,
+  money: Object.fromEntries(Object.entries(month.money).map(([sum, micros]) => [sum, expect.closeTo(micros, -2)])),
 });
 
 /** Plays the histories in their own app, and returns the records of the stores. */
@@ -131,6 +139,7 @@ async function readFigures(keys: IssuedApiKeys, startdate: string) {
   const readAll = async (contract: Contract) =>
     await Promise.all(amounts.map(async (amount) => await read(contract, { amount })));
   const [stats, churn, conversion] = [await read(getStats), await read(getChurn), await read(getConversion)];
+  const { rows: revenue } = await read(getRevenue);
   const [mrr, retention] = [await readAll(getMrr), await readAll(getRetention)];
   const byAmount = <T>(convert: (index: number) => T) =>
     Object.fromEntries(amounts.map((amount, index) => [amount, convert(index)]));
@@ -138,6 +147,7 @@ async function readFigures(keys: IssuedApiKeys, startdate: string) {
     months: mrr[0].rows.map(({ date }: MrrRow, month: number) => ({
       date,
       revenueUSD: stats.monthlyStats.find((row: MonthlyStat) => date.startsWith(row.date))?.amountUSD ?? 0,
+      money: toMicros(revenue[month]),
       mrrUSD: byAmount((index) => mrr[index].rows[month].mrrUSD),
       movement: byAmount((index) => mrr[index].rows[month].movement),
       activeAtStart: churn.rows[month].activeAtStart,
@@ -160,6 +170,14 @@ async function readFigures(keys: IssuedApiKeys, startdate: string) {
     ),
   };
 }
+
+const toMicros = (row: RevenueRow) =>
+  Object.fromEntries(
+    (['gross', 'refunds', 'commission', 'tax', 'proceeds'] as const).map((sum) => [
+      sum,
+      Math.round(row[`${sum}USD`] * 1_000_000),
+    ]),
+  );
 
 const pickPeriods = (periods: RetentionCohort['periods'], name: 'active' | 'revenueUSD') =>
   Object.fromEntries(periods.flatMap((period) => (period[name] === 0 ? [] : [[period.index, period[name]]])));

@@ -11,6 +11,7 @@ import {
   type RetentionCohort,
 } from '../../lib/statistics/cohort-contract.ts';
 import { type ChurnRow, getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
+import { getRevenue, type RevenueRow } from '../../lib/statistics/revenue-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -113,6 +114,15 @@ describe('docs/figures.md', () => {
       movement.reactivated,
     ]);
     expect(rows).toEqual(readTable(page, 'Month', 'MRR').map(toNumbers));
+  });
+
+  it('states the revenue that the API returns', async () => {
+    const { body } = await callWithSecretKey(getRevenue, keys, { query: fourMonths });
+    const rows = body.rows.map(
+      ({ date: _date, unconvertedShare: _share, currencies: _currencies, ...revenue }: RevenueRow) =>
+        Object.values(revenue),
+    );
+    expect(rows).toEqual(readTable(page, 'Month', 'Gross').map(toNumbers));
   });
 
   it('states the churn that the API returns', async () => {

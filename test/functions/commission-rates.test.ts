@@ -3,6 +3,7 @@ import { getCommissionRates } from '../../lib/apps/commission-rate-contract.ts';
 import { type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
+import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -41,6 +42,10 @@ describe('the rates of commission of an app', () => {
     const query = { startdate: '2026-02-10', enddate: '2026-02-10', amount: 'proceeds' };
     const { body } = await callWithSecretKey(getMrr, { appName, ...other }, { query });
     expect(body).toMatchObject({ proceedsSource: 'estimated', rows: [{ mrrUSD: 8 }] });
+    const month = { startdate: '2026-02-01', enddate: '2026-02-28' };
+    expect((await callWithSecretKey(getRevenue, { appName, ...other }, { query: month })).body).toMatchObject({
+      rows: [{ grossUSD: 10, refundsUSD: 0, commissionUSD: 1.5, taxUSD: 0.5, proceedsUSD: 8 }],
+    });
   });
 
   it.each([

@@ -14,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const applicationUsername = createUniqueName('nobody');
-const figureHead = { interval: 'month', by: 'none', amount: 'after_refunds', unconvertedShare: 0 };
+const revenueHead = { interval: 'month', by: 'none', unconvertedShare: 0 };
+const figureHead = { ...revenueHead, amount: 'after_refunds' };
 const noRows = { paging: { skip: 0, limit: 100, total: 0 }, rows: [] };
 const noSuch = { ok: false, status: 404, code: 'ResourceNotFound', message: expect.any(String) };
 const noCounts = { amountUSD: 0, amountMicros: {}, numRequests: 0, numTransactions: 0, numPaidTransactions: 0 };
@@ -68,6 +69,19 @@ const answers: Readonly<Record<string, object>> = {
         }),
       },
     ],
+  },
+  'get-revenue': {
+    ...revenueHead,
+    rows: Array(12).fill({
+      date: expect.any(String),
+      grossUSD: 0,
+      refundsUSD: 0,
+      commissionUSD: 0,
+      taxUSD: 0,
+      proceedsUSD: 0,
+      unconvertedShare: 0,
+      currencies: {},
+    }),
   },
   'get-mrr': {
     ...figureHead,

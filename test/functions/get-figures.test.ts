@@ -6,8 +6,9 @@ import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../../lib/statistics/cohort-contract.ts';
-import { getStats } from '../../lib/statistics/contract.ts';
+import { type DailyStat, getStats } from '../../lib/statistics/contract.ts';
 import { type ChurnRow, getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
+import { getRevenue, type RevenueRow } from '../../lib/statistics/revenue-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -194,6 +195,102 @@ describe('GET /v3/stats/mrr', () => {
     const { body } = await callWithSecretKey(getMrr, keys, { query });
     expect(body.groups).toMatchObject(segments);
     expect(body.groups?.map((group: { readonly rows: readonly MrrRow[] }) => group.rows[0]?.mrrUSD)).toEqual(amounts);
+  });
+});
+
+describe('GET /v3/stats/revenue', () => {
+  const year = { startdate: '2025-01-01', enddate: '2025-12-31' };
+  const readRevenue = async (app: IssuedApiKeys, query: object) =>
+    (await callWithSecretKey(getRevenue, app, { query: { ...year, ...query } })).body;
+
+  it('returns payments, refunds, commission, tax and proceeds on their own days, by currency', async () => {
+    const app = await givenApp(await createTestTable());
+    const euros = { currency: 'EUR', usdRate: '1.1/1', taxMicros: 2_000_000 };
+    const partialRefunds = [{ id: 're', date: toDate('2025-04-02'), amountMicros: 3_000_000 }];
+    const payments = [
+      { day: '2025-02-10', amountMicros: 12_000_000, ...euros, usdRateDate: '2025-02-09', partialRefunds },
+      {
+        day: '2025-03-10',
+        amountMicros: 12_000_000,
+        ...euros,
+        usdRateDate: '2025-03-09',
+        refundedAt: toDate('2025-03-11'),
+      },
+    ];
+    await givenSubscription(app, 'ann', { id: '1', platform: 'processor_a', payments });
+    const dong = { currency: 'VND', amountMicros: 265_000_000_000 };
+    await givenSubscription(app, 'bob', { id: '2', payments: [{ day: '2025-02-20', ...dong }] });
+    const first = await readRevenue(app, { interval: 'quarter' });
+    // 12.00 - 2.00 - 2.9 % of 12.00; the refund of a quarter returns its part of the tax and of the commission.
+    const euro = { grossMicros: 12_000_000, commissionMicros: 348_000, taxMicros: 2_000_000 };
+    expect(first).toEqual({
+      interval: 'quarter',
+      by: 'none',
+      proceedsSource: 'estimated',
+      unconvertedShare: 0.333333,
+      rows: [
+        {
+          date: '2025-01-01',
+          grossUSD: 26.4,
+          refundsUSD: 13.2,
+          commissionUSD: 0.3828,
+          taxUSD: 2.2,
+          proceedsUSD: 10.6172,
+          unconvertedShare: 0.333333,
+          currencies: {
+            EUR: { ...euro, grossMicros: 24_000_000, refundsMicros: 12_000_000, proceedsMicros: 9_652_000 },
+            VND: {
+              grossMicros: 265_000_000_000,
+              refundsMicros: 0,
+              commissionMicros: 79_500_000_000,
+              taxMicros: 0,
+              proceedsMicros: 185_500_000_000,
+            },
+          },
+        },
+        {
+          date: '2025-04-01',
+          grossUSD: 0,
+          refundsUSD: 3.3,
+          commissionUSD: -0.0957,
+          taxUSD: -0.55,
+          proceedsUSD: -2.6543,
+          unconvertedShare: 0,
+          currencies: {
+            EUR: {
+              grossMicros: 0,
+              refundsMicros: 3_000_000,
+              commissionMicros: -87_000,
+              taxMicros: -500_000,
+              proceedsMicros: -2_413_000,
+            },
+          },
+        },
+        ...['2025-07-01', '2025-10-01'].map((date) => ({
+          date,
+          ...{ grossUSD: 0, refundsUSD: 0, commissionUSD: 0, taxUSD: 0, proceedsUSD: 0 },
+          unconvertedShare: 0,
+          currencies: {},
+        })),
+      ],
+    });
+  });
+
+  it.each(['day', 'week', 'month', 'quarter', 'range'])('has the sums of GET /v3/stats by %s', async (interval) => {
+    const { rows } = await readRevenue(keys, { interval });
+    const { body } = await callWithSecretKey(getStats, keys, { query: year });
+    const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+    expect(sum(rows.map(({ grossUSD, refundsUSD }: RevenueRow) => grossUSD - refundsUSD))).toBe(102);
+    expect(sum(body.dailyStats.map(({ amountUSD }: DailyStat) => amountUSD))).toBe(102);
+  });
+
+  it.each([
+    ['platform', [32, 70]],
+    ['country', [70, 32]],
+    ['product', [32, 10, 60]],
+  ])('groups by %s', async (by, expected) => {
+    const { groups } = await readRevenue(keys, { interval: 'range', by });
+    expect(groups.map((group: { readonly rows: readonly RevenueRow[] }) => group.rows[0]?.grossUSD)).toEqual(expected);
   });
 });
 

@@ -19,6 +19,7 @@ import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../../lib/statistics/cohort-contract.ts';
 import { getStats, getStatsV2 } from '../../lib/statistics/contract.ts';
 import { getChurn, getMrr } from '../../lib/statistics/mrr-contract.ts';
+import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
 import { listDeliveries } from '../../lib/webhooks/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -36,7 +37,7 @@ const ask = async (contract: Contract, query: Record<string, string>) =>
 const pairs = (list: readonly Contract[], values: readonly string[]) =>
   list.flatMap((contract) => values.map((value) => [contract.id, value, contract] as const));
 
-const figures = [getMrr, getChurn, getRetention, getConversion, getLtv];
+const figures = [getRevenue, getMrr, getChurn, getRetention, getConversion, getLtv];
 const pages = [
   listCustomers,
   listPurchases,

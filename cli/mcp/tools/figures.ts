@@ -65,7 +65,7 @@ export const figures = defineTool({
   description:
     'Gets a figure of the app in US dollars. revenue: payments, transactions, active subscriptions and trials; mrr: ' +
     'recurring revenue and its movement; churn; retention and ltv by cohort; conversion of trials. Intervals are day, ' +
-    'week, month or range; cohorts are weeks or months. by: platform or product for all, country or entitlement for ' +
+    'week, month, quarter or range; cohorts are weeks or months. by: platform or product for all, country or entitlement for ' +
     'all but revenue. amount does not apply to revenue. sandbox gets the figures of the sandbox purchases only. Cohorts have ' +
     'their first 13 periods. If rows are omitted, narrow the range, or pass the number of products as skip.',
   input: Input,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   type CommissionRates,
-  findDeveloperShare,
+  findShares,
   isReviewDue,
   listCommissionRates,
   ratesReviewedOn,
@@ -22,7 +22,7 @@ const appRates: CommissionRates = [
   { platform: 'processor_a', from: '2026-01-01', commissionPercent: 1.5 },
 ];
 
-describe('findDeveloperShare', () => {
+describe('findShares', () => {
   it.each([
     ['App Store, first year', {}, 7_000],
     ['App Store, after a year of paid service', { paidMs: 365 * dayMs }, 8_500],
@@ -52,18 +52,18 @@ describe('findDeveloperShare', () => {
     ['Microsoft Store', { platform: 'store_c' }, 8_500],
     ['Stripe', { platform: 'processor_a' }, 9_710],
   ] as const)('returns the default share of %s', (_case, changes, expected) => {
-    expect(findDeveloperShare([], { ...sale, ...changes })).toBe(expected);
+    expect(findShares([], { ...sale, ...changes })).toEqual({ share: expected });
   });
 
   it('prefers the rates of the app from their first day on, and the one with more conditions', () => {
-    expect(findDeveloperShare(appRates, sale)).toBe(8_500);
-    expect(findDeveloperShare(appRates, { ...sale, country: 'DE' })).toBe(7_143);
-    expect(findDeveloperShare(appRates, { ...sale, date: Date.parse('2025-12-31T00:00:00Z') })).toBe(7_000);
-    expect(findDeveloperShare(appRates, { ...sale, platform: 'processor_a' })).toBe(9_850);
+    expect(findShares(appRates, sale)).toEqual({ share: 8_500 });
+    expect(findShares(appRates, { ...sale, country: 'DE' })).toEqual({ share: 7_143, taxShare: 1_597 });
+    expect(findShares(appRates, { ...sale, date: Date.parse('2025-12-31T00:00:00Z') })).toEqual({ share: 7_000 });
+    expect(findShares(appRates, { ...sale, platform: 'processor_a' })).toEqual({ share: 9_850 });
   });
 
   it('leaves out the tax of a rate if the store reports the tax of the payment', () => {
-    expect(findDeveloperShare(appRates, { ...sale, country: 'DE', hasTax: true })).toBe(8_740);
+    expect(findShares(appRates, { ...sale, country: 'DE', hasTax: true })).toEqual({ share: 8_740 });
   });
 
   it.each([
