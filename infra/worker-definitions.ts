@@ -112,10 +112,11 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'enqueue-due-items',
-    summary: 'Enqueue due refreshes, webhook retries and refund requests, and announce the ends of grants',
+    summary:
+      'Enqueue due refreshes, webhook retries and refund requests, announce the ends of grants, probe the statistics',
     source: { everyMinutes: 1 },
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
-    writtenKeys: ['*#P#*', '*#C#*', '*#R#*', deliveryKeys],
+    writtenKeys: ['*#P#*', '*#C#*', '*#R#*', deliveryKeys, '*#F#*', '_STATS'],
     timeoutSeconds: 55,
     // One vCPU: its rate limits the refreshes and retries of all apps. See `npm run bench scale`.
     memoryMb: 1_769,

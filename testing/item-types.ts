@@ -80,6 +80,7 @@ export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
   figuresKey: 'never',
   checkpointKey: 'never',
   streamMarkerKey: 'never',
+  markerLogKey: 'never',
 };
 
 const itemTypes: Readonly<Record<ItemType, { matches(key: Key): boolean }>> = keys;

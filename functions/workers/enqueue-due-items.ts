@@ -1,6 +1,9 @@
 import type { Context } from 'aws-lambda';
 import { getService } from '../../lib/foundation/container.ts';
 import { enqueueDueItems } from '../../lib/refresh/enqueue-due-items.ts';
+import { writeMarkers } from '../../lib/statistics/counted-until-table.ts';
 
-export const handler = async (_event: unknown, context: Context): Promise<void> =>
+export const handler = async (_event: unknown, context: Context): Promise<void> => {
   await enqueueDueItems(getService(), () => context.getRemainingTimeInMillis());
+  await writeMarkers(getService());
+};

@@ -86,6 +86,7 @@ export const productCounterKey = itemKey('<appName>#Q#<platform>#<digest>', '<pe
 export const figuresKey = itemKey('<appName>#Z#<group>', '<period>'); // Figures, and the counters of the sandbox
 export const checkpointKey = itemKey('<appName>#B#<shard>', '<counter>'); // TTL. Of a shard of the stream
 export const streamMarkerKey = itemKey('<appName>#F#<id>', 'F'); // TTL
+export const markerLogKey = itemKey('_STATS', 'M'); // The markers of all apps
 
 /*
  * THE INDEXES

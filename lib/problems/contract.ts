@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
 import { DateTime } from '../api/schemas.ts';
+import { countedUntilText } from '../statistics/contract.ts';
 
 export const Backlog = v.strictObject({
   count: v.number(),
@@ -40,6 +41,8 @@ export const WebhookUrlHealth = v.strictObject({
 
 const DueWork = v.strictObject({
   appName: v.string(),
+  /** The statistics contain everything that was stored until then. */
+  countedUntil: DateTime,
   /** Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute. */
   overdueRefreshes: Backlog,
   /** Webhook deliveries among the newest 100 without an attempt. Some seconds are normal. */
@@ -98,6 +101,7 @@ export const dueDescriptions = [
   }),
   describeObject('DueWork', DueWork, 'The late and the failed work of the app.', {
     appName,
+    countedUntil: countedUntilText,
     overdueRefreshes: [
       'Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute.',
     ],

@@ -12,7 +12,7 @@ export interface AppState {
   };
   readonly due?: Pick<
     ContractResponse<typeof getDue>,
-    'overdueRefreshes' | 'waitingWebhooks' | 'pendingWebhooks' | 'deadWebhooks' | 'webhookUrls'
+    'countedUntil' | 'overdueRefreshes' | 'waitingWebhooks' | 'pendingWebhooks' | 'deadWebhooks' | 'webhookUrls'
   >;
   readonly stores?: Pick<ContractResponse<typeof listStores>, 'rows'>;
 }
@@ -57,6 +57,7 @@ const describeDue = (due: NonNullable<AppState['due']>, format: ProblemFormat): 
   ...describeDead(due.deadWebhooks, format),
   ...describeWaiting(due.waitingWebhooks, format),
   ...describePending(due.pendingWebhooks, format),
+  ...describeStatistics(due.countedUntil, format),
 ];
 
 const describeSettings = ({ webhooks, stores }: NonNullable<AppState['app']>): Problem[] => [
@@ -163,6 +164,17 @@ function describePending(backlog: BacklogState, format: ProblemFormat): Problem[
   if (!isOld(backlog, format.now)) return [];
   const text = `Webhooks that wait for a retry: ${describeBacklog(backlog, 'created', format)}`;
   return [warn('pending-webhooks', text, pendingLink)];
+}
+
+/** Statistics are counted until one to two minutes ago: markers are written every minute and passed within seconds. */
+const normalCountDelayMs = 3 * 60_000;
+
+function describeStatistics(countedUntil: string, { now, formatRelative }: ProblemFormat): Problem[] {
+  const date = new Date(countedUntil);
+  // An earlier release does not report it.
+  if (!(now - date.getTime() >= normalCountDelayMs)) return [];
+  const text = `Figures, totals of lists and customer summaries are late: they contain what was stored until ${formatRelative(date, now)}.`;
+  return [warn('late-statistics', text)];
 }
 
 const isOld = ({ oldest }: BacklogState, now: number): boolean =>

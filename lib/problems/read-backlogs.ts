@@ -2,6 +2,7 @@ import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { listOverdueRefreshes } from '../refresh/due-item-table.ts';
+import { readCountedUntil } from '../statistics/counted-until-table.ts';
 import {
   getWebhookBacklog,
   listNewestDeliveries,
@@ -19,7 +20,8 @@ const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
 
 /** Reads the work of an app that is late or failed, and the health of its webhook URLs. */
 export async function readBacklogs(service: Service, app: App) {
-  const [overdue, newest, pending, dead] = await Promise.all([
+  const [countedUntil, overdue, newest, pending, dead] = await Promise.all([
+    readCountedUntil(service),
     listOverdueRefreshes(service, app.name, service.now(), maxReadItems),
     listNewestDeliveries(service, app.name),
     getWebhookBacklog(service, app.name, 'pending'),
@@ -27,6 +29,7 @@ export async function readBacklogs(service: Service, app: App) {
   ]);
   const waiting = selectWaitingWebhooks(newest);
   return {
+    countedUntil,
     overdueRefreshes: toBacklog(overdue.dueTimes, overdue.isComplete),
     waitingWebhooks: toBacklog(waiting.dates, waiting.isComplete),
     pendingWebhooks: toBacklog(pending.dates, pending.isComplete),

@@ -3,9 +3,9 @@ import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
 import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
-import { emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
-import { amountTexts, statsCommon } from './contract.ts';
+import { amountTexts, countedUntilText, statsCommon } from './contract.ts';
 
 /** Length of an interval. Weeks start on Monday, quarters in January, `range` is the whole range of the query. */
 export const StatsInterval = v.picklist(['day', 'week', 'month', 'quarter', 'range']);
@@ -62,6 +62,7 @@ export const BreakdownGroup = v.strictObject({
 export type BreakdownGroup = v.InferOutput<typeof BreakdownGroup>;
 
 const StatsBreakdown = v.strictObject({
+  countedUntil: DateTime,
   interval: StatsInterval,
   by: StatsDimension,
   groups: v.array(BreakdownGroup),
@@ -124,6 +125,7 @@ export const breakdownDescriptions = [
     rows: ['One row for each interval of the range, earliest first.'],
   }),
   describeObject('StatsBreakdown', StatsBreakdown, 'Statistics by interval and dimension.', {
+    countedUntil: countedUntilText,
     interval: ['Length of the intervals.'],
     by: ['The dimension.'],
     groups: ['One group for each value of the dimension.'],

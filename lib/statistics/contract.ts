@@ -107,6 +107,11 @@ export const getAppStats = defineContract({
   permissions: [],
 });
 
+export const countedUntilText = [
+  'Everything that was stored until then is counted. Up to about a minute ago unless the statistics are late.',
+  '2026-01-15T09:30:00.000Z',
+] as const;
+
 export const amountTexts = {
   amountUSD: ['Revenue in US dollars.', 542.1, 'decimal'],
   amountMicros: ['Revenue in millionths by ISO 4217 code.', { EUR: 499000000 }],

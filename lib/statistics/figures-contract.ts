@@ -3,9 +3,9 @@ import { describeValue } from '../api/describe.ts';
 import { EntitlementName } from '../api/identifiers.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
 import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
-import { emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
-import { statsCommon } from './contract.ts';
+import { countedUntilText, statsCommon } from './contract.ts';
 
 export const figureCommon = {
   ...statsCommon,
@@ -39,6 +39,8 @@ export const figureQuery = {
 };
 
 export const figureHead = {
+  /** The figures contain all payments and changes that were stored until then. */
+  countedUntil: DateTime,
   by: FiguresDimension,
   amount: FiguresAmount,
   /** Present with `amount=proceeds`, unless there are no payments. */
@@ -60,6 +62,7 @@ export const figureSegment = {
 };
 
 export const headTexts = {
+  countedUntil: countedUntilText,
   by: ['The dimension.'],
   amount: ['The amounts.'],
   proceedsSource: ['Source of the proceeds. Present with `amount=proceeds`, unless there are no payments.'],

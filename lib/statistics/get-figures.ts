@@ -3,6 +3,7 @@ import type { Service } from '../foundation/service.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import type { StatsInterval } from './breakdown-contract.ts';
 import type { CohortInterval } from './cohort-contract.ts';
+import { readCountedUntil } from './counted-until-table.ts';
 import { maxCohortPeriods, movementNames } from './counter-names.ts';
 import { listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
@@ -49,12 +50,14 @@ async function readIntervals(service: Service, appName: string, query: IntervalQ
   const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
   const { range, wholeMonths } = planReads(intervals, { interval, today, hasOpening: names !== undefined });
   const isSandbox = query.sandbox === 'true';
+  // Before the counters, which contain at least what was counted then.
+  const countedUntil = await readCountedUntil(service);
   const readings = await readFigures(
     appName,
     { range, by, isSandbox, page: query, rowsPerGroup: intervals.length, ...(names && { names }) },
     service,
   );
-  return { interval, by, readings, context: { intervals, wholeMonths, today } };
+  return { countedUntil, interval, by, readings, context: { intervals, wholeMonths, today } };
 }
 
 /** Reads figures by interval. `buildRows` builds the rows of the app and of each group. */
@@ -70,11 +73,11 @@ export async function getIntervalFigures<Row>(
   },
 ) {
   const { amount = 'after_refunds' } = query;
-  const { interval, by, readings, context } = await readIntervals(service, appName, query, movementNames);
+  const { readings, context, by, ...head } = await readIntervals(service, appName, query, movementNames);
   const { total, groups } = readings;
   const build = (sums: FigureSums): Row[] => buildRows(sums, { ...context, amount });
   return {
-    interval,
+    ...head,
     ...buildHead({ by, amount }, readings),
     rows: build(total),
     ...(groups && { groups: groups.map((sums) => ({ ...buildGroup(sums), rows: build(sums) })) }),
@@ -83,13 +86,12 @@ export async function getIntervalFigures<Row>(
 
 /** Reads payments and refunds by interval. */
 export async function getRevenueFigures(service: Service, appName: string, query: Omit<IntervalQuery, 'amount'>) {
-  const { interval, by, readings, context } = await readIntervals(service, appName, query);
+  const { readings, context, ...head } = await readIntervals(service, appName, query);
   const { total, groups, products } = readings;
   const sumPayments = (sums: FigureSums) => summarizeRevenue(sums, context);
   const { proceedsSource, unconvertedShare } = sumPayments(total);
   return {
-    interval,
-    by,
+    ...head,
     ...(proceedsSource && { proceedsSource }),
     unconvertedShare,
     ...(products && { products }),
@@ -131,6 +133,7 @@ export async function getCohortFigures<Cohort>(
     readsDays
       ? await listCounterDays(service, appName, ...days)
       : await listCounterMonths(service, appName, first.slice(0, 7), days[1].slice(0, 7));
+  const countedUntil = await readCountedUntil(service);
   const [readings, customerPeriods] = await Promise.all([
     readFigures(
       appName,
@@ -153,6 +156,7 @@ export async function getCohortFigures<Cohort>(
     return buildCohorts({ sums, counts, totals, customers }, starts, { unit, amount, now });
   };
   return {
+    countedUntil,
     interval: unit,
     ...buildHead({ by, amount }, readings),
     cohorts: build(total),

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { splitIntoChunks } from '../foundation/batches.ts';
 import { toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
-import { maxTransactionWrites } from '../foundation/table.ts';
-import { dayMs, type EpochMillis } from '../foundation/time.ts';
+import { dayMs } from '../foundation/time.ts';
 
 /** Key of a stream marker. */
 interface StreamMarker {
@@ -19,14 +17,14 @@ interface StreamMarker {
 const markerCount = 512;
 const markerTtlMs = dayMs;
 
-/** Creates markers for all shards and returns their keys. */
+/** Creates markers, by default for all shards, and returns their keys. */
 export async function createStreamMarkers(
-  { table }: Service,
+  { table, now }: Service,
   appName: string,
-  now: EpochMillis,
+  count = markerCount,
 ): Promise<StreamMarker[]> {
-  const ttl = toTtl(now + markerTtlMs);
-  const markers = Array.from({ length: markerCount }, () => keys.streamMarkerKey(appName, randomUUID()));
+  const ttl = toTtl(now() + markerTtlMs);
+  const markers = Array.from({ length: count }, () => keys.streamMarkerKey(appName, randomUUID()));
   await table.batchPut(markers.map((key) => ({ ...key, ttl })));
   return markers;
 }
@@ -41,7 +39,5 @@ export async function findRemainingMarkers(
 
 /** Idempotent: ignores markers that do not exist. */
 export async function deleteStreamMarkers({ table }: Service, markers: readonly StreamMarker[]): Promise<void> {
-  for (const chunk of splitIntoChunks(markers, maxTransactionWrites)) {
-    await table.transact(chunk.map((Key) => ({ Delete: { TableName: table.name, Key } })));
-  }
+  await table.batchDelete(markers);
 }

@@ -20,7 +20,7 @@ export async function waitForStream(
   wait: (ms: number) => Promise<void>,
 ): Promise<void> {
   const deadline = service.now() + timeoutMs;
-  let remaining = await createStreamMarkers(service, appName, service.now());
+  let remaining = await createStreamMarkers(service, appName);
   while (remaining.length > 0) {
     const polled = await findRemainingMarkers(service, remaining.slice(0, markersPerPoll));
     remaining = [...polled, ...remaining.slice(markersPerPoll)];

@@ -84,6 +84,7 @@ describe(`items that ${commit} has stored`, () => {
       'tokenBucketKey',
       'checkpointKey',
       'streamMarkerKey',
+      'markerLogKey',
     ]);
   });
 

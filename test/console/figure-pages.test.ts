@@ -16,7 +16,8 @@ import { getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-const head = { by: 'none', amount: 'after_refunds', unconvertedShare: 0 } as const;
+const countedUntil = '2026-03-24T12:00:00.000Z';
+const head = { countedUntil, by: 'none', amount: 'after_refunds', unconvertedShare: 0 } as const;
 const period = 'period=custom&from=2026-01-01&to=2026-03-31&interval=month';
 
 const toMrrRow = (date: string, mrrUSD: number, added = 0): MrrRow => ({

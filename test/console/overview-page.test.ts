@@ -36,10 +36,13 @@ const toRow = (amountUSD: number, fields: Partial<BreakdownRow> = {}): Breakdown
   ...fields,
 });
 
+const countedUntil = '2026-03-24T12:00:00.000Z';
+
 const respondWithBreakdown = (getRow: (query: Readonly<Record<string, string>>) => BreakdownRow) =>
   respondTo(getStatsBreakdown, ({ query }) => {
     const by = query.by === 'platform' ? ('platform' as const) : ('none' as const);
     return {
+      countedUntil,
       interval: 'month' as const,
       by,
       groups: [{ ...(by === 'platform' && { platform: 'store_a' as const }), rows: [getRow(query)] }],
@@ -53,6 +56,7 @@ const otherRoutes = [
   respondTo(listStores, () => unavailable),
   respondTo(listTransactions, () => ({ paging: { skip: 0, limit: 50, total: 0 }, rows: [] })),
   respondTo(getMrr, () => ({
+    countedUntil,
     interval: 'month' as const,
     by: 'none' as const,
     amount: 'after_refunds' as const,

@@ -92,6 +92,7 @@ describe('GET /v3/stats/mrr', () => {
     const { body } = await callWithSecretKey(getMrr, keys, { query: year });
     const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 };
     expect(body).toEqual({
+      countedUntil: expect.stringMatching(/^\d{4}-.*Z$/),
       interval: 'month',
       by: 'none',
       amount: 'after_refunds',
@@ -224,6 +225,7 @@ describe('GET /v3/stats/revenue', () => {
     // 12.00 - 2.00 - 2.9 % of 12.00; the refund of a quarter returns its part of the tax and of the commission.
     const euro = { grossMicros: 12_000_000, commissionMicros: 348_000, taxMicros: 2_000_000 };
     expect(first).toEqual({
+      countedUntil: expect.any(String),
       interval: 'quarter',
       by: 'none',
       proceedsSource: 'estimated',

@@ -71,6 +71,7 @@ export const figures = defineTool({
   input: Input,
   output: v.object({
     figure: Input.entries.figure,
+    countedUntil: getMrr.response.entries.countedUntil,
     interval: StatsInterval,
     by: FiguresDimension,
     amount: v.exactOptional(FiguresAmount),
@@ -94,9 +95,10 @@ async function readRevenue({ figure, amount, ...query }: Input, api: ApiReader) 
 async function readFigure({ figure, ...query }: Input, api: ApiReader) {
   if (figure === 'revenue') throw new ServiceError('InvalidPayload', 'Revenue is not a figure of subscriptions.');
   const response = await api.read(contracts[figure], { query });
-  const { interval, by, amount, proceedsSource, products } = response;
+  const { countedUntil, interval, by, amount, proceedsSource, products } = response;
   return {
     figure,
+    countedUntil,
     interval,
     by,
     amount,

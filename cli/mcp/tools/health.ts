@@ -5,16 +5,17 @@ import { defineTool, limitRows, OmittedRows } from '../tool.ts';
 
 const maxUrls = 20;
 
-const { overdueRefreshes, waitingWebhooks, pendingWebhooks, deadWebhooks } = getDue.response.entries;
+const { countedUntil, overdueRefreshes, waitingWebhooks, pendingWebhooks, deadWebhooks } = getDue.response.entries;
 
 export const health = defineTool({
   name: 'health',
   title: 'Check the health of the app',
   description:
     'Gets what is late or failing for the app: overdue refreshes, webhooks that wait or are dead, the health of each ' +
-    'webhook URL and of each store.',
+    'webhook URL and of each store. Statistics contain what was stored until countedUntil.',
   input: v.object({}),
   output: v.object({
+    countedUntil,
     overdueRefreshes,
     waitingWebhooks,
     pendingWebhooks,

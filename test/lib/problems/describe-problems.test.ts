@@ -17,6 +17,7 @@ const healthy: Required<AppState> = {
     stores: [{ platform: 'store_a', isConnected: true }],
   },
   due: {
+    countedUntil: minutesAgo(2),
     overdueRefreshes: { count: 2, oldest: minutesAgo(1), isExact: true },
     waitingWebhooks: { count: 1, oldest: minutesAgo(1), isExact: true },
     pendingWebhooks: { count: 1, oldest: minutesAgo(2), isExact: true },
@@ -36,6 +37,16 @@ const describeDue = (due: Partial<Required<AppState>['due']>) =>
 describe('describeProblems', () => {
   it('describes nothing for work of the last minutes', () => {
     expect(describeProblems(healthy, format)).toEqual([]);
+  });
+
+  it('describes statistics that are more than a minute late', () => {
+    expect(describeDue({ countedUntil: minutesAgo(25) })).toEqual([
+      {
+        id: 'late-statistics',
+        tone: 'warn',
+        text: 'Figures, totals of lists and customer summaries are late: they contain what was stored until 25 minutes ago.',
+      },
+    ]);
   });
 
   it('describes expired keys of customers with their cure', () => {
