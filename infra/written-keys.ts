@@ -22,6 +22,7 @@ const accessTokenKeys: WrittenKeys = ['*#A#*'];
 const refundRequestKeys: WrittenKeys = ['*#R#*'];
 /** Keys of catalogues and forwards. */
 const catalogueKeys: WrittenKeys = ['*#I'];
+const annotationKeys: WrittenKeys = ['*#N'];
 const vaultKeys: WrittenKeys = ['*#V#*'];
 const priceListKeys: WrittenKeys = ['*#L#*'];
 const notificationKeys: WrittenKeys = ['*#K#*'];
@@ -53,6 +54,8 @@ export const endpointKeys: Readonly<Record<string, WrittenKeys>> = {
   'test-webhook': deliveryKeys,
   'set-forwards': [...catalogueKeys, '*#H#*'],
   'set-catalogue': catalogueKeys,
+  'create-annotation': annotationKeys,
+  'delete-annotation': annotationKeys,
   'create-checkout': [...accessTokenKeys, ...erasedNameKeys],
   'change-plan': [...accessTokenKeys, ...purchaseKeys],
   'get-processor-purchases': [...accessTokenKeys, ...purchaseKeys],

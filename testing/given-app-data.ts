@@ -12,6 +12,7 @@ import { dayMs } from '../lib/foundation/time.ts';
 import { savePriceList } from '../lib/purchases/price-list-table.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import { createRefundRequest } from '../lib/refunds/refund-request-table.ts';
+import { saveAnnotation } from '../lib/statistics/annotation-table.ts';
 import type { StoreRefundRequest } from '../lib/stores/refund-request.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, replaceDelivery } from '../lib/webhooks/delivery-table.ts';
@@ -54,6 +55,7 @@ export async function givenAppData(side: AppWithData): Promise<void> {
     { platform: 'store_a', from: '2026-01-01', minPaidDays: side.dollars, commissionPercent: 15 },
   ]);
   await createApiKey(getService(), keys.appName, { level: 'viewer', name: canary, now: Date.now() });
+  await saveAnnotation(getService(), keys.appName, { date: '2026-01-15', text: `Release of ${canary}` });
   await storeForwards(getService(), keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
   await createGrant(getService(), grant, {
@@ -206,6 +208,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-commission-rates': () => [{}],
   'list-keys': () => [{}],
   'get-forwards': () => [{}],
+  'list-annotations': () => [{}],
   'list-stores': () => [{}],
   'get-app': () => [{}],
   'get-prices': () => [{}],

@@ -29,6 +29,7 @@ export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
   catalogueAnnouncementKey: 'never',
   forwardsKey: 'never',
   alertsKey: 'never',
+  annotationKey: 'never',
   exportScheduleKey: 'never',
   tokenKeysKey: 'never',
   purchaseKey: 'claims',

@@ -97,6 +97,9 @@ async function recordCheckout(service: LocalService, { call }: Recorder): Promis
 }
 
 async function recordGrants({ call }: Recorder): Promise<void> {
+  const { id: annotationId } = await call('create-annotation', { body: { date: '2026-11-20', text: 'Release 2.0' } });
+  await call('list-annotations');
+  await call('delete-annotation', { params: { annotationId } });
   const { grantId } = await call('create-grant', { body: { entitlement: 'premium', reason: 'Beta tester' } });
   const params = { applicationUsername: username, grantId };
   await call('change-grant', { params, body: { until: '2030-01-01T00:00:00.000Z' } });

@@ -24,6 +24,7 @@ import { timelineDescriptions, timelineOperations } from '../purchases/timeline-
 import { transactionDescriptions, transactionOperations } from '../purchases/transaction-contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { searchDescriptions, searchOperations } from '../search/contract.ts';
+import { annotationDescriptions, annotationOperations } from '../statistics/annotation-contract.ts';
 import { breakdownDescriptions, breakdownOperations } from '../statistics/breakdown-contract.ts';
 import { cohortDescriptions, cohortOperations } from '../statistics/cohort-contract.ts';
 import { statsDescriptions, statsOperations } from '../statistics/contract.ts';
@@ -63,6 +64,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...revenueDescriptions,
   ...mrrDescriptions,
   ...cohortDescriptions,
+  ...annotationDescriptions,
   ...eventDescriptions,
   ...webhookDescriptions,
   ...processorDescriptions,
@@ -96,6 +98,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...revenueOperations,
   ...mrrOperations,
   ...cohortOperations,
+  ...annotationOperations,
   ...eventOperations,
   ...webhookOperations,
   ...processorOperations,

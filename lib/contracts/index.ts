@@ -56,6 +56,7 @@ import { getPurchaseTimeline } from '../purchases/timeline-contract.ts';
 import { getTransaction, listTransactions } from '../purchases/transaction-contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 import { search } from '../search/contract.ts';
+import { createAnnotation, deleteAnnotation, listAnnotations } from '../statistics/annotation-contract.ts';
 import { getStatsBreakdown } from '../statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../statistics/cohort-contract.ts';
 import { getAppStats, getStats, getStatsV2 } from '../statistics/contract.ts';
@@ -124,6 +125,9 @@ export const contracts: readonly Contract[] = [
   getRetention,
   getLtv,
   getConversion,
+  createAnnotation,
+  listAnnotations,
+  deleteAnnotation,
   getStatsV2,
   getAppStats,
   listEvents,

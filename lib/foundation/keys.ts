@@ -20,6 +20,7 @@ export const catalogueKey = itemKey('<appName>#I', 'I');
 export const catalogueAnnouncementKey = itemKey('<appName>#I', 'N');
 export const forwardsKey = itemKey('<appName>#I', 'F'); // of store notifications
 export const alertsKey = itemKey('<appName>#T', 'A'); // Announced problems
+export const annotationKey = itemKey('<appName>#N', '<day>#<digest>'); // of charts
 export const exportScheduleKey = itemKey('<appName>#W', 'W');
 export const tokenKeysKey = itemKey('<appName>#M', 'M'); // byCreated. Keys of entitlement tokens
 

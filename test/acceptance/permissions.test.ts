@@ -181,11 +181,19 @@ async function callEndpoints(username: string, called: readonly Contract[]): Pro
     'capture-credits': (await changeCredits('spend', { ...coins('first'), hold: true })).holdId,
     'release-credits': (await changeCredits('spend', { ...coins('second'), hold: true })).holdId,
   };
+  const annotation = { date: '2026-01-15', text: username };
+  const { id: annotationId } = await callService('/v3/annotations', { body: annotation });
   const { id: keyId } = await callService('/v3/app/keys', { body: { level: 'viewer', name: `revoked ${username}` } });
-  const params: Readonly<Record<string, string>> = { ...(await listPathParams(username)), grantId, keyId };
+  const params: Readonly<Record<string, string>> = {
+    ...(await listPathParams(username)),
+    grantId,
+    keyId,
+    annotationId,
+  };
   const { purchaseToken } = (await buy('store_b', 'premium', `${username}-3`)).validate.transaction;
   const bodies: Readonly<Record<string, object>> = {
     'verify-purchase': { store: 'google', purchaseToken, applicationUsername: `${username}-3` },
+    'create-annotation': annotation,
     'set-forwards': [{ url: server.url }],
     'set-webhook': { urls: [server.url] },
     'create-key': { level: 'viewer', name: `created ${username}` },

@@ -72,6 +72,7 @@ describe(`items that ${commit} has stored`, () => {
     expect(Object.keys(namePlaces).filter((type) => !found.has(type))).toEqual([
       'catalogueAnnouncementKey',
       'alertsKey',
+      'annotationKey',
       'exportScheduleKey',
       'sharedClaimKey',
       'purchaseCreditsKey',

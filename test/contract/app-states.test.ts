@@ -156,6 +156,7 @@ const bodies: Readonly<Record<string, (name: string) => object>> = {
   'set-refund-consent': () => ({ consented: true }),
   'repeat-webhook': () => ({ reqId: 'event-1' }),
   'replay-deliveries': () => ({ startdate: '2020-01-01', enddate: '2020-01-02' }),
+  'create-annotation': (name) => ({ date: '2026-01-15', text: name.slice(0, 100) }),
   'set-forwards': () => [{ url: 'https://example.com/stores' }],
   'create-checkout': (name) => ({ offerId: 'processor_a:none', applicationUsername: name, ...pages }),
   'change-plan': () => ({ accessToken: 'none', offerId: 'processor_a:none' }),

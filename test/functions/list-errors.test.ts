@@ -15,6 +15,7 @@ import { listPurchases } from '../../lib/purchases/contract.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
+import { listAnnotations } from '../../lib/statistics/annotation-contract.ts';
 import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../../lib/statistics/cohort-contract.ts';
 import { getStats, getStatsV2 } from '../../lib/statistics/contract.ts';
@@ -57,7 +58,7 @@ const cursorPages = [
   listCreditHistory,
 ];
 const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries];
-const byDay = [getStats, getStatsV2, getStatsBreakdown, ...figures];
+const byDay = [getStats, getStatsV2, listAnnotations, getStatsBreakdown, ...figures];
 
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
 const tooLong = '9'.repeat(30);

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
+import { describeObject, describeOperation } from '../api/describe.ts';
+import { Id } from '../api/identifiers.ts';
+import { QueryDay } from '../api/paging.ts';
+import { dayRange } from '../api/parameters.ts';
+import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
+
+const common = { area: 'stats', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
+
+/** A text on a day of the charts, such as a release or a change of prices. */
+const AnnotationRequest = v.strictObject({
+  date: QueryDay,
+  text: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(300)),
+});
+export type AnnotationRequest = v.InferOutput<typeof AnnotationRequest>;
+
+export const Annotation = v.strictObject({ id: v.string(), ...AnnotationRequest.entries, createdAt: DateTime });
+export type Annotation = v.InferOutput<typeof Annotation>;
+const AnnotationList = v.strictObject({ rows: v.array(Annotation) });
+
+// Spec: not shown.
+export const createAnnotation = defineContract({
+  ...common,
+  id: 'create-annotation',
+  summary: 'Annotate a day of the charts',
+  method: 'POST',
+  path: '/v3/annotations',
+  eventType: 'app.changed',
+  body: AnnotationRequest,
+  response: Annotation,
+  permissions: ['write'],
+});
+
+export const listAnnotations = defineContract({
+  ...common,
+  id: 'list-annotations',
+  summary: 'List the annotations of the charts',
+  method: 'GET',
+  path: '/v3/annotations',
+  eventType: 'stats.read',
+  query: v.object({ startdate: emptyAsAbsent(QueryDay), enddate: emptyAsAbsent(QueryDay) }),
+  response: AnnotationList,
+  permissions: [],
+});
+
+export const deleteAnnotation = defineContract({
+  ...common,
+  id: 'delete-annotation',
+  summary: 'Delete an annotation',
+  method: 'DELETE',
+  path: '/v3/annotations/:annotationId',
+  eventType: 'app.changed',
+  params: v.object({ annotationId: Id }),
+  response: Annotation,
+  permissions: ['write'],
+});
+
+const idText = [
+  'Id of the annotation. The same text on the same day has the same id.',
+  '2026-01-15-bfgLYtBhFV_aUd8Tn8clgO',
+] as const;
+
+export const annotationDescriptions = [
+  describeObject('AnnotationRequest', AnnotationRequest, 'A text on a day of the charts.', {
+    date: ['The day, `YYYY-MM-DD`.', '2026-01-15'],
+    text: ['The text, up to 300 characters, such as a release or a change of prices.', 'Release 2.0'],
+  }),
+  describeObject('Annotation', Annotation, 'A text on a day of the charts.', {
+    id: idText,
+    date: ['The day, `YYYY-MM-DD`.', '2026-01-15'],
+    text: ['The text.', 'Release 2.0'],
+    createdAt: ['When it was created.', '2026-01-15T09:30:00.000Z'],
+  }),
+  describeObject('AnnotationList', AnnotationList, 'Annotations of the charts.', {
+    rows: ['The annotations of the range, by day.'],
+  }),
+];
+
+export const annotationOperations = [
+  describeOperation(createAnnotation, {
+    description:
+      'Annotates a day of the charts. The same text on the same day is one annotation, so that a request can be repeated. An app has at most 500.',
+  }),
+  describeOperation(listAnnotations, {
+    description: 'Returns the annotations of a range of days, by default all of them.',
+    query: dayRange,
+  }),
+  describeOperation(deleteAnnotation, {
+    description: 'Deletes an annotation, and returns it.',
+    params: { annotationId: idText },
+  }),
+];

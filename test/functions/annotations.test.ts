@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { createAnnotation, deleteAnnotation, listAnnotations } from '../../lib/statistics/annotation-contract.ts';
+import { saveAnnotation } from '../../lib/statistics/annotation-table.ts';
+import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { givenApp } from '../../testing/given-app.ts';
+import { createTestTable } from '../../testing/table.ts';
+
+let keys: IssuedApiKeys;
+beforeEach(async () => {
+  keys = await givenApp(await createTestTable());
+});
+
+const create = async (date: string, text: string) =>
+  await callWithSecretKey(createAnnotation, keys, { body: { date, text } });
+const list = async (query: Readonly<Record<string, string>> = {}) =>
+  (await callWithSecretKey(listAnnotations, keys, { query })).body.rows;
+const remove = async (annotationId: string, from = keys) =>
+  await callWithSecretKey(deleteAnnotation, from, { params: { annotationId } });
+
+describe('POST /v3/annotations', () => {
+  it('stores a text on a day, once however often it is sent', async () => {
+    const { status, body } = await create('2026-01-15', '  Release 2.0 ');
+    const annotation = {
+      id: expect.any(String),
+      date: '2026-01-15',
+      text: 'Release 2.0',
+      createdAt: expect.any(String),
+    };
+    expect([status, body]).toEqual([200, annotation]);
+    expect((await create('2026-01-15', 'Release 2.0')).body).toEqual(body);
+    expect(await list()).toEqual([body]);
+  });
+
+  it.each([
+    ['an empty text', { date: '2026-01-15', text: ' ' }],
+    ['a long text', { date: '2026-01-15', text: 'x'.repeat(301) }],
+    ['a day that does not exist', { date: '2026-02-30', text: 'x' }],
+    ['another member', { date: '2026-01-15', text: 'x', color: 'red' }],
+  ])('rejects %s', async (_case, body) => {
+    expect((await callWithSecretKey(createAnnotation, keys, { body })).status).toBe(400);
+  });
+
+  it('rejects the annotation after 500', async () => {
+    await getService().table.batchPut(
+      Array.from({ length: 500 }, (_, number) => ({
+        pk: `${keys.appName}#N`,
+        sk: `2026-01-15#${number}`,
+        text: 'x',
+        createdAt: 0,
+      })),
+    );
+    expect(await create('2026-01-15', 'x')).toMatchObject({
+      status: 409,
+      body: { message: 'An app has at most 500 annotations. Delete one first.' },
+    });
+  });
+});
+
+describe('GET /v3/annotations', () => {
+  it('returns those of the range, first and last day included, to a viewer key', async () => {
+    const { key } = await createApiKey(getService(), keys.appName, { level: 'viewer', name: 'eve', now: Date.now() });
+    for (const day of ['2026-01-31', '2026-01-01', '2026-02-01']) await create(day, `Text of ${day}`);
+    expect((await list()).map(({ date }: { date: string }) => date)).toEqual([
+      '2026-01-01',
+      '2026-01-31',
+      '2026-02-01',
+    ]);
+    const query = { startdate: '2026-01-01', enddate: '2026-01-31' };
+    const { body } = await callEndpoint(listAnnotations, { headers: buildBasicAuth(keys.appName, key), query });
+    expect(body.rows.map(({ date }: { date: string }) => date)).toEqual(['2026-01-01', '2026-01-31']);
+    expect((await callWithPublicKey(listAnnotations, keys)).status).toBe(403);
+  });
+});
+
+describe('DELETE /v3/annotations/:annotationId', () => {
+  it('deletes an annotation of the own app only', async () => {
+    const { body } = await create('2026-01-15', 'Release 2.0');
+    expect(await remove(body.id, await givenApp(getService().table))).toMatchObject({ status: 404 });
+    expect(await remove(body.id)).toMatchObject({ status: 200, body });
+    expect(await remove(body.id)).toMatchObject({ status: 404, body: { message: 'The annotation is not found.' } });
+    expect(await list()).toEqual([]);
+  });
+
+  it('does not find an id of another format', async () => {
+    await saveAnnotation(getService(), keys.appName, { date: '2026-01-15', text: 'x' });
+    expect((await remove('2026-01-15')).status).toBe(404);
+  });
+});
