@@ -80,9 +80,12 @@ export const tableCallBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = 
 
 /**
  * Import time of functions in multiples of a bare document client with the same build. Exports load a client of Amazon
- * S3, which no request waits for.
+ * S3, which no request waits for. A budget is missed if the 90 % interval of the figure lies above it.
  */
-export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.15, exports: 1.5 } as const;
+export const startBudgets = {
+  targets: { reads: 1.1, 'validate-receipt': 1.25, workers: 1.15, exports: 1.5 },
+  limits: { reads: 1.4, 'validate-receipt': 1.65, workers: 1.5, exports: 1.65 },
+} as const satisfies Record<BudgetKind, object>;
 
 /**
  * Size and number of files that a start loads, in multiples of the bare document client with the same build. The limits

@@ -50,8 +50,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     check: { type: 'boolean', default: false },
-    /** Compares units and costs with the reached figures in place of the targets. */
-    limits: { type: 'boolean', default: false },
+    /** Compares units, costs and starts with the targets in place of the reached figures. */
+    targets: { type: 'boolean', default: false },
     /** Writes the tables that documents quote. */
     save: { type: 'boolean', default: false },
     /** Duration of the launch, and of the steady rate of `load`. */
@@ -68,7 +68,7 @@ async function runChecks(): Promise<void> {
   requireNames(positionals, checkNames);
   const checks = checkNames.filter((name) => positionals.length === 0 || positionals.includes(name));
   console.log(describeSpeed(await measureMachineSpeed()));
-  const { table, areAllMet, summary } = await checkBudgets(checks, values.limits ? 'limits' : 'targets');
+  const { table, areAllMet, summary } = await checkBudgets(checks, values.targets ? 'targets' : 'limits');
   printTable(table);
   console.log(`\n${summary}`);
   if (!areAllMet) process.exitCode = 1;
