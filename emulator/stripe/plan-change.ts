@@ -8,7 +8,7 @@ import { getPeriod, toSeconds } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { addPendingLines } from './pending-lines.ts';
-import { getItem, withItem } from './subscription-objects.ts';
+import { getItem, withItem, withPeriod } from './subscription-objects.ts';
 import type { SubscriptionTransition } from './subscription-transition.ts';
 
 /** Changes the product of a subscription. The difference is charged or credited immediately. */
@@ -75,9 +75,9 @@ export function switchPrice(
     : buildPeriodLine(newItem, next);
   const reanchored = keepsPeriod ? subscription : { ...subscription, billing_cycle_anchor: toSeconds(at) };
   const changed = withItem(reanchored, {
+    ...(!keepsPeriod && withPeriod(item, next)),
     price,
     quantity: units,
-    ...(!keepsPeriod && { current_period_start: toSeconds(next.start), current_period_end: toSeconds(next.end) }),
   });
   if (deferred && keepsPeriod) {
     addPendingLines(state.records, subscription.id, [charge, credit]);

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import { generateId, getId, toApiList } from './account-objects.ts';
+import { requirePossible } from './account-state.ts';
 import { getPeriod, isMetered, toSeconds } from './catalogue.ts';
 
 /** A price to subscribe to, with the end of its first period. */
@@ -166,15 +167,18 @@ export const withItem = (
   return withItems(subscription, [{ ...item, plan: toPlan(item.price) }, ...others]);
 };
 
-/** Copies an item with another period. */
-export const withPeriod = (
+/**
+ * Copies an item with another period. A control action can renew ahead of the clock, and Stripe has no invoice of a
+ * period after the current one: a period that ends before the renewed one starts is rejected.
+ */
+export function withPeriod(
   item: Stripe.SubscriptionItem,
   { start, end }: { readonly start: number; readonly end: number },
-): Stripe.SubscriptionItem => ({
-  ...item,
-  current_period_start: toSeconds(start),
-  current_period_end: toSeconds(end),
-});
+): Stripe.SubscriptionItem {
+  const isAfterRenewal = toSeconds(end) > item.current_period_start;
+  requirePossible(isAfterRenewal, item.subscription, 'was renewed ahead of the clock');
+  return { ...item, current_period_start: toSeconds(start), current_period_end: toSeconds(end) };
+}
 
 /** Returns the latest start of the current periods. A control action can begin a period ahead of the time. */
 export const getLatestStart = ({ items }: Stripe.Subscription): number =>

@@ -139,3 +139,15 @@ describe('a moved trial of the emulated Stripe', () => {
     expect((await client.act(id, 'move-trial')).status).toBe(400);
   });
 });
+
+describe('a renewal of the emulated Stripe that is dated ahead of the clock', () => {
+  it.each([
+    ['move-trial', { end: 'P9D' }],
+    ['change-plan', { productId: 'weekly', period: 'P1W' }],
+  ])('rejects %s to a period that ends before the renewed one starts', async (action, details) => {
+    const { id } = await runSubscription(client, ['P3D', ['renew']]);
+    expect((await client.act(id, action, details)).status).toBe(422);
+    await client.advance('P1M');
+    expect((await client.act(id, action, details)).status).toBe(200);
+  });
+});
