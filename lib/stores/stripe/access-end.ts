@@ -36,11 +36,8 @@ export function computeExpiration(
     case 'paused':
       return toOptionalMillis(trial_end) ?? periodStart;
   }
-  if (unpaid) return graceEnd;
-  return Math.min(
-    status === 'trialing' ? (toOptionalMillis(trial_end) ?? periodEnd) : periodEnd,
-    toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY,
-  );
+  const runningEnd = (status === 'trialing' ? toOptionalMillis(trial_end) : undefined) ?? periodEnd;
+  return Math.min(unpaid ? graceEnd : runningEnd, toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY);
 }
 
 /**

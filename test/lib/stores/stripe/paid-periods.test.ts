@@ -515,6 +515,13 @@ describe('unpaid time', () => {
     expect(readAccess({ at, subscription, invoices: [month(1), month(2, emailed)] }).until).toBe('2027-02-10');
   });
 
+  it('ends with the cancelation within the grace', () => {
+    const subscription = { ...inFebruary, cancel_at: seconds('2027-02-05') };
+    expect(readAccess({ at: '2027-02-02', subscription, invoices: [month(1), month(2, open)] }).until).toBe(
+      '2027-02-05',
+    );
+  });
+
   it('is announced once, without a renewal until somebody pays', () => {
     const paidInMarch = month(3, { status_transitions: { paid_at: seconds('2027-03-20') } });
     const lapsed = [month(1), month(2, open)];
