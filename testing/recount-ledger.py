@@ -189,12 +189,18 @@ def find_extension(purchase, later, end):
 
 
 def find_due(purchase, later, end, now):
-    """The subscription is active until an emailed invoice for the time after a paid period and its extension is due."""
+    """The subscription runs until an emailed invoice for the time after a paid period and its extension is due.
+
+    Until then, an active subscription is expected to run for its current period, and one that is past due until the
+    invoice is due, unless it is canceled before."""
+    period_end, ended_at = to_ms(purchase["currentPeriodEnd"]), to_ms(purchase.get("endedAt", FAR))
+    canceled_at = period_end if purchase.get("cancelAtPeriodEnd") else ended_at
     for invoice in later:
         starts = list_starts(invoice, end)
         if "dueDate" in invoice and starts and min(starts) <= end + HOUR:
             due = to_ms(invoice["dueDate"])
-            return min(due if due <= now else to_ms(purchase["currentPeriodEnd"]), to_ms(purchase.get("endedAt", FAR)))
+            is_known = due <= now or purchase["state"] == "past_due"
+            return min(due if is_known else period_end, canceled_at, ended_at)
     return 0
 
 

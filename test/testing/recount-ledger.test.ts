@@ -36,8 +36,8 @@ const changed = [
   { ...january, lines: [line('quarterly', rest, { isProration: true, amountMicros: -9_000_000 }), ...january.lines] },
 ];
 
-/** Recounts February for a subscription at Stripe with these invoices, of which each has one payment. */
-function recountFebruary(invoices: readonly ReturnType<typeof invoice>[]) {
+/** Recounts a subscription at Stripe with these invoices, of which each has one payment. */
+function recount(invoices: readonly ReturnType<typeof invoice>[], changes: object = {}) {
   const payments = invoices.map(({ id, paidAt }) => ({
     invoiceId: id,
     amountMicros: 10_000_000,
@@ -46,9 +46,9 @@ function recountFebruary(invoices: readonly ReturnType<typeof invoice>[]) {
     disputes: [],
   }));
   const currentPeriodEnd = '2027-03-27T00:00:00Z';
-  const purchase = { id: 'sub_1', platform: 'processor_a', state: 'active', currentPeriodEnd, invoices, payments };
-  const { months } = recountLedger({ now: Date.parse('2027-03-20T00:00:00Z'), products, purchases: [purchase] });
-  return months.find(({ date }: { readonly date: string }) => date === '2027-02-01');
+  const stripe = { id: 'sub_1', platform: 'processor_a', state: 'active', currentPeriodEnd };
+  const purchases = [{ ...stripe, invoices, payments, ...changes }];
+  return recountLedger({ now: Date.parse('2027-03-20T00:00:00Z'), products, purchases });
 }
 
 describe('the recount of figures over the records of the stores', () => {
@@ -58,6 +58,19 @@ describe('the recount of figures over the records of the stores', () => {
     ['is paid if a fee is billed in it', [january, invoice('2027-02-24', fee), afterTrial], 0],
     ['ends with the next period if nobody pays that', [january, { ...afterTrial, status: 'open' }], 1],
   ])('finds that the time of a trial within a paid period %s', (_case, invoices, churned) => {
-    expect(recountFebruary(invoices)).toMatchObject({ churned });
+    const { months } = recount(invoices);
+    expect(months).toContainEqual(expect.objectContaining({ date: '2027-02-01', churned }));
+  });
+
+  it.each([
+    ['the current period of an active subscription', { state: 'active' }, { 1: 1 }],
+    ['the due date in a subscription that is past due', { state: 'past_due' }, { 1: 1, 2: 1 }],
+    ['the cancelation before the due date', { state: 'past_due', cancelAtPeriodEnd: true }, { 1: 1 }],
+  ])('finds that the time of an emailed invoice that is not due ends with %s', (_case, changes, active) => {
+    const next = invoice('2027-02-21', line('basic', ['2027-02-21', '2027-03-21']));
+    const emailed = { ...next, status: 'open', dueDate: '2027-04-10T00:00:00Z' };
+    expect(recount([january, emailed], { currentPeriodEnd: '2027-03-21T00:00:00Z', ...changes }).cohorts).toMatchObject(
+      [{ active }],
+    );
   });
 });
