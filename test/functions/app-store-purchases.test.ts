@@ -181,6 +181,18 @@ describe('multiseat purchase (App Store)', () => {
     expect(refundedMicros).toBe((total * 3) / 8);
   });
 
+  it('announces the refund of the last added seats once', async () => {
+    const { act, fetchPurchase, fetchTransaction } = await givenSeats();
+    const { transactionId } = await act('add-seats', { quantity: 2, priceMicros: 5_000_000 });
+    await act('refund-seats', { quantity: 1 });
+    await act('refund-seats', { quantity: 1 });
+    expect(listReasons(await fetchPurchase())).toEqual(['PURCHASED', 'REFUNDED', 'REFUNDED']);
+    expect(await fetchTransaction(transactionId)).toMatchObject({
+      amountMicros: 10_000_000,
+      refundedAmountMicros: 10_000_000,
+    });
+  });
+
   it('counts added seats as a further payment of the period, and ends with the last of them', async () => {
     const { id, act, fetchPurchase, fetchTransaction } = await givenSeats();
     await fixture.callControl('/clock', { advance: 'P3D' });

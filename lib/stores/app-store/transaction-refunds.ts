@@ -34,14 +34,17 @@ export function toRefundFields(payload: TransactionPayload): RefundFields {
   const revocationDate = findRevocationDate(payload);
   const proratedRefunds = listProratedRefunds(payload);
   const itemRefunds = listItemRefunds(payload);
-  const partialRefunds = [...proratedRefunds, ...itemRefunds, ...listSeatRefunds(payload)];
   const isProrated = isProratedRefund(payload);
   // A prorated refund ends a subscription. Apple does not document that it ends a one-time purchase.
   const isEnd = !isProrated || expiresDate !== undefined;
   const isFullRefund = !isProrated && itemRefunds.length === 0 && isRefund(payload);
+  const isRefunded = isFullRefund && revocationDate !== undefined;
+  // The refund of the last seats is that of the rest of the transaction.
+  const seatRefunds = isRefunded ? [] : listSeatRefunds(payload);
+  const partialRefunds = [...proratedRefunds, ...itemRefunds, ...seatRefunds];
   return omitUndefined({
     revokedAt: isEnd ? revocationDate : undefined,
-    refundedAt: isFullRefund ? revocationDate : undefined,
+    refundedAt: isRefunded ? revocationDate : undefined,
     partialRefunds: partialRefunds.length > 0 ? partialRefunds : undefined,
   });
 }
