@@ -1,11 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
+import { hourMs } from '../lib/foundation/time.ts';
 import { type WebhookEvent, webhookEvents } from '../lib/foundation/webhook-events.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { getService } from './get-service.ts';
+import { parseHours } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { formatTable } from './table.ts';
 
@@ -15,6 +17,8 @@ interface SetWebhookOptions {
   readonly sandboxUrl?: string;
   readonly password: boolean;
   readonly newSecret?: true;
+  readonly rotateSecret?: true;
+  readonly overlapHours: number;
   readonly events?: readonly WebhookEvent[];
 }
 
@@ -35,11 +39,14 @@ export function addWebhookCommands(app: Command): void {
       ).argParser(parseEvents),
     )
     .option('--new-secret', 'issue a new signing secret; the current one becomes invalid immediately')
+    .option('--rotate-secret', 'issue a new signing secret; webhooks have signatures of both for the overlap')
+    .option('--overlap-hours <hours>', 'time for which --rotate-secret keeps the current one', parseHours, 24)
     .addHelpText(
       'after',
       formatExamples(
         'app set-webhook my-app --url https://example.com/purchases --no-password',
         'app set-webhook my-app --events refunds',
+        'app set-webhook my-app --rotate-secret --overlap-hours 48',
         'app set-webhook my-app --off',
       ),
     )
@@ -54,17 +61,22 @@ export function addWebhookCommands(app: Command): void {
 
 async function setWebhookAction(
   name: string,
-  { url = '', off, sandboxUrl = '', password, newSecret, events }: SetWebhookOptions,
+  { url = '', off, sandboxUrl = '', password, newSecret, rotateSecret, overlapHours, events }: SetWebhookOptions,
 ): Promise<CommandResult> {
   const app = await getApp(getService(), name);
-  const isOnlyEvents = events !== undefined && url === '' && !off;
+  const keepsUrls = (events !== undefined || rotateSecret) && url === '' && !off;
   const entered = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
-  const current = isOnlyEvents ? app.webhookSettings : undefined;
+  const current = keepsUrls ? app.webhookSettings : undefined;
   const settings = { ...(current ?? entered), ...(events && { events: [...events] }) };
   if (settings.urls.length === 0 && !off)
     throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
-  const secret = await setWebhook(name, settings, { newSecret: newSecret === true, service: getService() });
-  const saved = 'Webhook settings saved. They take effect within 15 seconds.';
+  const secret = await setWebhook(name, settings, {
+    newSecret: newSecret === true || rotateSecret === true,
+    overlapMs: newSecret ? 0 : overlapHours * hourMs,
+    service: getService(),
+  });
+  const overlap = rotateSecret && !newSecret ? ` Webhooks have both signatures for ${overlapHours} hours.` : '';
+  const saved = `Webhook settings saved. They take effect within 15 seconds.${overlap}`;
   const { webhookSettings } = await getApp(getService(), name);
   return {
     data: { app: name, ...webhookSettings, ...(secret && { signingSecret: secret }) },

@@ -75,36 +75,48 @@ export async function updateApp(
 }
 
 /**
- * Replaces the webhook settings, and the signing secret if `createSecret` returns one. Settings without `events` keep
- * the stored ones. Returns the new secret. Throws `AppNotFound`, also for a deleted app.
+ * Replaces the webhook settings, and the signing secret if `createSecret` returns one. The current secret stays valid
+ * for `overlapMs`. Without settings, or without their `events`, the stored ones stay. Returns the new secret. Throws
+ * `AppNotFound`, also for a deleted app.
  */
 export async function storeWebhook(
-  { table, cipher }: Service,
+  { table, cipher, now }: Service,
   name: string,
-  webhookSettings: WebhookSettings,
+  settings: WebhookSettings | undefined,
   createSecret: (hasSecret: boolean) => string | undefined,
+  overlapMs = 0,
 ): Promise<string | undefined> {
   const { secret } = await changeItem(table, name, async (app, { signingSecret }) => {
     const secret = createSecret(signingSecret !== undefined);
     const encrypted = secret && (await cipher.encrypt(secret, signingSecretContext(name)));
     const { events } = app.webhookSettings ?? {};
-    const fields = { webhookSettings: { ...(events && { events }), ...webhookSettings } };
-    return { secret, fields: { ...fields, ...(encrypted && { signingSecret: encrypted }) } };
+    const fields = {
+      ...(settings && { webhookSettings: { ...(events && { events }), ...settings } }),
+      ...(encrypted && { signingSecret: encrypted }),
+      ...(encrypted &&
+        signingSecret !== undefined && { formerSecret: signingSecret, formerSecretUntil: now() + overlapMs }),
+    };
+    return { secret, fields };
   });
   return secret;
 }
 
 /** Returns the app with the decrypted secrets of its webhooks. */
-export async function findWebhookSender({ table, cipher }: Service, name: string): Promise<WebhookSender | undefined> {
+export async function findWebhookSender(service: Service, name: string): Promise<WebhookSender | undefined> {
+  const { table, cipher, now } = service;
   const item = await table.get(keys.appKey(name));
   if (!item) return undefined;
-  const { secretKey, signingSecret } = item;
+  const { secretKey, signingSecret, formerSecret, formerSecretUntil } = item;
   return {
     app: parse(App, item, 'DatabaseError'),
     secretKey: await cipher.decrypt(String(secretKey), secretKeyContext(name)),
     ...(typeof signingSecret === 'string' && {
       signingSecret: await cipher.decrypt(signingSecret, signingSecretContext(name)),
     }),
+    ...(typeof formerSecret === 'string' &&
+      Number(formerSecretUntil) > now() && {
+        formerSecret: await cipher.decrypt(formerSecret, signingSecretContext(name)),
+      }),
   };
 }
 
@@ -204,6 +216,7 @@ export async function reencryptSecrets({ table, cipher }: Service, name: string)
   const fields = [
     { item, field: 'secretKey', context: secretKeyContext(name) },
     { item, field: 'signingSecret', context: signingSecretContext(name) },
+    { item, field: 'formerSecret', context: signingSecretContext(name) },
     { item, field: 'erasureKey', context: erasureKeyContext(name) },
     ...(await Promise.all(settingsFields)),
   ];

@@ -145,4 +145,6 @@ export interface WebhookSender {
   readonly secretKey: string;
   /** Undefined until webhook settings are saved. */
   readonly signingSecret?: string;
+  /** The replaced one, until its overlap ends. */
+  readonly formerSecret?: string;
 }

@@ -111,13 +111,17 @@ export const changeApp = defineContract({
 });
 
 const NewWebhookSettings = v.object({
-  urls: WebhookUrls,
+  /** Only optional with `rotateSecret`, which leaves the settings unchanged then. */
+  urls: v.exactOptional(WebhookUrls),
   sandboxUrls: v.optional(WebhookUrls, []),
   includesPassword: v.optional(v.boolean(), false),
   /** Default: the current ones. */
   events: v.exactOptional(v.array(v.picklist(webhookEvents))),
   /** Issues a new signing secret. The current one becomes invalid immediately. */
   newSecret: v.optional(v.boolean(), false),
+  /** Issues a new signing secret. Webhooks have signatures of both for `overlapHours`. */
+  rotateSecret: v.optional(v.boolean(), false),
+  overlapHours: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(720)), 24),
 });
 
 const SavedWebhookSettings = v.strictObject({ ok: v.literal(true), signingSecret: v.exactOptional(v.string()) });
@@ -126,7 +130,7 @@ const SavedWebhookSettings = v.strictObject({ ok: v.literal(true), signingSecret
 export const setWebhook = defineContract({
   ...settings,
   id: 'set-webhook',
-  summary: 'Set the webhook URLs of the app; a new signing secret is returned once',
+  summary: 'Set the webhook URLs of the app, or rotate the signing secret; a new one is returned once',
   method: 'PUT',
   path: '/v3/app/webhooks',
   eventType: 'app.changed',
@@ -213,7 +217,10 @@ export const appDescriptions = [
     alertUrl,
   }),
   describeObject('NewWebhookSettings', NewWebhookSettings, 'The webhook settings to save.', {
-    urls: ['URLs of your server. Empty switches webhooks off.', ['https://api.example.org/purchases']],
+    urls: [
+      'URLs of your server. Empty switches webhooks off. Required without `rotateSecret`.',
+      ['https://api.example.org/purchases'],
+    ],
     sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
     includesPassword: ['Whether the body includes the secret key as `password`.', false],
     events: [
@@ -221,6 +228,14 @@ export const appDescriptions = [
       ['refunds', 'consents'],
     ],
     newSecret: ['Whether to issue a new signing secret. The present one becomes invalid immediately.', false],
+    rotateSecret: [
+      'Whether to issue a new signing secret. Webhooks have a signature of each one for `overlapHours`. Without `urls`, the other settings stay.',
+      true,
+    ],
+    overlapHours: [
+      'Hours in which webhooks have a signature of the replaced secret, too, at most 720. Default: 24.',
+      24,
+    ],
   }),
   describeObject('SavedWebhookSettings', SavedWebhookSettings, 'The webhook settings are saved.', {
     ok,

@@ -9,7 +9,7 @@ import type { Service } from '../foundation/service.ts';
 import { type DeliveryAttempt, toExternalCall } from '../webhooks/attempt-delivery.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import { describeFailure } from '../webhooks/delivery-transitions.ts';
-import { buildWebhookHeaders } from '../webhooks/webhook-request.ts';
+import { buildWebhookHeaders, listSecrets } from '../webhooks/webhook-request.ts';
 import { contentContext } from './create-forwards.ts';
 import { ForwardContent } from './forward-message.ts';
 
@@ -17,16 +17,16 @@ import { ForwardContent } from './forward-message.ts';
 export async function attemptForward(
   service: Service,
   delivery: WebhookDelivery,
-  { signingSecret }: WebhookSender,
+  sender: WebhookSender,
 ): Promise<DeliveryAttempt> {
   const { appName, deliveryId, url, forward, notification, failedAttempts } = delivery;
   if (!forward) throw new ServiceError('InternalError', 'The content of the forward is missing.');
   const text = await service.cipher.decrypt(forward.content, contentContext(appName));
   const content = parseJson(ForwardContent, text, 'DatabaseError');
   const startedAt = service.now();
+  const secrets = listSecrets(sender);
   const signed =
-    signingSecret !== undefined &&
-    buildWebhookHeaders({ deliveryId, body: content.body }, { secret: signingSecret, sentAt: getWallTime() });
+    secrets.length > 0 && buildWebhookHeaders({ deliveryId, body: content.body }, { secrets, sentAt: getWallTime() });
   const headers = { 'webhook-id': deliveryId, ...signed, ...content.headers };
   const outcome = await service.postWebhook({ url, headers, body: content.body });
   const call = toExternalCall(url, outcome, { startedAt, endedAt: service.now() });

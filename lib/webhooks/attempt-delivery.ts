@@ -17,7 +17,7 @@ import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
 import { toDisplayUrl } from './display-url.ts';
 import { readGrants, readPurchases } from './shared-reads.ts';
-import { buildWebhookBody, buildWebhookHeaders, type ChangedEntitlements } from './webhook-request.ts';
+import { buildWebhookBody, buildWebhookHeaders, type ChangedEntitlements, listSecrets } from './webhook-request.ts';
 
 /** A webhook request with its response. */
 export interface DeliveryAttempt {
@@ -32,9 +32,10 @@ export async function attemptDelivery(
   sender: WebhookSender,
 ): Promise<DeliveryAttempt> {
   const { appName, deliveryId, username, url } = delivery;
-  const { secretKey, signingSecret } = sender;
+  const { secretKey } = sender;
+  const secrets = listSecrets(sender);
   const { webhookSettings, vocabulary } = sender.app;
-  if (!signingSecret) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
+  if (secrets.length === 0) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
   const isAboutPurchases = !delivery.refundRequest && !delivery.storeRequest;
   const purchases = isAboutPurchases && username !== undefined ? await readPurchases(service, appName, username) : [];
   const startedAt = service.now();
@@ -49,9 +50,9 @@ export async function attemptDelivery(
     vocabulary,
     now: startedAt,
   });
-  const headers = buildWebhookHeaders({ deliveryId, body }, { secret: signingSecret, sentAt: getWallTime() });
+  const headers = buildWebhookHeaders({ deliveryId, body }, { secrets, sentAt: getWallTime() });
   const outcome = await service.postWebhook({ url, headers, body });
-  const redact = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
+  const redact = createRedactor([secretKey, ...secrets, ...secrets.map((secret) => secret.replace(/^whsec_/, ''))]);
   const call = toExternalCall(url, outcome, { startedAt, endedAt: service.now() });
   const bodyExcerpt = 'status' in outcome ? redact(outcome.bodyExcerpt) : '';
   await recordAttemptEvent(service, delivery, {

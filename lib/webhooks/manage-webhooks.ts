@@ -25,29 +25,29 @@ export const parseUrls = (text: string): string[] =>
 
 /**
  * Sets the webhook URLs of an app, without duplicates, and enables them. Settings without `events` keep the stored
- * ones. Returns the signing secret if it is new: for the first settings, or if `newSecret` is true. Throws
- * `InvalidPayload` for a URL that is not allowed.
+ * ones. Returns the signing secret if it is new: for the first settings, or if `newSecret` is true. Webhooks have
+ * signatures of the replaced one, too, for `overlapMs`. Throws `InvalidPayload` for a URL that is not allowed.
  */
 export async function setWebhook(
   name: string,
   settings: WebhookSettings,
-  {
-    newSecret,
-    service,
-  }: {
-    newSecret: boolean;
-    service: Service;
-  },
+  { newSecret, overlapMs = 0, service }: { newSecret: boolean; overlapMs?: number; service: Service },
 ): Promise<string | undefined> {
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
   const urls = listUrls(uniqueSettings);
   for (const url of urls) parseWebhookUrl(url, { allowsLoopback: isLocalService(service.emulator) });
-  const secret = await storeWebhook(service, name, uniqueSettings, (hasSecret) =>
-    newSecret || !hasSecret ? generateSigningSecret() : undefined,
-  );
+  const createSecret = (hasSecret: boolean) => (newSecret || !hasSecret ? generateSigningSecret() : undefined);
+  const secret = await storeWebhook(service, name, uniqueSettings, createSecret, overlapMs);
   for (const url of urls) await enableWebhookUrl(service, name, url);
   return secret;
 }
+
+/** Issues a signing secret and returns it. Webhooks have signatures of the current one, too, for `overlapMs`. */
+export const rotateSigningSecret = async (
+  service: Service,
+  name: string,
+  overlapMs: number,
+): Promise<string | undefined> => await storeWebhook(service, name, undefined, generateSigningSecret, overlapMs);
 
 /** Creates the signing secret of an app that has none. Returns the new secret. */
 export async function ensureSigningSecret(service: Service, name: string): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import type { WebhookSender } from '../apps/app.ts';
 import { type Entitlements, toEntitlementRecords } from '../entitlements/entitlements.ts';
 import { type EpochMillis, secondMs } from '../foundation/time.ts';
 import { applyVocabulary, type Vocabulary } from '../foundation/vocabulary.ts';
@@ -89,19 +90,25 @@ const toNotificationPayload = ({ reason, id, date, ...purchaseIds }: WebhookNoti
   ...purchaseIds,
 });
 
+/** Lists the signing secrets that are valid, the current one first. */
+export const listSecrets = ({ signingSecret, formerSecret }: WebhookSender): string[] =>
+  [signingSecret, formerSecret].filter((secret) => secret !== undefined);
+
 /**
- * Builds the headers of Standard Webhooks: the signature, the time and the id for detecting repetitions.
+ * Builds the headers of Standard Webhooks: a signature by each secret, the time and the id for detecting repetitions.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function buildWebhookHeaders(
   { deliveryId, body }: { readonly deliveryId: string; readonly body: string },
-  { secret, sentAt }: { readonly secret: string; readonly sentAt: EpochMillis },
+  { secrets, sentAt }: { readonly secrets: readonly string[]; readonly sentAt: EpochMillis },
 ): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': 'claimcheck',
     'webhook-id': deliveryId,
     'webhook-timestamp': String(Math.floor(sentAt / secondMs)),
-    'webhook-signature': new Webhook(secret).sign(deliveryId, new Date(sentAt), body),
+    'webhook-signature': secrets
+      .map((secret) => new Webhook(secret).sign(deliveryId, new Date(sentAt), body))
+      .join(' '),
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey, listKeys, revokeKey } from '../../lib/apps/api-key-contract.ts';
-import { findApp, findStoreSettings } from '../../lib/apps/app-table.ts';
+import { findApp, findStoreSettings, findWebhookSender } from '../../lib/apps/app-table.ts';
 import { changeApp, getApp, setWebhook } from '../../lib/apps/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
@@ -106,6 +106,22 @@ describe('PUT /v3/app/webhooks', () => {
     await change({ events: [] });
     expect(await findEvents()).toEqual([]);
     expect(await change({ events: ['renewals'] })).toMatchObject({ status: 400 });
+  });
+
+  it('rotates the signing secret without a change of the settings', async () => {
+    const settings = { urls: ['https://app.example/hooks'], events: ['refunds'] };
+    const first = (await callWithSecretKey(setWebhook, keys, { body: settings })).body;
+    const rotated = await callWithSecretKey(setWebhook, keys, { body: { rotateSecret: true, overlapHours: 48 } });
+    expect(rotated.body).toEqual({ ok: true, signingSecret: expect.stringMatching(/^whsec_/) });
+    expect(await findWebhookSender(getService(), keys.appName)).toMatchObject({
+      app: { webhookSettings: settings },
+      signingSecret: rotated.body.signingSecret,
+      ...(first.signingSecret && { formerSecret: first.signingSecret }),
+    });
+    expect(await callWithSecretKey(setWebhook, keys, { body: { overlapHours: 48 } })).toMatchObject({ status: 400 });
+    const leaked = (await callWithSecretKey(setWebhook, keys, { body: { ...settings, newSecret: true } })).body;
+    expect(await findWebhookSender(getService(), keys.appName)).toMatchObject({ signingSecret: leaked.signingSecret });
+    expect(await findWebhookSender(getService(), keys.appName)).not.toHaveProperty('formerSecret');
   });
 
   it('rejects an address that is not public', async () => {

@@ -6,7 +6,7 @@ import { useAction } from '../../api/use-api.ts';
 import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { FieldList } from '../../components/field-list.tsx';
-import { CheckboxField, Form, TextArea } from '../../components/fields.tsx';
+import { CheckboxField, Form, TextArea, TextField } from '../../components/fields.tsx';
 import { Row, Section } from '../../components/layout.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { useCanChange } from '../../session.ts';
@@ -58,9 +58,11 @@ function WebhookForm({ onDone }: { readonly onDone: (signingSecret: string | und
   const [urls, setUrls] = useState('');
   const [sandboxUrls, setSandboxUrls] = useState('');
   const [includesPassword, setIncludesPassword] = useState(false);
-  const [newSecret, setNewSecret] = useState(false);
+  const [rotateSecret, setRotateSecret] = useState(false);
+  const [overlapHours, setOverlapHours] = useState('24');
   const { run, isRunning, error } = useAction(async () => {
-    const body = { urls: listUrls(urls), sandboxUrls: listUrls(sandboxUrls), includesPassword, newSecret };
+    const secrets = rotateSecret ? { rotateSecret, overlapHours: Number(overlapHours) } : {};
+    const body = { urls: listUrls(urls), sandboxUrls: listUrls(sandboxUrls), includesPassword, ...secrets };
     const { signingSecret } = await callApi(settingsEndpoints.setWebhook, { body });
     announceResult(body.urls.length === 0 ? 'Webhooks are off.' : 'The webhook URLs are saved.');
     onDone(signingSecret);
@@ -79,11 +81,16 @@ function WebhookForm({ onDone }: { readonly onDone: (signingSecret: string | und
         isChecked={includesPassword}
         onChange={setIncludesPassword}
       />
-      <CheckboxField
-        label="Issue a new signing secret: the present one becomes invalid immediately"
-        isChecked={newSecret}
-        onChange={setNewSecret}
-      />
+      <CheckboxField label="Issue a new signing secret" isChecked={rotateSecret} onChange={setRotateSecret} />
+      {rotateSecret && (
+        <TextField
+          label="Hours in which webhooks have both signatures. 0: the present secret is invalid immediately"
+          type="number"
+          value={overlapHours}
+          onInput={setOverlapHours}
+          isRequired
+        />
+      )}
       <ErrorNotice error={error} />
       <Row>
         <Button type="submit" kind="primary" isBusy={isRunning}>

@@ -51,6 +51,7 @@ async function createSecrets(container: Service) {
     { urls: [], sandboxUrls: [], includesPassword: true },
     () => 'whsec_c2VjcmV0',
   );
+  await storeWebhook(container, keys.appName, undefined, () => 'whsec_bmV3', dayMs);
   await setStoreSettings(container, keys.appName, 'store_a', { sharedSecret: 'shared' });
   await recordToken(container, keys.appName, 'T');
   return keys;
@@ -62,10 +63,14 @@ describe('reencryptSecrets and reencryptRefreshTokens', () => {
   it('encrypt every secret under the current key, so that the old keys can be removed', async () => {
     const { appName, secretKey } = await createSecrets(createContainer('one'));
     const rotated = createContainer('two one');
-    expect(await reencryptSecrets(rotated, appName)).toBe(3);
+    expect(await reencryptSecrets(rotated, appName)).toBe(4);
     expect(await reencryptRefreshTokens(rotated, appName)).toBe(1);
     const later = createContainer('two');
-    expect(await findWebhookSender(later, appName)).toMatchObject({ secretKey, signingSecret: 'whsec_c2VjcmV0' });
+    expect(await findWebhookSender(later, appName)).toMatchObject({
+      secretKey,
+      signingSecret: 'whsec_bmV3',
+      formerSecret: 'whsec_c2VjcmV0',
+    });
     expect(await findStoreSettings(later, appName, 'store_a')).toEqual({ sharedSecret: 'shared' });
     expect(await findRefreshState(later, appName, id)).toMatchObject({ refreshToken: { token: 'T' } });
     expect([await reencryptSecrets(rotated, appName), await reencryptRefreshTokens(rotated, appName)]).toEqual([0, 0]);

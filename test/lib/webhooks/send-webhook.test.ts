@@ -8,7 +8,7 @@ import { dayMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import { saveUrlBackoff } from '../../../lib/webhooks/delivery-table.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
-import { sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { rotateSigningSecret, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
@@ -176,6 +176,30 @@ describe('sendWebhook', () => {
     });
     expect(request).toMatchObject({ path: '/hooks', headers: { 'content-type': 'application/json' } });
     expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
+  });
+
+  it('has a signature of each secret for the overlap of a rotation', async () => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/hooks`] });
+    const { service, keys, signingSecret: former } = harness;
+    harness.now = Date.now();
+    const current = (await rotateSigningSecret(service, keys.appName, minuteMs)) ?? '';
+    const listAccepting = async () => {
+      getServer().requests.length = 0;
+      await sendTestWebhook(service, keys.appName);
+      await harness.workUntil(harness.now);
+      const [{ body, headers } = { body: '', headers: {} }] = getServer().requests;
+      const accepts = (secret: string): boolean => {
+        try {
+          return new Webhook(secret).verify(body, headers as Record<string, string>) !== undefined;
+        } catch {
+          return false;
+        }
+      };
+      return [former, current].map(accepts);
+    };
+    expect(await listAccepting()).toEqual([true, true]);
+    harness.now += minuteMs;
+    expect(await listAccepting()).toEqual([false, true]);
   });
 
   it('omits the password and uses the brand vocabulary according to the settings', async () => {
