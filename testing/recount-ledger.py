@@ -322,18 +322,21 @@ class Figures:
         first = periods[0][0].paid_at
         cohort = self.cohorts[to_month(first)]
         cohort["size"] += 1
-        index = 1
-        while add_months(to_ms(f"{to_month(first)}-01T00:00:00Z"), index) <= self.now:
+        # The figures list the periods that have started.
+        latest = 0
+        while add_months(to_ms(f"{to_month(first)}-01T00:00:00Z"), latest + 1) <= self.now:
+            latest += 1
+        for index in range(1, latest + 1):
             middle = add_months(first, index) + 15 * DAY
             if any(sale.paid_at <= middle < end for sale, end in periods):
                 cohort["active"][index] += 1
-            index += 1
         for sale, _ in periods:
             index = 0
             while add_months(first, index + 1) <= sale.paid_at + 3 * DAY:
                 index += 1
-            sums = cohort["revenue"][index]
-            cohort["revenue"][index] = [total + amount for total, amount in zip(sums, sale.amounts())]
+            if index <= latest:
+                sums = cohort["revenue"][index]
+                cohort["revenue"][index] = [total + amount for total, amount in zip(sums, sale.amounts())]
 
     def list_months(self):
         rows, mrr, paying = [], [0] * 3, 0

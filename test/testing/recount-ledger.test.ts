@@ -37,7 +37,7 @@ const changed = [
 ];
 
 /** Recounts a subscription at Stripe with these invoices, of which each has one payment. */
-function recount(invoices: readonly ReturnType<typeof invoice>[], changes: object = {}) {
+function recount(invoices: readonly ReturnType<typeof invoice>[], changes: object = {}, today = '2027-03-20') {
   const payments = invoices.map(({ id, paidAt }) => ({
     invoiceId: id,
     amountMicros: 10_000_000,
@@ -48,7 +48,7 @@ function recount(invoices: readonly ReturnType<typeof invoice>[], changes: objec
   const currentPeriodEnd = '2027-03-27T00:00:00Z';
   const stripe = { id: 'sub_1', platform: 'processor_a', state: 'active', currentPeriodEnd };
   const purchases = [{ ...stripe, invoices, payments, ...changes }];
-  return recountLedger({ now: Date.parse('2027-03-20T00:00:00Z'), products, purchases });
+  return recountLedger({ now: Date.parse(`${today}T00:00:00Z`), products, purchases });
 }
 
 describe('the recount of figures over the records of the stores', () => {
@@ -72,5 +72,14 @@ describe('the recount of figures over the records of the stores', () => {
     expect(recount([january, emailed], { currentPeriodEnd: '2027-03-21T00:00:00Z', ...changes }).cohorts).toMatchObject(
       [{ active }],
     );
+  });
+
+  it.each([
+    ['in no period of retention before its period starts', '2027-02-28', { 0: 10 }],
+    ['in its period of retention afterwards', '2027-03-01', { 0: 10, 2: 10 }],
+  ])('finds that an early payment is %s', (_case, today, before_refunds) => {
+    const early = invoice('2027-02-26', line('basic', ['2027-02-26', '2027-03-26']));
+    const first = invoice('2027-01-01', line('basic', ['2027-01-01', '2027-02-01']));
+    expect(recount([first, early], {}, today).cohorts[0].revenueUSD.before_refunds).toEqual(before_refunds);
   });
 });
