@@ -100,8 +100,8 @@ export function getCohortNames(kind: CohortKind, unit: CohortUnit, start: string
 }
 
 /**
- * Money of payments and refunds, each on its own day: of all in micros of US dollars (`usd.g`), and of a currency in its
- * micros (`EUR.g`). Commission is the rest of the payments.
+ * Money of payments and refunds, each on its own day: of all in micros of US dollars (`usd.g`), and of a currency in
+ * its micros (`EUR.g`). Commission is the rest of the payments.
  */
 const revenueLetters = { gross: 'g', refunds: 'r', tax: 't', proceeds: 'p', reported: 'q' } as const;
 export type RevenueSum = keyof typeof revenueLetters;

@@ -15,8 +15,8 @@ interface ReadPlan {
 
 /**
  * Plans the counters that the intervals need: all earlier months for the recurring revenue at the start (`hasOpening`),
- * and each month that is over and lies in one interval. Other months are read by day, because the ends of today do not count
- * yet.
+ * and each month that is over and lies in one interval. Other months are read by day, because the ends of today do not
+ * count yet.
  */
 export function planReads(
   intervals: readonly Interval[],
