@@ -79,6 +79,14 @@ describe('readCountedUntil', () => {
     expect(await readMinutes()).toBe(20);
   });
 
+  it('continues after the clock is moved back', async () => {
+    await pass(await writeMinute(90));
+    time = startDate;
+    expect(await readMinutes()).toBe(0);
+    await pass(await writeMinute(1));
+    expect(await readMinutes()).toBe(1);
+  });
+
   it('continues after markers that the stream no longer has', async () => {
     await writeMinute(0);
     time += 25 * hourMs;
