@@ -6,6 +6,7 @@ import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import { tagDescriptions } from '../lib/api/tags.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/contracts/descriptions.ts';
+import { CreditsUpdatedWebhook } from '../lib/credits/contract.ts';
 import { RefundRequestedWebhook } from '../lib/refunds/contract.ts';
 import {
   ConsentRescindedWebhook,
@@ -65,6 +66,10 @@ export function buildOpenApiDocument(contracts: readonly Contract[]) {
       'refund.requested': buildWebhook('refund.requested', RefundRequestedWebhook, {
         summary: 'A store requests a statement about a refund',
         description: `The service calls the webhook URLs of an app with \`app set-webhook --events refunds\` for each new refund request. ${summarizeWebhooks()}`,
+      }),
+      'credits.updated': buildWebhook('credits.updated', CreditsUpdatedWebhook, {
+        summary: 'The credits of a customer changed',
+        description: `The service calls the webhook URLs of an app with \`app set-webhook --events credits\`. ${summarizeWebhooks()}`,
       }),
       'consent.rescinded': buildWebhook('consent.rescinded', ConsentRescindedWebhook, {
         summary: 'A parent rescinded the consent for a customer',
@@ -152,6 +157,7 @@ const webhookSchemas: Readonly<Record<string, Readonly<Record<string, v.GenericS
   'replay-delivery': {
     'purchases.updated': PurchasesUpdatedWebhook,
     'refund.requested': RefundRequestedWebhook,
+    'credits.updated': CreditsUpdatedWebhook,
     'consent.rescinded': ConsentRescindedWebhook,
     'external-purchase.token': ExternalPurchaseTokenWebhook,
   },
@@ -306,7 +312,7 @@ function buildComponents(contracts: readonly Contract[]): Record<string, JsonSch
 }
 
 function buildWebhook(
-  name: 'purchases.updated' | 'refund.requested' | StoreRequest['type'] | 'test',
+  name: 'purchases.updated' | 'refund.requested' | 'credits.updated' | StoreRequest['type'] | 'test',
   schema: v.GenericSchema,
   { summary, description }: { readonly summary: string; readonly description: string },
 ) {

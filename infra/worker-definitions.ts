@@ -1,3 +1,4 @@
+import { announcedEntryTypes } from '../lib/credits/contract.ts';
 import type { Permission } from './permissions.ts';
 import type { QueueName } from './queues.ts';
 import { creditKeys, storeWorkerKeys, type WrittenKeys } from './written-keys.ts';
@@ -51,6 +52,12 @@ const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
  */
 const announcing = { isUnannounced: { BOOL: [{ exists: false }] } };
 
+/** Entries of credits that a webhook can announce: not those of the app's own spends, nor the refused requests. */
+const announcedCreditEntries = {
+  Keys: { sk: { S: [{ prefix: 'E#P#' }, { prefix: 'E#S#' }] } },
+  NewImage: { type: { S: announcedEntryTypes }, isRefused: { BOOL: [{ exists: false }] } },
+};
+
 /** The workers of every stack. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
 export const workers: readonly WorkerDefinition[] = [
   {
@@ -85,6 +92,7 @@ export const workers: readonly WorkerDefinition[] = [
           eventName: ['INSERT', 'MODIFY'],
           dynamodb: { Keys: { sk: { S: ['P'] } }, NewImage: { givesCredits: { BOOL: [true] } } },
         },
+        { eventName: ['INSERT'], dynamodb: announcedCreditEntries },
       ],
     },
     permissions: ['write', 'webhooks'],

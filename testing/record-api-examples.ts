@@ -162,7 +162,8 @@ async function recordWebhooks({ call }: Recorder, webhooks: readonly Json[]): Pr
   await call('replay-deliveries', { body: { startdate: '2026-01-01', enddate: '2026-01-02' } });
   await call('repeat-webhook', { body: { reqId: notification.id } });
   await call('set-forwards', { body: [{ url: 'https://old.example.com/notifications', platforms: ['store_a'] }] });
-  const types = ['purchases.updated', 'refund.requested', 'consent.rescinded', 'external-purchase.token', 'test'];
+  const storeRequests = ['refund.requested', 'consent.rescinded', 'external-purchase.token'];
+  const types = ['purchases.updated', 'credits.updated', ...storeRequests, 'test'];
   return { webhooks: Object.fromEntries(types.map((type) => [type, readBody(type)])) };
 }
 
@@ -237,7 +238,7 @@ try {
     server.url,
     '--no-password',
     '--events',
-    'refunds,consents,external-purchases',
+    'refunds,consents,external-purchases,credits',
   ]);
   await letSettingsTakeEffect(service);
   const recorder = createRecorder(service);

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { CreditTotals, creditTotalTexts } from '../api/credit-totals.ts';
+import { CreditTotals, CreditTotalsByName, creditTotalTexts } from '../api/credit-totals.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
 import { CreditAmount, CreditName, GrantingKey, Username } from '../api/identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
-import { applicationUsername } from '../api/parameters.ts';
+import { applicationUsername, webhookPassword } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent, nullableOptional, QueryFlag } from '../api/schemas.ts';
 import { creditEntryTypes } from './credit-entry.ts';
 
@@ -73,6 +73,11 @@ const entry = {
 } as const;
 const CreditEntryRecord = v.strictObject(entry);
 export type CreditEntryRecord = v.InferOutput<typeof CreditEntryRecord>;
+/** The changes that webhooks announce: all but those that the app's own server requests to spend. */
+export const announcedEntryTypes = ['given', 'taken', 'expired', 'taken-back', 'returned', 'received', 'moved'];
+
+/** An entry in a webhook. The account is of the sandbox or not. */
+export const AnnouncedCreditEntry = v.strictObject({ isSandbox: v.boolean(), ...entry });
 const CreditChange = v.strictObject({ applicationUsername: v.string(), isSandbox: v.boolean(), ...entry });
 
 const idempotencyKey = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
@@ -176,6 +181,16 @@ export const listCreditHistory = defineContract({
   permissions: ['indexes'],
 });
 
+/** A webhook about a change of credits. `buildWebhookBody` creates the fields. */
+export const CreditsUpdatedWebhook = v.strictObject({
+  type: v.literal('credits.updated'),
+  password: v.exactOptional(v.string()),
+  creditEntry: CreditEntryRecord,
+  isSandbox: v.boolean(),
+  credits: CreditTotalsByName,
+  applicationUsername: v.string(),
+});
+
 const userText = { applicationUsername } as const;
 const date = '2026-01-15T09:30:00.000Z';
 const sandbox = ['`true`: the credits of purchases in the sandboxes, which are apart.', 'true'] as const;
@@ -186,7 +201,7 @@ const key = ['A repeated request with the same key has the same result.', 'order
 const entryTexts = {
   id: ['Id of the change.', 'credit_5f0c8a1b9d3e4f60718293a4'],
   type: [
-    '`given` by a payment or as a gift, `spent`, `held`, `captured` and `released` by the app, `taken` by hand, `taken-back` for a refund, `returned` when the refund was reversed, `received` from and `moved` to another customer.',
+    '`given` by a payment or as a gift, `spent`, `held`, `captured` and `released` by the app, `taken` by hand, `expired` at their end, `taken-back` for a refund, `returned` when the refund was reversed, `received` from and `moved` to another customer.',
     'spent',
   ],
   at: ['Date of the change.', date],
@@ -235,6 +250,14 @@ export const creditDescriptions = [
     asOf: ['Time of the response.', date],
   }),
   describeObject('CreditEntry', CreditEntryRecord, 'A change of credits.', entryTexts),
+  describeObject('CreditsUpdatedWebhook', CreditsUpdatedWebhook, 'The credits of a customer have changed.', {
+    type: ['The constant `credits.updated`.', 'credits.updated'],
+    password: webhookPassword,
+    creditEntry: ['The change.'],
+    isSandbox: ['Whether the credits of the sandbox have changed.', false],
+    credits: ['The credits by name, at the time of the webhook.'],
+    applicationUsername,
+  }),
   describeObject('CreditChange', CreditChange, 'A change of the credits of a customer.', {
     applicationUsername,
     isSandbox: ['Whether the credits of the sandbox have changed.', false],

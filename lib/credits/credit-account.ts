@@ -56,7 +56,19 @@ export const CreditAccount = v.object({
   /** Increases with each change. */
   version: v.number(),
 });
-export type CreditAccount = v.InferOutput<typeof CreditAccount>;
+export type CreditAccount = v.InferOutput<typeof CreditAccount> & {
+  /** What `passTime` has ended since the account was read. Its write has an entry for each, and does not store them. */
+  readonly expiries?: readonly CreditExpiry[];
+};
+
+/** Units of a credit that have ended. Several lots are one expiry, at the end of the last one. */
+export interface CreditExpiry {
+  readonly credit: string;
+  readonly amount: number;
+  readonly at: EpochMillis;
+  /** The balance after them. */
+  readonly balance: number;
+}
 
 export const createAccount = (username: string, isSandbox: boolean): CreditAccount => ({
   username,
@@ -87,9 +99,13 @@ const hasEnded = ({ expiresAt, left }: CreditLot, now: EpochMillis): boolean =>
 
 function expireLots(account: CreditAccount, credit: string, now: EpochMillis): CreditAccount {
   const { lots, expired } = findCredit(account, credit);
-  const ended = sum(lots.filter((lot) => hasEnded(lot, now)).map(({ left }) => left));
+  const ended = lots.filter((lot) => hasEnded(lot, now));
+  const amount = sum(ended.map(({ left }) => left));
   const rest = lots.map((lot) => (hasEnded(lot, now) ? { ...lot, left: 0 } : lot));
-  return withCredit(account, credit, { lots: rest, expired: expired + ended });
+  const changed = withCredit(account, credit, { lots: rest, expired: expired + amount });
+  const at = Math.max(...ended.map(({ expiresAt = 0 }) => expiresAt));
+  const expiry = { credit, amount, at, balance: getBalance(findCredit(changed, credit)) };
+  return { ...changed, expiries: [...(account.expiries ?? []), expiry] };
 }
 
 /** Gives a lot. It pays a debt first. */

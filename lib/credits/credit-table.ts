@@ -5,6 +5,7 @@ import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import { dayMs } from '../foundation/time.ts';
 import { tryWrite } from '../foundation/try-update.ts';
@@ -90,17 +91,23 @@ export async function saveCredits(
   const writes: Write[] = [
     ...(purchase ? [buildPut(table.name, keys.purchaseCreditsKey(appName, purchase.purchaseId), purchase)] : []),
     ...(moved ? [buildPut(table.name, toMoveKey(appName, moved.to, moved.move), moved.move)] : []),
-    ...accounts.map((account) =>
+    ...accounts.map(({ expiries: _expiries, ...account }) =>
       buildPut(
         table.name,
         keys.creditAccountKey(appName, account.username, toAccountName(account.isSandbox)),
         compactAccount(account),
       ),
     ),
-    ...entries.map((entry) => buildEntryPut(table.name, appName, entry)),
+    ...[...accounts.flatMap(listExpiryEntries), ...entries].map((entry) => buildEntryPut(table.name, appName, entry)),
   ];
   return await tryWrite(async () => await table.transact(writes));
 }
+
+const listExpiryEntries = ({ username, isSandbox, version, expiries = [] }: CreditAccount): CreditEntry[] =>
+  expiries.map((expiry, index) => {
+    const id = toShortDigest(JSON.stringify([username, isSandbox, version, index]));
+    return { entryId: `expiry_${id}`, username, isSandbox, type: 'expired', ...expiry };
+  });
 
 /** Replaces an item if it has the version of `fields`, which increases. Version 0 is a new item. */
 function buildPut(TableName: string, key: Key, fields: Item & { readonly version: number }): Write {

@@ -11,6 +11,7 @@ const streamedItems = {
   customer: keys.customerKey,
   grant: keys.grantKey,
   refundRequest: keys.refundRequestKey,
+  creditEntry: keys.creditEntryKey,
   event: keys.eventItemKey,
   streamMarker: keys.streamMarkerKey,
 } as const;

@@ -1,6 +1,8 @@
 import type { WebhookSender } from '../apps/app.ts';
 import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { hasEntitlements, listEntitlements } from '../apps/catalogue.ts';
+import { findAccount } from '../credits/credit-table.ts';
+import { toCreditTotals } from '../credits/to-records.ts';
 import { computeEntitlements } from '../entitlements/entitlements.ts';
 import type { ExternalCall } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
@@ -36,17 +38,23 @@ export async function attemptDelivery(
   const secrets = listSecrets(sender);
   const { webhookSettings, vocabulary } = sender.app;
   if (secrets.length === 0) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
-  const isAboutPurchases = !delivery.refundRequest && !delivery.storeRequest;
+  const { creditEntry } = delivery;
+  const isAboutPurchases = !delivery.refundRequest && !delivery.storeRequest && !creditEntry;
   const purchases = isAboutPurchases && username !== undefined ? await readPurchases(service, appName, username) : [];
   const startedAt = service.now();
   const entitlements =
     isAboutPurchases && username !== undefined
       ? await readChangedEntitlements(delivery, { sender, purchases, username, service })
       : undefined;
+  const credits =
+    creditEntry && username !== undefined
+      ? toCreditTotals(await findAccount(service, appName, { ...creditEntry, username }), startedAt)
+      : {};
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),
     purchases,
     ...(entitlements && { entitlements }),
+    credits,
     vocabulary,
     now: startedAt,
   });

@@ -38,7 +38,14 @@ const DeliveryNotification = v.strictObject({
 export const DeliveryRecord = v.strictObject({
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
-  type: v.picklist(['purchases.updated', 'refund.requested', ...storeRequestTypes, 'test', 'forward']),
+  type: v.picklist([
+    'purchases.updated',
+    'refund.requested',
+    'credits.updated',
+    ...storeRequestTypes,
+    'test',
+    'forward',
+  ]),
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   /** Without query, and with long path segments shortened, because they can contain credentials. */
   url: v.string(),

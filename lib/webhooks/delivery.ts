@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { AnnouncedCreditEntry } from '../credits/contract.ts';
 import { Platform } from '../foundation/platform.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs } from '../foundation/time.ts';
@@ -41,7 +42,14 @@ export const WebhookDelivery = v.object({
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
   /** `forward`: a store notification that is sent on as the store sent it. */
-  type: v.picklist(['purchases.updated', 'refund.requested', ...storeRequestTypes, 'test', 'forward']),
+  type: v.picklist([
+    'purchases.updated',
+    'refund.requested',
+    'credits.updated',
+    ...storeRequestTypes,
+    'test',
+    'forward',
+  ]),
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
@@ -56,6 +64,8 @@ export const WebhookDelivery = v.object({
   refundRequest: v.exactOptional(AnnouncedRefundRequest),
   /** The store's request of a webhook of the same type. */
   storeRequest: v.exactOptional(StoreRequest),
+  /** The change of credits of a webhook of type `credits.updated`. */
+  creditEntry: v.exactOptional(AnnouncedCreditEntry),
   /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   failedAttempts: v.number(),
@@ -90,6 +100,7 @@ type DeliveryInput = Pick<
   | 'changedEntitlements'
   | 'refundRequest'
   | 'storeRequest'
+  | 'creditEntry'
   | 'createdAt'
 >;
 

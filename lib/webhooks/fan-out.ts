@@ -10,6 +10,7 @@ import { computeFromRecord, reportStreamFailures, type StreamFailure } from '../
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Announcement } from '../purchases/announcement.ts';
+import { buildCreditDeliveries } from './credit-announcements.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { buildGrantDeliveries } from './grant-announcements.ts';
@@ -93,6 +94,7 @@ async function buildDeliveriesOfRecord(
 ): Promise<readonly WebhookDelivery[]> {
   if (record.kind === 'grant') return await buildGrantDeliveries(service, record, findApp);
   if (record.kind === 'refundRequest') return await buildRefundDeliveries(service, record, findApp);
+  if (record.kind === 'creditEntry') return await buildCreditDeliveries(service, record, findApp);
   return await buildPurchaseDeliveries(service, record, findApp);
 }
 

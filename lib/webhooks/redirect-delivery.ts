@@ -10,12 +10,13 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
 /** Returns the URLs that the app's current settings select for the delivery; for a test, all URLs. */
 export async function getCurrentUrls(
   service: Service,
-  { type, notification, storeRequest }: WebhookDelivery,
+  { type, notification, storeRequest, creditEntry }: WebhookDelivery,
   app: App,
 ): Promise<readonly string[]> {
   const { urls = [], sandboxUrls = [] } = app.webhookSettings ?? {};
   if (type === 'test') return [...urls, ...sandboxUrls];
-  if (storeRequest) return selectWebhookUrls(app, storeRequest.isSandbox);
+  const { isSandbox } = storeRequest ?? creditEntry ?? {};
+  if (isSandbox !== undefined) return selectWebhookUrls(app, isSandbox);
   const { purchaseId } = notification;
   if (sandboxUrls.length === 0 || purchaseId === undefined) return selectWebhookUrls(app, false);
   const stored = await findPurchase(service, app.name, purchaseId);
@@ -31,7 +32,7 @@ export async function redirectDelivery(
   delivery: WebhookDelivery,
   urls: readonly string[],
 ): Promise<WebhookDelivery> {
-  const { appName, type, username, notification, refundRequest, storeRequest } = delivery;
+  const { appName, type, username, notification, refundRequest, storeRequest, creditEntry } = delivery;
   const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
   // A test webhook tests one URL.
   if (type === 'test') return deadDelivery;
@@ -44,6 +45,7 @@ export async function redirectDelivery(
       notification,
       ...(refundRequest && { refundRequest }),
       ...(storeRequest && { storeRequest }),
+      ...(creditEntry && { creditEntry }),
       createdAt: service.now(),
     }),
   );

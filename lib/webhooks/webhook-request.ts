@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import type { CreditTotalsByName } from '../api/credit-totals.ts';
 import type { WebhookSender } from '../apps/app.ts';
 import { type Entitlements, toEntitlementRecords } from '../entitlements/entitlements.ts';
 import { type EpochMillis, secondMs } from '../foundation/time.ts';
@@ -22,6 +23,8 @@ interface WebhookContent {
   readonly vocabulary: Vocabulary;
   /** All entitlements of the customer. Absent for an app without entitlements. */
   readonly entitlements?: ChangedEntitlements;
+  /** The credits of the customer, for a webhook about them. */
+  readonly credits?: CreditTotalsByName;
   readonly now: EpochMillis;
 }
 
@@ -35,8 +38,9 @@ export function buildWebhookBody(
     username,
     refundRequest,
     storeRequest,
-  }: Pick<WebhookDelivery, 'type' | 'notification' | 'username' | 'refundRequest' | 'storeRequest'>,
-  { password, purchases, entitlements, vocabulary, now }: WebhookContent,
+    creditEntry,
+  }: Pick<WebhookDelivery, 'type' | 'notification' | 'username' | 'refundRequest' | 'storeRequest' | 'creditEntry'>,
+  { password, purchases, entitlements, credits, vocabulary, now }: WebhookContent,
 ): string {
   const envelope = { type, ...(password !== undefined && { password }) };
   if (type === 'test') return JSON.stringify(envelope);
@@ -50,6 +54,11 @@ export function buildWebhookBody(
       storeRequest: { ...details, date: new Date(notification.date).toISOString() },
       applicationUsername: username,
     };
+    return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
+  }
+  if (creditEntry) {
+    const { isSandbox, ...entry } = creditEntry;
+    const body = { creditEntry: entry, isSandbox, credits, applicationUsername: username };
     return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
   }
   const body = {

@@ -11,6 +11,7 @@ import type { FieldDescription } from '../../lib/api/describe.ts';
 import { ErrorBody, errorResponseDescriptions, ProcessorErrorBody } from '../../lib/api/errors.ts';
 import { operationDescriptions, schemaDescriptions } from '../../lib/contracts/descriptions.ts';
 import { contracts } from '../../lib/contracts/index.ts';
+import { CreditsUpdatedWebhook } from '../../lib/credits/contract.ts';
 import { type ErrorCode, errorCodes, ServiceError } from '../../lib/foundation/errors.ts';
 import { hourMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { errorResponses } from '../../lib/http/error-response.ts';
@@ -153,6 +154,7 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
   it('contains a body of each webhook', () => {
     expect(v.is(PurchasesUpdatedWebhook, examples.webhooks['purchases.updated'])).toBe(true);
     expect(v.is(RefundRequestedWebhook, examples.webhooks['refund.requested'])).toBe(true);
+    expect(v.is(CreditsUpdatedWebhook, examples.webhooks['credits.updated'])).toBe(true);
     expect(v.is(TestWebhook, examples.webhooks.test)).toBe(true);
   });
 

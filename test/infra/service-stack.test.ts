@@ -342,6 +342,14 @@ describe('ServiceStack', () => {
         expect(listReceivers({ eventName, dynamodb: { Keys: keysOf(sk) } })).toContain('Workersaggregatestatistics');
     });
 
+    it('pass the entries of credits that webhooks announce, but not what an app spends, to fan-out-webhooks', () => {
+      const receive = (NewImage: object) =>
+        listReceivers({ eventName: 'INSERT', dynamodb: { Keys: keysOf('E#P#credit_1'), NewImage } });
+      expect(receive({ type: { S: 'taken-back' } })).toContain('Workersfanoutwebhooks');
+      for (const image of [{ type: { S: 'spent' } }, { type: { S: 'taken' }, isRefused: { BOOL: true } }])
+        expect(receive(image)).not.toContain('Workersfanoutwebhooks');
+    });
+
     it('pass new versions of purchases to fan-out-webhooks, and new stream markers to the aggregator', () => {
       for (const eventName of ['INSERT', 'MODIFY']) {
         const receiveImage = (NewImage: object) =>

@@ -1,0 +1,45 @@
+import type { App } from '../apps/app.ts';
+import { CreditEntry } from '../credits/credit-entry.ts';
+import { findEntry } from '../credits/credit-table.ts';
+import { toCreditEntryRecord } from '../credits/to-records.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { parse } from '../foundation/parse.ts';
+import type { Service } from '../foundation/service.ts';
+import { toShortDigest } from '../foundation/short-digest.ts';
+import { computeFromRecord } from '../foundation/stream-failure.ts';
+import type { StreamRecord } from '../foundation/stream-record.ts';
+import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
+
+/**
+ * Builds the deliveries of a change of credits. None for an app that has not switched them on, or for an entry that was
+ * deleted since: its customer has been erased. The worker receives only the types of `announcedEntryTypes`.
+ */
+export async function buildCreditDeliveries(
+  service: Service,
+  { appName, before, after }: StreamRecord,
+  findApp: (appName: string) => Promise<App | undefined>,
+): Promise<readonly WebhookDelivery[]> {
+  const entry = computeFromRecord(() => (before ? undefined : after && parse(CreditEntry, after, 'InternalError')));
+  if (!entry) return [];
+  const app = await findApp(appName);
+  if (!app?.webhookSettings?.events?.includes('credits') || !(await findEntry(service, appName, entry))) return [];
+  const { entryId, username, isSandbox, at, purchaseId, transactionId } = entry;
+  const notification = {
+    id: toShortDigest(`${appName}\n${username}\n${entryId}`),
+    reason: 'OTHER',
+    date: at,
+    ...omitUndefined({ purchaseId, transactionId }),
+  } as const;
+  return selectWebhookUrls(app, isSandbox).map((url) =>
+    buildDelivery({
+      appName,
+      type: 'credits.updated',
+      url,
+      username,
+      notification,
+      creditEntry: { isSandbox, ...toCreditEntryRecord(entry) },
+      createdAt: service.now(),
+    }),
+  );
+}

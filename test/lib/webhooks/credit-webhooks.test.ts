@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { give, take } from '../../../lib/credits/change-credits.ts';
+import { creditEntryKey } from '../../../lib/foundation/keys.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
+import type { WebhookEvent } from '../../../lib/foundation/webhook-events.ts';
+import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { buildStreamRecord } from '../../../testing/stream-records.ts';
+import { createWebhookHarness, type WebhookHarness } from '../../../testing/webhook-harness.ts';
+import { useApplicationServer } from './application-server-fixture.ts';
+
+const getServer = useApplicationServer();
+
+async function givenHarness(events: WebhookEvent[]): Promise<WebhookHarness> {
+  const harness = await createWebhookHarness({ urls: [getServer().url] });
+  const { url } = getServer();
+  const settings = { urls: [url], sandboxUrls: [`${url}/sandbox`], includesPassword: false, events };
+  await setWebhook(harness.keys.appName, settings, { newSecret: false, service: harness.service });
+  return harness;
+}
+
+const toContext = ({ keys: { appName } }: WebhookHarness, isSandbox = false) => ({
+  appName,
+  username: 'ann',
+  isSandbox,
+  key: { id: 'key', name: 'alice' },
+});
+const coins = (amount: number, idempotencyKey: string) => ({ credit: 'coins', amount, idempotencyKey, reason: 'why' });
+
+/** Reads the entries of the customer as the stream does, and sends their webhooks. */
+async function sendWebhooks(harness: WebhookHarness, account = 'P') {
+  const { service, keys } = harness;
+  const { pk, sk } = creditEntryKey(keys.appName, 'ann', account, '');
+  const items = (await service.table.query({ partition: pk })).filter((item) => String(item.sk).startsWith(sk));
+  await harness.fanOut(items.map((after, index) => buildStreamRecord({ after }, index)));
+  await harness.workUntil(harness.now);
+  return getServer().requests.map(({ body }) => JSON.parse(body));
+}
+
+describe('the webhook credits.updated', () => {
+  it('contains the change and the credits, for an app that has switched it on', async () => {
+    const harness = await givenHarness(['credits']);
+    await give(harness.service, coins(10, 'a'), toContext(harness));
+    await take(harness.service, coins(4, 'b'), toContext(harness));
+    const bodies = await sendWebhooks(harness);
+    expect(bodies.map(({ creditEntry }) => [creditEntry.type, creditEntry.amount]).sort()).toEqual([
+      ['given', 10],
+      ['taken', 4],
+    ]);
+    expect(bodies[0]).toEqual({
+      type: 'credits.updated',
+      creditEntry: expect.objectContaining({ credit: 'coins', reason: 'why', key: { id: 'key', name: 'alice' } }),
+      isSandbox: false,
+      credits: { coins: { balance: 6, granted: 10, spent: 0, takenBack: 4, expired: 0 } },
+      applicationUsername: 'ann',
+    });
+  });
+
+  it('is sent once for a repeated record', async () => {
+    const harness = await givenHarness(['credits']);
+    await give(harness.service, coins(10, 'a'), toContext(harness));
+    await sendWebhooks(harness);
+    expect(await sendWebhooks(harness)).toHaveLength(1);
+  });
+
+  it('names the units that ended, when the next change finds them', async () => {
+    const harness = await givenHarness(['credits']);
+    const until = harness.now + dayMs;
+    await give(harness.service, { ...coins(10, 'a'), until }, toContext(harness));
+    harness.now += 2 * dayMs;
+    await give(harness.service, coins(3, 'b'), toContext(harness));
+    const { creditEntry } = (await sendWebhooks(harness)).find((body) => body.creditEntry.type === 'expired');
+    expect(creditEntry).toMatchObject({ amount: 10, balance: 0, at: new Date(until).toISOString() });
+  });
+
+  it('is sent to the sandbox URL for credits of the sandbox', async () => {
+    const harness = await givenHarness(['credits']);
+    await give(harness.service, coins(10, 'a'), toContext(harness, true));
+    expect(await sendWebhooks(harness, 'S')).toMatchObject([{ isSandbox: true, credits: { coins: { balance: 10 } } }]);
+    expect(getServer().requests[0]?.path).toBe('/sandbox');
+  });
+
+  it('is not sent unless it is on, nor for a customer who was erased since', async () => {
+    const harness = await givenHarness(['refunds']);
+    await give(harness.service, coins(10, 'a'), toContext(harness));
+    expect(await sendWebhooks(harness)).toEqual([]);
+    const other = await givenHarness(['credits']);
+    const entry = await give(other.service, coins(10, 'a'), toContext(other));
+    const key = creditEntryKey(other.keys.appName, 'ann', 'P', entry.entryId);
+    await other.service.table.batchDelete([key]);
+    await other.fanOut([buildStreamRecord({ after: { ...key, ...entry } }, 1)]);
+    expect(other.queue).toEqual([]);
+  });
+});
