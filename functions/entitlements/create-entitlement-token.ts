@@ -1,7 +1,10 @@
+import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
+import { hasCredits } from '../../lib/apps/catalogue.ts';
 import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { readBalances } from '../../lib/credits/read-balances.ts';
 import { createEntitlementToken } from '../../lib/entitlements/contract.ts';
 import { readEntitlements } from '../../lib/entitlements/read-entitlements.ts';
-import { createTokenKeys, signEntitlementToken } from '../../lib/entitlements/token-key.ts';
+import { createTokenKeys, isSandboxToken, signEntitlementToken } from '../../lib/entitlements/token-key.ts';
 import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
@@ -14,12 +17,16 @@ export const handler = createHandler(createEntitlementToken)(
       readEntitlements(service, app, username),
       getOrCreateTokenKeys(service, app.name, () => createTokenKeys(now)),
     ]);
+    const credits = hasCredits(await findCachedCatalogue(service, app.name))
+      ? await readBalances(service, app.name, { username, isSandbox: isSandboxToken(entitlements) })
+      : undefined;
     const { token, expiresAt } = await signEntitlementToken(
       {
         issuer: baseUrl,
         appName: app.name,
         username,
         entitlements,
+        credits,
         validMinutes: app.tokenMinutes,
         nonce: body.nonce,
         now,

@@ -90,6 +90,9 @@ export const givesEntitlement = (catalogue: Catalogue | undefined, entitlement: 
 export const hasEntitlements = (catalogue: Catalogue | undefined): boolean =>
   Object.values(catalogue ?? {}).some(({ entitlements = [] }) => entitlements.length > 0);
 
+export const hasCredits = (catalogue: Catalogue | undefined): boolean =>
+  Object.values(catalogue ?? {}).some(({ credits }) => credits !== undefined);
+
 /** Returns the tag of a catalogue: the same for the same products, in any order. */
 export function toCatalogueTag(catalogue: Catalogue): string {
   const products = Object.entries(catalogue).map(([id, product]) => [id, toCanonicalJson(product)]);

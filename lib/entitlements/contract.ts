@@ -387,7 +387,7 @@ export const entitlementOperations = [
   }),
   describeOperation(createEntitlementToken, {
     description:
-      'Signs the active entitlements of the customer, so that a device or an edge server can check them without a request. The token expires after the validity of the app, and never after the last end of access. It cannot be revoked: a refund takes effect when it expires.',
+      'Signs the active entitlements of the customer, so that a device or an edge server can check them without a request. The token expires after the validity of the app, and never after the last end of access. It cannot be revoked: a refund takes effect when it expires. If the catalogue gives credits, the token has their balances.',
     params: userText,
     query: { accessToken: accessTokenText },
   }),

@@ -75,6 +75,8 @@ interface TokenInput {
   readonly appName: string;
   readonly username: string;
   readonly entitlements: Entitlements;
+  /** Balance of each credit, for an app that gives credits. */
+  readonly credits?: Readonly<Record<string, number>> | undefined;
   readonly validMinutes?: number | undefined;
   readonly nonce?: string | undefined;
   readonly now: EpochMillis;
@@ -94,13 +96,13 @@ export async function signEntitlementToken(
     throw new ServiceError('InternalError', 'The key of entitlement tokens is missing.');
   const { kid, x, y } = signingKey;
   const key = await importJWK({ kty: 'EC', crv: 'P-256', x, y, d }, 'ES256');
-  const { issuer, appName, username, nonce, now } = input;
-  const active = [...input.entitlements].filter(([, { isActive }]) => isActive);
+  const { issuer, appName, username, credits, nonce, now } = input;
+  const active = listActive(input.entitlements);
   const expiresAt = computeExpiration(active, input);
-  const isSandbox = active.length > 0 && active.every(([, entitlement]) => entitlement.isSandbox);
   const token = await new SignJWT({
-    env: isSandbox ? 'sandbox' : 'production',
+    env: isSandboxToken(input.entitlements) ? 'sandbox' : 'production',
     entitlements: Object.fromEntries(active.map(([name, entitlement]) => [name, toClaim(entitlement)])),
+    ...(credits && { credits }),
     ...(nonce !== undefined && { nonce }),
   })
     .setProtectedHeader({ alg: 'ES256', typ: 'entitlements+jwt', kid })
@@ -111,6 +113,13 @@ export async function signEntitlementToken(
     .setExpirationTime(Math.floor(expiresAt / secondMs))
     .sign(key);
   return { token, expiresAt };
+}
+
+const listActive = (entitlements: Entitlements) => [...entitlements].filter(([, { isActive }]) => isActive);
+
+export function isSandboxToken(entitlements: Entitlements): boolean {
+  const active = listActive(entitlements);
+  return active.length > 0 && active.every(([, { isSandbox }]) => isSandbox);
 }
 
 /** Each entitlement has its own end, which a verifier checks too: it can be before the end of the token. */

@@ -10,6 +10,7 @@ import {
   type IssuedApiKeys,
   setCatalogue as saveCatalogue,
 } from '../../lib/apps/manage-apps.ts';
+import { giveCredits } from '../../lib/credits/contract.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import {
   changeGrant,
@@ -24,6 +25,7 @@ import {
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { creditAccountKey } from '../../lib/foundation/keys.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import {
@@ -276,6 +278,26 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     const until = Math.floor((Date.now() + 10 * minuteMs) / 1_000) * 1_000;
     await call(createGrant, { body: { entitlement: 'premium', reason: 'a trial', until: toIso(until) } });
     expect(Date.parse((await sign()).expiresAt)).toBe(until);
+  });
+
+  it('contains the balances of credits if the catalogue gives some, and reads none otherwise', async () => {
+    const welcome = async () =>
+      await call(giveCredits, { body: { credit: 'coins', amount: 40, idempotencyKey: 'a', reason: 'a welcome' } });
+    await welcome();
+    const { table } = getService();
+    const { get } = table;
+    const reads: string[] = [];
+    table.get = async (key, ...rest) => {
+      reads.push(key.sk);
+      return await get(key, ...rest);
+    };
+    expect((await verify((await sign()).token)).payload).not.toHaveProperty('credits');
+    table.get = get;
+    expect(reads).not.toContain(creditAccountKey(keys.appName, 'ann', 'P').sk);
+    keys = await service.createApp(['processor_a']);
+    await saveCatalogue(getService(), keys.appName, { coins: { type: 'consumable', credits: { coins: 40 } } });
+    await welcome();
+    expect((await verify((await sign()).token)).payload.credits).toEqual({ coins: 40 });
   });
 
   it('contains no entitlement that has ended', async () => {
