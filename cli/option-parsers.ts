@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import { Username } from '../lib/api/identifiers.ts';
+import { CreditAmount, CreditName, Username } from '../lib/api/identifiers.ts';
 import { DateOrDateTime, QueryDay } from '../lib/api/paging.ts';
 import { ApiKeyName, AppName } from '../lib/apps/app.ts';
 import { type Platform, platforms, platformTokens } from '../lib/foundation/platform.ts';
@@ -68,6 +68,17 @@ export const parseAppName = createParser(AppName);
 
 /** Parses the name of an API key. */
 export const parseKeyName = createParser(ApiKeyName);
+
+export const parseCreditName = createParser(CreditName);
+
+/** Parses a number of units of a credit. */
+export const parseCreditAmount = createParser(
+  v.pipe(
+    v.string(),
+    v.transform(Number),
+    v.check((units) => v.is(CreditAmount, units), 'a whole number from 1 to 1000000000'),
+  ),
+);
 
 /** Parses the `applicationUsername` of a customer. */
 export function parseUsername(text: string): string {

@@ -4,6 +4,7 @@ import { getCommandPath } from './command-tree.ts';
 import { createCompareCommand } from './compare-command.ts';
 import { createCompletionCommand } from './completion/completion-command.ts';
 import { connectToService } from './connect.ts';
+import { createCreditCommands } from './credit-commands.ts';
 import { createCustomerCommands } from './customer-commands.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createGrantCommands, createWhyCommand } from './entitlement-commands.ts';
@@ -33,6 +34,7 @@ const commandGroups = [
   createStatsCommands,
   createCustomerCommands,
   createGrantCommands,
+  createCreditCommands,
   createWhyCommand,
   createPurchaseCommands,
   createTransactionCommands,

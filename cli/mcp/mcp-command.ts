@@ -6,7 +6,7 @@ import { createOutput } from '../output.ts';
 /** `mcp`. */
 export const createMcpCommand = (): Command =>
   new Command('mcp')
-    .description('Serve eight read-only tools to an AI assistant, over standard input and output (MCP)')
+    .description('Serve nine read-only tools to an AI assistant, over standard input and output (MCP)')
     .addHelpText('after', formatExamples('mcp --local', 'mcp --profile support'))
     .addHelpText(
       'after',

@@ -71,7 +71,7 @@ const entry = {
   transactionId: v.exactOptional(v.string()),
   purchaseId: v.exactOptional(v.string()),
 } as const;
-const CreditEntryRecord = v.strictObject(entry);
+export const CreditEntryRecord = v.strictObject(entry);
 export type CreditEntryRecord = v.InferOutput<typeof CreditEntryRecord>;
 /** The changes that webhooks announce: all but those that the app's own server requests to spend. */
 export const announcedEntryTypes = ['given', 'taken', 'expired', 'taken-back', 'returned', 'received', 'moved'];

@@ -230,6 +230,9 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['why', 'new', 'ann', 'pro'])).toContain('ann has pro.');
   await cli(['grant', 'extend', 'new', 'ann', grant.grantId, '--until', '2027-01-31']);
   await cli(['grant', 'revoke', 'new', 'ann', grant.grantId]);
+  await cli(['credits', 'give', 'new', 'eve', 'coins', '9', '--reason', 'outage', '--until', '2099-01-31']);
+  await cli(['credits', 'take', 'new', 'eve', 'coins', '2', '--reason', 'mistake', '--idempotency-key', 'a']);
+  expect(await cli(['credits', 'show', 'new', 'eve'])).toContain('coins: 7 (9 given');
   const merge = JSON.parse(await cli(['customer', 'merge', 'new', 'ann', 'bob', '--json']));
   expect(merge).toMatchObject({ grants: 1, isComplete: true });
   expect(await cli(['customer', 'merges', 'new', 'bob'])).toContain(merge.mergeId);

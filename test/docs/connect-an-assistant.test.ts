@@ -96,7 +96,7 @@ const profile: readonly string[] = JSON.parse(readSnippet(guide, 'settings')).mc
 const ask = async (client: Client, question: string) => await client.callTool(JSON.parse(readSnippet(guide, question)));
 
 describe('claimcheck mcp', () => {
-  it('lists the eight tools of the guide, which only read, with schemas of their results', async () => {
+  it('lists the nine tools of the guide, which only read, with schemas of their results', async () => {
     const documented = listTableRows(readSection(guide, 'Tools')).map(([name = '']) => name.replaceAll('`', ''));
     await withClient(profile, async (client) => {
       const { tools } = await client.listTools();
