@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { creditEntryTexts } from '../api/credit-texts.ts';
 import { GrantingKey } from '../api/identifiers.ts';
 
 /**
@@ -11,19 +12,7 @@ import { GrantingKey } from '../api/identifiers.ts';
  * - `taken-back`: for a refund. `returned`: the refund was reversed.
  * - `received` and `moved`: to this customer, and to another one.
  */
-export const creditEntryTypes = [
-  'given',
-  'taken',
-  'spent',
-  'held',
-  'captured',
-  'released',
-  'expired',
-  'taken-back',
-  'returned',
-  'received',
-  'moved',
-] as const;
+export const creditEntryTypes = Object.keys(creditEntryTexts) as (keyof typeof creditEntryTexts)[];
 
 /** A change of a customer's credits. Stored for good, because balances follow from it. */
 export const CreditEntry = v.object({

@@ -185,7 +185,7 @@ const CustomerTimeline = v.strictObject({ applicationUsername: v.string(), ...ti
 export const getCustomerTimeline = defineContract({
   id: 'get-customer-timeline',
   area: 'customers',
-  summary: "List a customer's validations, store notifications, webhooks and payments, newest first",
+  summary: "List a customer's validations, store notifications, webhooks, payments and credits, newest first",
   method: 'GET',
   path: '/v3/customers/:applicationUsername/timeline',
   aliases: [],
@@ -196,7 +196,7 @@ export const getCustomerTimeline = defineContract({
   query: timelineQuery,
   response: CustomerTimeline,
   isLongRunning: true,
-  permissions: [],
+  permissions: ['indexes'],
 });
 
 export const purchasesText = ["The customer's purchases by product id with platform prefix."] as const;

@@ -216,7 +216,7 @@ export const explainAccess = defineContract({
   response: AccessExplanation,
   // Whether a name was erased is stored as a digest with an encrypted key. The response has no secret.
   additionalLevels: ['viewer', 'support'],
-  permissions: ['userIndex', 'secrets'],
+  permissions: ['indexes', 'userIndex', 'secrets'],
 });
 
 /** A public key of ES256. */

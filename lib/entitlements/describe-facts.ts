@@ -1,4 +1,6 @@
+import { creditEntryTexts } from '../api/credit-texts.ts';
 import type { Strategy } from '../apps/strategy.ts';
+import type { CreditEntry } from '../credits/credit-entry.ts';
 import type { Merge } from '../customers/merge.ts';
 import { storeNames, withoutPlatform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -157,6 +159,13 @@ export function describeGrant(grant: Grant, now: EpochMillis): Fact[] {
         ? 'The grant has ended.'
         : `Revoked with the key ${revokedBy?.name}.`;
   return [created, { ...at, source: grantId, what, effect: 'prevents' }];
+}
+
+/** Describes a change of the credits that a product gives. */
+export function describeCreditEntry({ entryId, at, type, credit, amount, reason, purchaseId }: CreditEntry): Fact {
+  const end = reason === undefined ? '.' : `: ${reason}`;
+  const what = `${amount} ${credit} ${creditEntryTexts[type]}${end}`;
+  return { at, source: purchaseId ?? entryId, what, effect: 'none' };
 }
 
 /** Describes a merge of customers, from the side of one of them. */

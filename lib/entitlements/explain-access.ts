@@ -1,6 +1,7 @@
 import type { App } from '../apps/app.ts';
 import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
+import { listEntries } from '../credits/credit-table.ts';
 import { listCustomerClaims } from '../customers/customer-claim-table.ts';
 import { listMerges, listMergesOf } from '../customers/merge-table.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
@@ -14,6 +15,7 @@ import { listAnnouncements } from '../purchases/purchase-table.ts';
 import {
   describeAnnouncement,
   describeClaim,
+  describeCreditEntry,
   describeErasure,
   describeGrant,
   describeMerge,
@@ -40,6 +42,7 @@ export interface Explanation {
 const maxPurchases = 10;
 const maxAnnouncements = 20;
 const maxClaims = 100;
+const maxCreditEntries = 50;
 
 /** Explains from the stored facts whether a customer has access now. */
 export async function explainAccess(
@@ -83,6 +86,7 @@ export async function explainAccess(
     ]),
     ...announcements.flat(),
     ...grants.flatMap((grant) => describeGrant(grant, now)),
+    ...(await listCreditFacts(service, app.name, username, { question, catalogue })),
   ];
   const next = findNext({ isNowActive, purchases: counted, grants }, now);
   return {
@@ -105,6 +109,32 @@ function describeCatalogue(question: AccessQuestion, catalogue: Catalogue | unde
   return isGiven
     ? []
     : [{ source: 'catalogue', what: `No product of the catalogue gives ${entitlement}.`, effect: 'prevents' }];
+}
+
+/** Lists the latest changes of the credits that the product in question gives, or products with the entitlement. */
+async function listCreditFacts(
+  service: Service,
+  appName: string,
+  username: string,
+  { question, catalogue }: { readonly question: AccessQuestion; readonly catalogue: Catalogue | undefined },
+): Promise<Fact[]> {
+  const given = new Set(
+    Object.entries(catalogue ?? {})
+      .filter(([productId, { entitlements = [] }]) =>
+        'entitlement' in question
+          ? entitlements.includes(question.entitlement)
+          : withoutPlatform(productId) === withoutPlatform(question.productId),
+      )
+      .flatMap(([, { credits = {} }]) => Object.keys(credits)),
+  );
+  if (given.size === 0) return [];
+  const accounts = await Promise.all(
+    [false, true].map(async (isSandbox) => {
+      const { rows } = await listEntries(service, appName, { username, isSandbox, limit: maxCreditEntries });
+      return rows.filter(({ credit }) => given.has(credit)).map(describeCreditEntry);
+    }),
+  );
+  return accounts.flat();
 }
 
 const describeNothing = (question: AccessQuestion): Fact => ({

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { CursorPage } from '../foundation/cursor-page.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
@@ -23,7 +24,7 @@ import {
   type TimelineSlice,
   toKindBound,
 } from './merge-timeline.ts';
-import type { TimelineRow } from './timeline-row.ts';
+import { TimelineCreditEntry, type TimelineRow } from './timeline-row.ts';
 
 interface TimelinePage {
   readonly limit: number;
@@ -40,7 +41,7 @@ interface ReadRange {
 }
 
 /** Letters of the kinds in cursors. */
-const kinds = { claim: 'C', event: 'E', notification: 'N', payment: 'T' } as const;
+const kinds = { claim: 'C', credit: 'B', event: 'E', notification: 'N', payment: 'T' } as const;
 
 /** Maximum number of tagged events in one page: apps read a customer much more often than the customer changes. */
 const maxScannedEvents = 1_000;
@@ -49,7 +50,7 @@ const eventBatchSize = 200;
 const NotificationItem = v.object({ sk: v.string(), date: v.number(), reason: NotificationReason });
 const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
 
-/** Lists the events and payments of a customer. */
+/** Lists the events, payments and changed credits of a customer. */
 export async function listCustomerTimeline(
   { table, now }: Service,
   appName: string,
@@ -59,11 +60,14 @@ export async function listCustomerTimeline(
   const range = toRange(page);
   const tag = toTagValue(username);
   // A merge is in the timelines of both customers.
-  const isOwn = ({ applicationUsername, type, content }: EventRecord) =>
-    applicationUsername === username || (type === 'customer.merged' && content.tags[tag] === '_A');
+  const isOwn = ({ applicationUsername, type, content, outcome }: EventRecord) =>
+    // The entry of a change of credits says more than the event of its request.
+    (applicationUsername === username && !(type.startsWith('credit.') && outcome.ok)) ||
+    (type === 'customer.merged' && content.tags[tag] === '_A');
   const slices = await Promise.all([
     readEvents(table, { appName, tag, matches: isOwn, now: now() }, range),
     readOwnedPayments(table, { appName, username }, range),
+    ...creditAccounts.map(async (account) => await readCredits(table, { appName, username, account }, range)),
   ]);
   return mergeTimeline(slices, page.limit);
 }
@@ -206,6 +210,35 @@ async function readOwnedPayments(
   });
   const last = parsed.at(-1);
   return { entries, ...(links.length === limit && last && { readTo: toPaymentKey(last.sk) }) };
+}
+
+/** The accounts of production and of the sandbox. */
+const creditAccounts = ['P', 'S'];
+
+async function readCredits(
+  table: Table,
+  { appName, username, account }: { readonly appName: string; readonly username: string; readonly account: string },
+  { position, limit }: ReadRange,
+): Promise<Slice> {
+  const listed = await table.query({
+    partition: keys.creditEntryListKeys.partition(appName, account, username),
+    index: 'byCreated',
+    before: toKindBound(kinds.credit, position),
+    limit,
+    newestFirst: true,
+  });
+  const items = new Map((await table.batchGet(listed.map(toKey))).map((item) => [String(item.sk), item]));
+  const entries = listed.flatMap(({ sk, createdSk }): Entry[] => {
+    const item = items.get(String(sk));
+    if (!item) return [];
+    const entry = parse(TimelineCreditEntry, item, 'DatabaseError');
+    return [{ key: toTimelineKey(kinds.credit, String(createdSk)), row: { type: 'credit', entry } }];
+  });
+  const last = listed.at(-1);
+  return {
+    entries,
+    ...(listed.length === limit && last && { readTo: toTimelineKey(kinds.credit, String(last.createdSk)) }),
+  };
 }
 
 /** Converts the sort key of a link, `T#<date>#<digest>`. */

@@ -44,8 +44,28 @@ export const TimelineClaim = v.strictObject({
   source: v.picklist(['validation', 'alias', 'manual']),
 });
 
-/** Something that happened: an event of the service, a payment, a lifecycle notification or a claim. */
-export const TimelineRecord = v.variant('type', [TimelineEvent, TimelinePayment, TimelineNotification, TimelineClaim]);
+/** A change of the credits of a customer, as its row of the history of credits. */
+export const TimelineCredit = v.strictObject({
+  type: v.literal('credit'),
+  date: DateTime,
+  id: v.string(),
+  change: v.string(),
+  credit: v.string(),
+  amount: v.number(),
+  balance: v.number(),
+  isSandbox: v.boolean(),
+  reason: v.exactOptional(v.string()),
+  purchaseId: v.exactOptional(v.string()),
+});
+
+/** Something that happened: an event of the service, a payment, a lifecycle notification, a claim or changed credits. */
+export const TimelineRecord = v.variant('type', [
+  TimelineEvent,
+  TimelinePayment,
+  TimelineNotification,
+  TimelineClaim,
+  TimelineCredit,
+]);
 export type TimelineRecord = v.InferOutput<typeof TimelineRecord>;
 
 export const timelineQuery = v.object({ limit: integerParam(1, 200), cursor: cursorParam });
@@ -128,10 +148,22 @@ export const timelineDescriptions = [
     applicationUsername: ['The customer.', 'alice'],
     source: ['Source of the claim, as in the owners of a purchase.', 'validation'],
   }),
+  describeObject('TimelineCredit', TimelineCredit, 'A change of the credits of a customer.', {
+    type: ['The constant `credit`.', 'credit'],
+    date: ['Date of the change.', '2026-01-15T09:30:05.000Z'],
+    id: ['Id of the change.', 'credit_5f0c8a1b9d3e4f60718293a4'],
+    change: ['`type` of the change in the history of credits.', 'spent'],
+    credit: ['Name of the credit.', 'coins'],
+    amount: ['Number of units.', 40],
+    balance: ['The balance after the change.', 60],
+    isSandbox: ['Whether the credits of the sandbox have changed.', false],
+    reason: ['Why.', 'A song'],
+    purchaseId: ['The purchase of the payment. Absent for other changes.', 'store_a:2000000123456789'],
+  }),
   describeValue(
     'TimelineRecord',
     TimelineRecord,
-    'Something that happened: an event, a payment, a lifecycle notification or a claim.',
+    'Something that happened: an event, a payment, a lifecycle notification, a claim or a change of credits.',
   ),
   describeObject(
     'PurchaseTimeline',

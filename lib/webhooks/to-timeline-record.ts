@@ -25,6 +25,10 @@ export function toTimelineRecord(row: TimelineRow): TimelineRecord {
       const { username, source, lastClaimedAt } = row.claim;
       return { type: row.type, date: toIso(lastClaimedAt), applicationUsername: username, source };
     }
+    case 'credit': {
+      const { entryId: id, at, type: change, ...entry } = row.entry;
+      return { type: row.type, date: toIso(at), id, change, ...entry };
+    }
   }
 }
 

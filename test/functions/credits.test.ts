@@ -14,6 +14,8 @@ import {
 import { eraseCustomer } from '../../lib/customer-data/erase-customer.ts';
 import { reverseMerge } from '../../lib/customer-data/merge-customers.ts';
 import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
+import { getCustomerTimeline } from '../../lib/customers/contract.ts';
+import { explainAccess } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { purchaseCreditsKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
@@ -256,6 +258,38 @@ describe('POST /v3/customers/:applicationUsername/credits/spend', () => {
     await fixture.callControl('/clock', { advance: 'PT2H' });
     expect((await readCredits()).coins).toMatchObject({ balance: 70, holds: [] });
     expect((await end(captureCredits, third.holdId, { amount: 1 })).status).toBe(404);
+  });
+});
+
+describe('the timeline of a customer, and the explanation of access', () => {
+  it('have each change of credits once, with its reason', async () => {
+    const { purchaseId, act } = await buy('store_a', consumable);
+    await spend(30, 'a', { reason: 'A song' });
+    await act('refund');
+    const read = async (query: Record<string, string>) => (await call(getCustomerTimeline, { query })).body;
+    const { rows } = await read({});
+    const changes = rows.filter(({ type }: { type: string }) => type === 'credit');
+    expect(changes).toMatchObject([
+      { change: 'taken-back', amount: 70, balance: 0, purchaseId },
+      { change: 'spent', amount: 30, balance: 70, reason: 'A song', isSandbox: false },
+      { change: 'given', amount: 100, balance: 100, purchaseId },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain('credit.spent');
+    const paged = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page = await read({ limit: '2', cursor });
+      paged.push(...page.rows);
+      cursor = page.nextCursor;
+    }
+    expect(paged).toEqual(rows);
+    const { because } = (await call(explainAccess, { query: { productId: 'coins_100' } })).body;
+    expect(because.map(({ what }: { what: string }) => what)).toEqual(
+      expect.arrayContaining([
+        '100 coins were given.',
+        '30 coins were spent: A song',
+        '70 coins were taken back for a refund.',
+      ]),
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import {
   getPurchaseTimeline,
   TimelineClaim,
+  TimelineCredit,
   TimelineEvent,
   TimelineNotification,
   TimelinePayment,
@@ -21,7 +22,7 @@ export const timeline = defineTool({
   title: 'Get a timeline',
   description:
     'Lists what happened to a customer or to a purchase, newest first: validations, store notifications, payments, ' +
-    'claims and webhooks. Pass applicationUsername or purchaseId, not both. Pass nextCursor as cursor for older rows.',
+    'claims, webhooks and changed credits. Pass applicationUsername or purchaseId, not both. Pass nextCursor as cursor for older rows.',
   input: v.object({
     applicationUsername: v.exactOptional(Username),
     purchaseId: v.exactOptional(Id),
@@ -36,6 +37,7 @@ export const timeline = defineTool({
         v.object({ ...TimelinePayment.entries, transaction: TransactionRow }),
         TimelineNotification,
         TimelineClaim,
+        TimelineCredit,
       ]),
     ),
     nextCursor: NextCursor,

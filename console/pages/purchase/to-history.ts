@@ -1,3 +1,4 @@
+import { creditEntryTexts } from '../../../lib/api/credit-texts.ts';
 import type { PurchaseNotification } from '../../../lib/purchases/purchase-contract.ts';
 import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
@@ -12,6 +13,7 @@ export const historyKinds = [
   ['request', 'Validations and claims'],
   ['notification', 'Store notifications'],
   ['webhook', 'Webhooks'],
+  ['credit', 'Credits'],
 ] as const;
 type HistoryKind = (typeof historyKinds)[number][0];
 
@@ -64,6 +66,8 @@ export function getTimelineRowId(row: TimelineRecord): string {
       return JSON.stringify([type, date, row.applicationUsername]);
     case 'event':
       return JSON.stringify([type, date, row.eventId]);
+    case 'credit':
+      return JSON.stringify([type, date, row.id]);
   }
 }
 
@@ -85,6 +89,8 @@ function toEntries(row: TimelineRecord): HistoryEntry[] {
       ];
     case 'event':
       return [toEventEntry(row)];
+    case 'credit':
+      return [toCreditEntry(row)];
   }
 }
 
@@ -157,6 +163,28 @@ const toAmount = (
   { currency }: Pick<TransactionRecord, 'currency'>,
 ): string | undefined =>
   micros === null || micros === undefined || !currency ? undefined : formatMoney(micros, currency);
+
+const creditTexts: Readonly<Record<string, string>> = creditEntryTexts;
+
+const toCreditEntry = ({
+  id,
+  date,
+  change,
+  amount,
+  credit,
+  balance,
+  isSandbox,
+  reason,
+  purchaseId,
+}: Extract<TimelineRecord, { type: 'credit' }>): HistoryEntry => ({
+  id,
+  kind: 'credit',
+  date,
+  title: `${amount} ${credit} ${creditTexts[change] ?? change}`,
+  detail: `${reason === undefined ? '' : `${reason}, `}balance ${balance}${isSandbox ? ' (sandbox)' : ''}`,
+  tone: change === 'taken-back' || change === 'expired' ? 'warn' : 'neutral',
+  ...(purchaseId !== undefined && { purchaseId }),
+});
 
 type EventRow = Extract<TimelineRecord, { type: 'event' }>;
 
