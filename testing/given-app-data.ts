@@ -170,6 +170,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
     { query: { currency: 'usd' } },
   ],
   'get-revenue': () => figureRequests,
+  'get-credit-stats': () => [{}, { query: { startdate: today } }],
   'get-mrr': () => figureRequests,
   'get-churn': () => [byEntitlement],
   'get-retention': () => figureRequests,

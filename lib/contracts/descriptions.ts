@@ -28,6 +28,7 @@ import { annotationDescriptions, annotationOperations } from '../statistics/anno
 import { breakdownDescriptions, breakdownOperations } from '../statistics/breakdown-contract.ts';
 import { cohortDescriptions, cohortOperations } from '../statistics/cohort-contract.ts';
 import { statsDescriptions, statsOperations } from '../statistics/contract.ts';
+import { creditStatsDescriptions, creditStatsOperations } from '../statistics/credit-stats-contract.ts';
 import { figuresDescriptions } from '../statistics/figures-contract.ts';
 import { mrrDescriptions, mrrOperations } from '../statistics/mrr-contract.ts';
 import { revenueDescriptions, revenueOperations } from '../statistics/revenue-contract.ts';
@@ -62,6 +63,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...breakdownDescriptions,
   ...figuresDescriptions,
   ...revenueDescriptions,
+  ...creditStatsDescriptions,
   ...mrrDescriptions,
   ...cohortDescriptions,
   ...annotationDescriptions,
@@ -96,6 +98,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...statsOperations,
   ...breakdownOperations,
   ...revenueOperations,
+  ...creditStatsOperations,
   ...mrrOperations,
   ...cohortOperations,
   ...annotationOperations,

@@ -60,6 +60,7 @@ import { createAnnotation, deleteAnnotation, listAnnotations } from '../statisti
 import { getStatsBreakdown } from '../statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../statistics/cohort-contract.ts';
 import { getAppStats, getStats, getStatsV2 } from '../statistics/contract.ts';
+import { getCreditStats } from '../statistics/credit-stats-contract.ts';
 import { getChurn, getMrr } from '../statistics/mrr-contract.ts';
 import { getRevenue } from '../statistics/revenue-contract.ts';
 import { checkStore, listStores, setStore } from '../stores/contract.ts';
@@ -120,6 +121,7 @@ export const contracts: readonly Contract[] = [
   getStats,
   getStatsBreakdown,
   getRevenue,
+  getCreditStats,
   getMrr,
   getChurn,
   getRetention,

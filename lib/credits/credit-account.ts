@@ -53,6 +53,8 @@ export const CreditAccount = v.object({
   isSandbox: v.boolean(),
   credits: v.record(v.string(), CreditBalance),
   holds: v.array(CreditHold),
+  /** When the service created it. Absent before the first write. */
+  createdAt: v.exactOptional(v.number()),
   /** Increases with each change. */
   version: v.number(),
 });

@@ -7,7 +7,7 @@ import { readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
-import { dayMs } from '../foundation/time.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { tryWrite } from '../foundation/try-update.ts';
 import { CreditAccount, compactAccount, createAccount, MovedCredits } from './credit-account.ts';
 import { CreditEntry } from './credit-entry.ts';
@@ -84,24 +84,26 @@ interface CreditChange {
 
 /** Writes a change in one transaction. Returns false if another writer was faster, or an entry exists. */
 export async function saveCredits(
-  { table }: Service,
+  { table, now }: Service,
   appName: string,
   { accounts, entries, purchase, move: moved }: CreditChange,
 ): Promise<boolean> {
   const writes: Write[] = [
     ...(purchase ? [buildPut(table.name, keys.purchaseCreditsKey(appName, purchase.purchaseId), purchase)] : []),
     ...(moved ? [buildPut(table.name, toMoveKey(appName, moved.to, moved.move), moved.move)] : []),
-    ...accounts.map(({ expiries: _expiries, ...account }) =>
-      buildPut(
-        table.name,
-        keys.creditAccountKey(appName, account.username, toAccountName(account.isSandbox)),
-        compactAccount(account),
-      ),
+    ...accounts.map(({ expiries: _expiries, createdAt = now(), ...account }) =>
+      buildPut(table.name, toAccountKeys(appName, account, createdAt), { ...compactAccount(account), createdAt }),
     ),
     ...[...accounts.flatMap(listExpiryEntries), ...entries].map((entry) => buildEntryPut(table.name, appName, entry)),
   ];
   return await tryWrite(async () => await table.transact(writes));
 }
+
+/** Returns the keys of an account, also in the list of all accounts of the app. */
+const toAccountKeys = (appName: string, { username, isSandbox }: AccountId, createdAt: EpochMillis): Key => {
+  const key = keys.creditAccountKey(appName, username, toAccountName(isSandbox));
+  return { ...key, ...keys.creditAccountList.entry(appName, `${key.sk}#${username}`, createdAt) };
+};
 
 const listExpiryEntries = ({ username, isSandbox, version, expiries = [] }: CreditAccount): CreditEntry[] =>
   expiries.map((expiry, index) => {

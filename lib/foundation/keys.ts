@@ -43,7 +43,7 @@ export const rankKey = itemKey('<appName>#C#<username>', 'R#<product>#<phase>#<e
 export const grantKey = itemKey('<appName>#C#<username>', 'G#<grantId>'); // due if it ends
 export const mergeKey = itemKey('<appName>#C#<username>', 'M#<mergeId>'); // byUser
 export const movedClaimKey = itemKey('<appName>#C#<username>', 'L#<mergeId>#<date>#<purchaseId>');
-export const creditAccountKey = itemKey('<appName>#C#<username>', 'B#<account>'); // of production, or of the sandbox
+export const creditAccountKey = itemKey('<appName>#C#<username>', 'B#<account>'); // byCreated. Of production, or of the sandbox
 export const creditEntryKey = itemKey('<appName>#C#<username>', 'E#<account>#<entryId>'); // byCreated, TTL if refused
 export const creditMoveKey = itemKey('<appName>#C#<username>', 'K#<account>#<mergeId>'); // What a merge has moved
 export const refundConsentKey = itemKey('<appName>#C#<username>', 'N');
@@ -118,6 +118,7 @@ export const createdLists = {
   transactions: shardedList('byCreated', 'T', listShardCount),
 } as const;
 export type ListKind = keyof typeof createdLists;
+export const creditAccountList = shardedList('byCreated', 'CA', listShardCount);
 export const failedDeliveryList = shardedList('byCreated', 'D', deliveryShardCount);
 export const updatedPurchaseList = shardedList('byKey', 'PU', listShardCount);
 export const customerNameList = shardedList('byKey', 'CN', listShardCount);

@@ -44,9 +44,9 @@ export async function findStoredItems(
 }
 
 /**
- * Scans the items that statistics count: all purchases with their transactions and notifications, and the customers
- * and events created in the range. Purchases are not limited, because a refund counts on another day than its
- * purchase.
+ * Scans the items that statistics count: all purchases with their transactions and notifications, all changes of
+ * credits, and the customers and events created in the range. Purchases are not limited, because a refund counts on
+ * another day than its purchase.
  */
 export async function* scanCountableItems(
   service: Service,
@@ -56,6 +56,10 @@ export async function* scanCountableItems(
   for await (const entries of scanShards(service.table, buildListRange(appName, 'purchases'))) {
     const partitions = pMapIterable(entries, async (entry) => await readPartition(service, entry), { concurrency });
     for await (const items of partitions) yield items.map(toStoredItem);
+  }
+  for await (const accounts of scanShards(service.table, buildAccountRange(appName))) {
+    const histories = pMapIterable(accounts, async (account) => await readHistory(service, account), { concurrency });
+    for await (const items of histories) yield items.map(toStoredItem);
   }
   const between = timestampRange(range);
   for await (const entries of scanShards(service.table, { ...buildListRange(appName, 'customers'), between })) {
@@ -123,6 +127,19 @@ export async function findOldestEventDate({ table }: Service, appName: string): 
 async function readPartition({ table }: Service, { pk }: Item): Promise<Item[]> {
   return await table.query({ partition: String(pk) });
 }
+
+/** Reads the changes of a customer's credits in an account, whose sort key is `B#<account>`. */
+async function readHistory({ table }: Service, { pk, sk }: Item): Promise<Item[]> {
+  const account = String(sk).slice(keys.creditAccountKey.sortKey().length);
+  return await table.query({ partition: String(pk), prefix: `${keys.creditEntryKey.sortKey(account)}` });
+}
+
+const buildAccountRange = (appName: string) =>
+  ({
+    partitions: keys.creditAccountList.partitions(appName),
+    index: 'byCreated',
+    between: allTimestamps,
+  }) as const;
 
 const buildListRange = (appName: string, list: 'purchases' | 'customers') =>
   ({

@@ -8,6 +8,7 @@ import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
+import { countCredits } from './count-credits.ts';
 import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
@@ -44,7 +45,7 @@ export function countStoredItem(stored: StoredItem): ItemCounts {
   return {
     days: sumDailyCounts(countItem(stored), ...products.map(countPlatform)),
     products,
-    figures: countFigures(stored),
+    figures: [...countFigures(stored), ...countCredits(stored)],
   };
 }
 

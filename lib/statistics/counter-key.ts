@@ -8,8 +8,8 @@ export interface Product {
   readonly productId: string;
 }
 
-/** Counters of figures: one for all platforms, one for all countries, one for each product. */
-export type FiguresDimension = 'platforms' | 'countries' | 'product';
+/** Counters of figures: one for all platforms, one for all countries, one for each product, and one for all credits. */
+export type FiguresDimension = 'platforms' | 'countries' | 'product' | 'credits';
 
 /**
  * The counters of an app, a product or a dimension of the figures. Figures have their own counters: they are read over
@@ -33,6 +33,7 @@ export function counterPartition(appName: string, { isSandbox, product, figures 
   if (isSandbox) return toFigures(`X#${omitAppName(appName, counterPartition(appName, { product, figures }))}`);
   if (figures === 'platforms') return toFigures('P');
   if (figures === 'countries') return toFigures('C');
+  if (figures === 'credits') return toFigures('B');
   if (!product) return keys.dayCounterKey.partition(appName);
   const { platform, digest } = toProductParts(product);
   return figures ? toFigures(`Q#${platform}#${digest}`) : keys.productCounterKey.partition(appName, platform, digest);

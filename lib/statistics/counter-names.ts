@@ -43,6 +43,11 @@ export type ProductSum =
   | 'cohort.converted'
   | 'cohort.ended';
 
+/** Units of a credit, in counters of their own, such as `coins/given`. */
+export const creditSums = ['given', 'spent', 'takenBack', 'expired'] as const;
+export type CreditSum = (typeof creditSums)[number];
+export const toCreditName = (credit: string, sum: CreditSum): string => `${credit}/${sum}`;
+
 /** Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned. */
 const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
 export type Movement = (typeof movements)[number];

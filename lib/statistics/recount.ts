@@ -69,6 +69,7 @@ export async function recount(
     { isSandbox },
     { isSandbox, figures: 'platforms' },
     { isSandbox, figures: 'countries' },
+    { isSandbox, figures: 'credits' },
     ...products.flatMap((product): CounterGroup[] => [
       { isSandbox, product },
       { isSandbox, product, figures: 'product' },

@@ -41,6 +41,14 @@ describe('the names of stored sums', () => {
       'P.0 active',
     ],
     ['customer', countStoredItem({ kind: 'customer', item: { createdAt: startDate } }), 'C.0'],
+    [
+      'change of credits',
+      countStoredItem({
+        kind: 'creditEntry',
+        item: { at: startDate, type: 'given', credit: 'coins', amount: 1, isSandbox: false },
+      }),
+      'coins/given',
+    ],
     ['event', countStoredItem({ kind: 'event', item: { date: startDate, type: 'receipt.validated' } }), 'requests'],
     [
       'notification',
