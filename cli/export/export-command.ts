@@ -17,7 +17,7 @@ interface Options {
 /** `export`, which is short for `export now`, and `export schedule`. */
 export function createExportCommand(): Command {
   const command = new Command('export').description(
-    'Export purchases, transactions, customers and entitlements of an app as compressed JSON lines',
+    'Export purchases, transactions, customers, entitlements and credits of an app as compressed JSON lines',
   );
   command
     .command('now', { isDefault: true })

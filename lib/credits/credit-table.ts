@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import type { CursorPage } from '../foundation/cursor-page.ts';
-import { type Key, toKey, toTtl } from '../foundation/key.ts';
+import { allTimestamps, type Key, toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
+import { scanShards } from '../foundation/merge-shards.ts';
 import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
@@ -104,6 +105,13 @@ const toAccountKeys = (appName: string, { username, isSandbox }: AccountId, crea
   const key = keys.creditAccountKey(appName, username, toAccountName(isSandbox));
   return { ...key, ...keys.creditAccountList.entry(appName, `${key.sk}#${username}`, createdAt) };
 };
+
+/** Scans all accounts of the app in batches. */
+export async function* scanAccounts({ table }: Service, appName: string): AsyncIterable<CreditAccount[]> {
+  const partitions = keys.creditAccountList.partitions(appName);
+  for await (const entries of scanShards(table, { partitions, index: 'byCreated', between: allTimestamps }))
+    yield (await table.batchGet(entries.map(toKey))).map((item) => parse(CreditAccount, item, 'DatabaseError'));
+}
 
 const listExpiryEntries = ({ username, isSandbox, version, expiries = [] }: CreditAccount): CreditEntry[] =>
   expiries.map((expiry, index) => {

@@ -5,7 +5,7 @@ import { parseJson } from '../foundation/parse.ts';
 import type { ExportStorage } from './export-target.ts';
 
 const exportFilePattern =
-  /^dt=\d{4}-\d{2}-\d{2}\/(?:purchases|transactions|customers|entitlements)(?:\.changes-\d{6})?(?:\.part-\d+)?\.jsonl\.gz$/;
+  /^dt=\d{4}-\d{2}-\d{2}\/(?:purchases|transactions|customers|entitlements|credits)(?:\.changes-\d{6})?(?:\.part-\d+)?\.jsonl\.gz$/;
 
 /** A row with the members that name customers. */
 const NamingRow = v.looseObject({

@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { hasEntitlements } from '../apps/catalogue.ts';
+import { scanAccounts } from '../credits/credit-table.ts';
 import { findStoredCustomer } from '../customer-data/customer-data-table.ts';
 import { listGrants } from '../entitlements/grant-table.ts';
 import { readEntitlements } from '../entitlements/read-entitlements.ts';
@@ -9,9 +10,10 @@ import { splitIntoChunks } from '../foundation/batches.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
-import { type IdPage, scanIdPages, scanPurchaseIds } from '../purchases/app-item-table.ts';
+import { scanIdPages, scanPurchaseIds } from '../purchases/app-item-table.ts';
 import { loadPurchase } from '../purchases/purchase-table.ts';
 import {
+  toExportedCredits,
   toExportedCustomer,
   toExportedEntitlements,
   toExportedPurchase,
@@ -101,7 +103,11 @@ export async function exportApp(
     position = undefined;
     await context.saveProgress({ completeTables: purchaseTables });
   }
-  files.push(...(await exportCustomers(context, { position, ...(since !== undefined && { changedUsers }) })));
+  if (!completeTables.includes('entitlements')) {
+    files.push(...(await exportCustomers(context, { position, ...(since !== undefined && { changedUsers }) })));
+    await context.saveProgress({ completeTables: [...purchaseTables, ...customerTables] });
+  }
+  files.push(...(await exportCredits(context)));
   await target.writeState({ app: app.name, format: 1, latest: run });
   return { ...run, files };
 }
@@ -127,6 +133,7 @@ const isSameDay = (a: EpochMillis, b: EpochMillis): boolean =>
   new Date(a).toISOString().slice(0, 10) === new Date(b).toISOString().slice(0, 10);
 
 const purchaseTables: readonly ExportTable[] = ['purchases', 'transactions'];
+const customerTables: readonly ExportTable[] = ['customers', 'entitlements'];
 
 interface PurchasesOptions {
   /** Undefined: all purchases. */
@@ -180,7 +187,7 @@ async function exportCustomers(
 ): Promise<ExportedFile[]> {
   const { app, service } = context;
   const givesEntitlements = hasEntitlements(await findCachedCatalogue(service, app.name));
-  const tables = { tables: ['customers', 'entitlements'] as const, completeTables: purchaseTables, position };
+  const tables = { tables: customerTables, completeTables: purchaseTables, position };
   const pages = changedUsers ? toPages([[...changedUsers]]) : scanPages(context, 'customers', position);
   return await writeParts(context, tables, pages, async (usernames, write) => {
     const now = service.now();
@@ -201,8 +208,22 @@ async function exportCustomers(
   });
 }
 
-/** A page of ids. Without a position, an interrupted export starts again. */
-interface ScanPage extends Pick<IdPage, 'ids'> {
+/** Exports the credits of all customers, also with changes: a spend changes no purchase. */
+async function exportCredits(context: ExportContext): Promise<ExportedFile[]> {
+  const { app, service } = context;
+  const completeTables = [...purchaseTables, ...customerTables];
+  const tables = { tables: ['credits'] as const, completeTables, position: undefined };
+  return await writeParts(context, tables, toPages(scanAccounts(service, app.name)), async (accounts, write) => {
+    await write(
+      'credits',
+      accounts.flatMap((account) => toExportedCredits(account, service.now())),
+    );
+  });
+}
+
+/** A page of ids, or of what was read. Without a position, an interrupted export starts again. */
+interface ScanPage<T> {
+  readonly ids: readonly T[];
   readonly position?: string;
 }
 
@@ -211,10 +232,10 @@ const scanPages = (
   { app, service, options: { rowsPerPart = defaultRowsPerPart } }: ExportContext,
   list: 'purchases' | 'customers',
   position: ExportPosition | undefined,
-): AsyncIterable<ScanPage> =>
+): AsyncIterable<ScanPage<string>> =>
   scanIdPages(service, app.name, list, { after: position?.after, pageSize: Math.min(maxPageSize, rowsPerPart) });
 
-async function* toPages(batches: AsyncIterable<string[]> | Iterable<string[]>): AsyncGenerator<ScanPage> {
+async function* toPages<T>(batches: AsyncIterable<T[]> | Iterable<T[]>): AsyncGenerator<ScanPage<T>> {
   for await (const ids of batches) yield { ids };
 }
 
@@ -224,14 +245,14 @@ interface TablesProgress {
   readonly position: ExportPosition | undefined;
 }
 
-type WriteBatch = (ids: readonly string[], write: WriteRows) => Promise<void>;
+type WriteBatch<T> = (ids: readonly T[], write: WriteRows) => Promise<void>;
 
 /** Writes the remaining parts of tables, each of them as a whole or not at all. Returns their files. */
-async function writeParts(
+async function writeParts<T>(
   { target, run, options, saveProgress }: ExportContext,
   { tables, completeTables, position }: TablesProgress,
-  pages: AsyncIterable<ScanPage>,
-  writeBatch: WriteBatch,
+  pages: AsyncIterable<ScanPage<T>>,
+  writeBatch: WriteBatch<T>,
 ): Promise<ExportedFile[]> {
   const { signal, onProgress, rowsPerPart = defaultRowsPerPart } = options;
   const files: ExportedFile[] = [];

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
+import { CreditTotals } from '../api/credit-totals.ts';
 import { PlatformToken, ProductType } from '../api/enumerations.ts';
 import { DateTime } from '../api/schemas.ts';
+import type { CreditAccount } from '../credits/credit-account.ts';
+import { toCreditTotals } from '../credits/to-records.ts';
 import type { StoredCustomer } from '../customer-data/customer-data-table.ts';
 import { CustomerInfo } from '../customers/contract.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
@@ -79,6 +82,16 @@ export const ExportedEntitlement = v.strictObject({
 });
 export type ExportedEntitlement = v.InferOutput<typeof ExportedEntitlement>;
 
+/** A row of `credits`. Key: `applicationUsername` with `isSandbox` and `credit`. */
+export const ExportedCredit = v.strictObject({
+  seq,
+  applicationUsername: v.string(),
+  isSandbox: v.boolean(),
+  credit: v.string(),
+  ...CreditTotals.entries,
+});
+export type ExportedCredit = v.InferOutput<typeof ExportedCredit>;
+
 /** Returns the row of a purchase that was read at `now`. */
 export function toExportedPurchase(stored: StoredPurchase, now: EpochMillis): ExportedPurchase {
   const { purchase } = stored.state;
@@ -136,3 +149,13 @@ export const toExportedEntitlements = (
     const { type: sourceType, ...ids } = source;
     return { seq: now, applicationUsername: username, entitlement, ...record, sourceType, ...ids };
   });
+
+/** Returns the rows of the credits of an account that was read at `now`. */
+export const toExportedCredits = (account: CreditAccount, now: EpochMillis): ExportedCredit[] =>
+  Object.entries(toCreditTotals(account, now)).map(([credit, totals]) => ({
+    seq: now,
+    applicationUsername: account.username,
+    isSandbox: account.isSandbox,
+    credit,
+    ...totals,
+  }));

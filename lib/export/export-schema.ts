@@ -1,5 +1,11 @@
 import { type JsonSchema, SchemaConverter } from '../api/json-schema.ts';
-import { ExportedCustomer, ExportedEntitlement, ExportedPurchase, ExportedTransaction } from './export-rows.ts';
+import {
+  ExportedCredit,
+  ExportedCustomer,
+  ExportedEntitlement,
+  ExportedPurchase,
+  ExportedTransaction,
+} from './export-rows.ts';
 import type { ExportTable } from './export-state.ts';
 
 const rows = {
@@ -7,6 +13,7 @@ const rows = {
   transactions: ExportedTransaction,
   customers: ExportedCustomer,
   entitlements: ExportedEntitlement,
+  credits: ExportedCredit,
 } as const satisfies Readonly<Record<ExportTable, unknown>>;
 
 /** Builds the JSON Schema of an export: a definition of the rows of each table. */

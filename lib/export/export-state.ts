@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 
 /** The tables of an export. */
-const exportTables = ['purchases', 'transactions', 'customers', 'entitlements'] as const;
+const exportTables = ['purchases', 'transactions', 'customers', 'entitlements', 'credits'] as const;
 export type ExportTable = (typeof exportTables)[number];
 
 /**
  * - `full`: all rows of the app.
- * - `changes`: the rows of the purchases that changed since the start of the latest export, and of their customers.
+ * - `changes`: the rows of the purchases that changed since the start of the latest export, and of their customers,
+ *   and all rows of credits.
  */
 export const ExportKind = v.picklist(['full', 'changes']);
 export type ExportKind = v.InferOutput<typeof ExportKind>;

@@ -6,6 +6,7 @@ import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { buildNotificationUrl } from '../store-notifications/notification-urls.ts';
 import { checkApiKeys } from './check-api-keys.ts';
+import { checkCredits } from './check-credits.ts';
 import { checkNotificationRoute } from './check-notification-route.ts';
 import { createEventList, type ListLatestEvents } from './check-notifications.ts';
 import { checkCommissionRates, checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
@@ -108,6 +109,7 @@ function listAppChecks({ app, connected }: ConnectedApp, context: AppCheckContex
   return [
     { name: 'stores', app: name, run: async () => (connected.length > 0 ? [] : [createStoresMissingFinding(name)]) },
     { name: 'store keys', app: name, run: async () => await checkStoreKeys(service, name) },
+    { name: 'credits', app: name, run: async () => await checkCredits(service, name) },
     { name: 'webhooks', app: name, run: async () => await checkWebhooks(service, app) },
     { name: 'webhook secrets', app: name, skipReason, run: async () => await checkWebhookSecrets(service, app) },
     { name: 'API keys', app: name, run: async () => checkApiKeys(app, service.now()) },

@@ -41,6 +41,7 @@ export const findingSeverities = {
   'webhook-deliveries-failing': 'warning',
   'webhook-deliveries-dead': 'warning',
   'webhook-secrets-unreadable': 'error',
+  'credits-never-spent': 'warning',
   'api-key-expiring': 'warning',
   'api-key-expired': 'warning',
   'clock-wrong': 'error',

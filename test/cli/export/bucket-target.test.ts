@@ -44,6 +44,7 @@ describe('createBucketTarget', () => {
     expect(files.map(({ path }) => path)).toEqual([
       'dt=2026-01-01/customers.jsonl.gz',
       'dt=2026-01-01/entitlements.jsonl.gz',
+      'dt=2026-01-01/credits.jsonl.gz',
     ]);
     expect(read('dt=2026-01-01/customers.jsonl.gz')).toContain(username);
     expect(read('dt=2026-01-01/purchases.jsonl.gz')).toContain('store_a:owned');
@@ -56,7 +57,7 @@ describe('createBucketTarget', () => {
     getServer().requests.length = 0;
     expect(await eraseFromExports(await open(), username)).toBe(3);
     const files = [...getServer().objects.keys()].filter((key) => key.endsWith('.gz'));
-    expect(files).toHaveLength(4);
+    expect(files).toHaveLength(5);
     for (const key of files) expect(read(key.slice('exports/claimcheck/app-1/'.length))).not.toContain(username);
     expect(read('dt=2026-01-01/customers.jsonl.gz')).toContain(companion);
     expect(await eraseFromExports(await open(), username)).toBe(0);
@@ -66,7 +67,7 @@ describe('createBucketTarget', () => {
     const { run, open } = await givenExport();
     await open();
     getServer().failures.push({ status: 503, code: 'SlowDown' });
-    expect((await run()).files).toHaveLength(4);
+    expect((await run()).files).toHaveLength(5);
   });
 
   it('reports a missing permission', async () => {

@@ -12,6 +12,7 @@ import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';
 import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
 import {
+  ExportedCredit,
   ExportedCustomer,
   ExportedEntitlement,
   ExportedPurchase,
@@ -49,6 +50,7 @@ const rowSchemas = {
   transactions: v.array(ExportedTransaction),
   customers: v.array(ExportedCustomer),
   entitlements: v.array(ExportedEntitlement),
+  credits: v.array(ExportedCredit),
 };
 
 const readRows = (folder: string, path: string): unknown[] =>
@@ -81,7 +83,7 @@ async function givenExport(
 }
 
 describe('exportApp', () => {
-  it('writes all purchases, transactions, customers and entitlements below the day', async () => {
+  it('writes all purchases, transactions, customers, entitlements and credits below the day', async () => {
     const { folder, run, username, companion } = await givenExport();
     const { files } = await run();
     expect(files.map(({ path }) => path)).toEqual([
@@ -89,6 +91,7 @@ describe('exportApp', () => {
       'dt=2026-01-01/transactions.jsonl.gz',
       'dt=2026-01-01/customers.jsonl.gz',
       'dt=2026-01-01/entitlements.jsonl.gz',
+      'dt=2026-01-01/credits.jsonl.gz',
     ]);
     expect(readTable(folder, 'purchases').map(({ purchaseId }) => purchaseId)).toEqual(
       expect.arrayContaining(['store_a:owned', 'store_a:unclaimed', 'processor_b:owned', 'store_b:consumable']),
@@ -101,6 +104,10 @@ describe('exportApp', () => {
     expect(readTable(folder, 'entitlements')).toContainEqual(
       expect.objectContaining({ applicationUsername: username, entitlement: 'premium', isActive: true }),
     );
+    const totals = { balance: 5, granted: 5, spent: 0, takenBack: 0, expired: 0 };
+    expect(readTable(folder, 'credits')).toEqual([
+      { seq: startDate, applicationUsername: username, isSandbox: false, credit: 'coins', ...totals },
+    ]);
   });
 
   it('writes the entitlements of grants for an app whose products give none', async () => {
@@ -169,6 +176,7 @@ describe('exportApp', () => {
     expect(files.map(({ path }) => path)).toEqual([
       'dt=2026-01-01/customers.jsonl.gz',
       'dt=2026-01-01/entitlements.jsonl.gz',
+      'dt=2026-01-01/credits.jsonl.gz',
     ]);
     const names = readdirSync(join(folder, 'dt=2026-01-01'));
     expect(names.sort()).toEqual(

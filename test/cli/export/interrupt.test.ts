@@ -41,6 +41,6 @@ describe('export', () => {
     expect((await interrupted).code).toBe(130);
     expect(listFiles()).toEqual([]);
     expect((await exportNow()).code).toBe(0);
-    expect(listFiles()).toHaveLength(4);
+    expect(listFiles()).toHaveLength(5);
   });
 });

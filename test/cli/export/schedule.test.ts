@@ -38,11 +38,11 @@ describe('runScheduledExports', () => {
   it('exports all rows once a day and the changes every hour, without a repetition within the hour', async () => {
     const { app, service, run, find, companion } = await givenSchedule();
     await run();
-    expect(listFiles()).toHaveLength(4);
+    expect(listFiles()).toHaveLength(5);
     expect(await find()).toEqual({ location, createdAt: startDate, fullAt: startDate, exportedAt: startDate });
     service.moveTo(startDate + 15 * minuteMs);
     await run();
-    expect(listFiles()).toHaveLength(4);
+    expect(listFiles()).toHaveLength(5);
 
     service.moveTo(startDate + hourMs);
     await recordPurchase(service, app.name, 'store_a:owned', buildLinkInput(companion, startDate + hourMs));
@@ -67,7 +67,7 @@ describe('runScheduledExports', () => {
     expect(listFiles()).toEqual([]);
     service.moveTo(startDate + 11 * minuteMs);
     await run();
-    expect(listFiles()).toHaveLength(4);
+    expect(listFiles()).toHaveLength(5);
   });
 
   it('stores why an export failed, and exports with the next run', async () => {
@@ -78,7 +78,7 @@ describe('runScheduledExports', () => {
     service.moveTo(startDate + 15 * minuteMs);
     await run();
     expect(await find()).not.toHaveProperty('failure');
-    expect(listFiles()).toHaveLength(4);
+    expect(listFiles()).toHaveLength(5);
   });
 
   it('leaves the export to the next run if the time does not suffice', async () => {

@@ -5,6 +5,7 @@ import { toCreditTotals } from '../../../lib/credits/to-records.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
+import { checkCredits } from '../../../lib/health/check-credits.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { readCreditStats } from '../../../lib/statistics/read-credit-stats.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
@@ -105,5 +106,28 @@ describe('the statistics of credits', () => {
     await countEntries(counted.service, counted.entries);
     expect(await recount(counted.service, counted.appName, range)).toEqual([]);
     expect(await readCreditStats(counted.service, counted.appName, range)).toEqual(filled);
+  });
+});
+
+describe('the finding credits-never-spent', () => {
+  it('names a credit that customers have for a week and that is not spent', async () => {
+    const appName = createUniqueName();
+    let now = startDate;
+    const service = { ...createAggregationDeps(table), now: () => now };
+    const context = { appName, username: 'ann', isSandbox: false, key: { id: 'key', name: 'alice' } };
+    const coins = { credit: 'coins', amount: 9, reason: 'why' };
+    const count = async (entry: object & { readonly entryId: string }, position: number) => {
+      const after = { ...creditEntryKey(appName, 'ann', 'P', entry.entryId), ...entry };
+      await aggregateStreamRecords(service, [buildStreamRecord({ after }, position)], 'shard');
+    };
+    expect(await checkCredits(service, appName)).toEqual([]);
+    await count(await give(service, { ...coins, idempotencyKey: 'a' }, context), 1);
+    expect(await checkCredits(service, appName)).toEqual([]);
+    now += 8 * dayMs;
+    expect(await checkCredits(service, appName)).toMatchObject([
+      { code: 'credits-never-spent', severity: 'warning', app: appName, problem: expect.stringContaining('9 coins') },
+    ]);
+    await count(await spend(service, { ...coins, amount: 1, idempotencyKey: 'b' }, context), 2);
+    expect(await checkCredits(service, appName)).toEqual([]);
   });
 });
