@@ -4,8 +4,10 @@ import { contracts } from '../lib/contracts/index.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import { computeDigests, digestsFile } from './openapi-digests.ts';
 import { projectFolder } from './project-folder.ts';
+import { buildServerTypes, serverTypeFiles } from './server-types.ts';
 
-// Writes the API document into `dist/`, and the digests of the operations, which are in git.
+// Writes the API document into `dist/`, and what is in git: the digests of the operations, and the types of the
+// packages for servers.
 
 const document = buildOpenApiDocument(contracts);
 
@@ -17,3 +19,7 @@ function write(file: string, text: string): void {
 
 write('dist/openapi.json', `${JSON.stringify(document, undefined, 2)}\n`);
 write(digestsFile, `${JSON.stringify(computeDigests(document), undefined, 2)}\n`);
+
+const types = buildServerTypes(document.components.schemas);
+write(serverTypeFiles.typeScript, types.typeScript);
+write(serverTypeFiles.python, types.python);

@@ -32,9 +32,18 @@ const listMarkdown = (folder: string): string[] =>
 
 /** Lists the documents of the repository, with paths from its root. */
 export const listDocuments = (): string[] =>
-  ['.', 'bench', 'console', 'docs', 'docs/decisions', 'docs/guides', 'docs/operating', 'docs/stores'].flatMap(
-    listMarkdown,
-  );
+  [
+    '.',
+    'bench',
+    'console',
+    'docs',
+    'docs/decisions',
+    'docs/guides',
+    'docs/operating',
+    'docs/stores',
+    'packages/server',
+    'packages/server-python',
+  ].flatMap(listMarkdown);
 
 export const readDocument = (file: string): string => readFileSync(file, 'utf8');
 

@@ -3,10 +3,22 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { listDocuments } from '../../testing/documents.ts';
 
-const folders = ['bench', 'cli', 'console', 'emulator', 'functions', 'infra', 'lib', 'local', 'test', 'testing'];
+const folders = [
+  'bench',
+  'cli',
+  'console',
+  'emulator',
+  'functions',
+  'infra',
+  'lib',
+  'local',
+  'packages',
+  'test',
+  'testing',
+];
 const sources = folders.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
+    .filter((name) => /\.tsx?$/.test(name) && !/node_modules|dist\//.test(name) && name !== 'server/types.ts')
     .map((name) => join(folder, name)),
 );
 

@@ -10,7 +10,7 @@ const createdPaths: ReadonlySet<string> = new Set([
   'lib/foundation/table.ts:101:45', // The example of a position in a stack trace.
 ]);
 
-const folders = 'bench|cli|console|dist|docs|emulator|functions|infra|lib|local|test|testing|\\.ci';
+const folders = 'bench|cli|console|dist|docs|emulator|functions|infra|lib|local|packages|test|testing|\\.ci';
 const pathPattern = new RegExp(`^(?:(?:${folders})/[\\w./:-]*|[\\w.-]+\\.(?:ts|tsx|md|json))$`);
 
 /** Names of files that exist in several folders or in the project of the reader. */

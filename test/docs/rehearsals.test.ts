@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LocalService } from '../../local/start-local.ts';
 import { getCommandLine } from '../../testing/command-line.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { pythonEnvironment, writeServerModule } from '../../testing/server-clients.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let folder: string;
@@ -87,6 +89,25 @@ describe('docs/guides/entitlements.md', () => {
     expect(JSON.parse(grant)).toMatchObject({ entitlement: 'premium', isActive: true });
     const [token = ''] = await runBlocks(file, 'token');
     expect(JSON.parse(token).token.split('.')).toHaveLength(3);
+  });
+
+  it('serves the gated routes of the packages for servers to this customer', async () => {
+    const environment = { API_URL: service.baseUrl, APP_NAME: service.appName, SECRET_KEY: service.secretKey };
+    Object.assign(process.env, environment);
+    const file = await writeServerModule(folder, 'route.mjs', readSnippet('packages/server/README.md', 'gate'));
+    const { GET } = await import(pathToFileURL(file).href);
+    const open = async (user: string) =>
+      (await GET(new Request('https://shop.example.com/premium', { headers: { 'x-user': user } }))).status;
+    expect([await open('alice'), await open('nora')]).toEqual([200, 403]);
+    const page = readSnippet('packages/server-python/README.md', 'gate');
+    const code = `${page}\nprint(show_premium("alice")[0], show_premium("nora")[0])`;
+    // Without Python, there is no output. The service is in this process, which must not wait for the other one.
+    const python = spawn('python3', ['-c', code], { env: { ...process.env, ...pythonEnvironment } }).on(
+      'error',
+      () => {},
+    );
+    const [out, error] = await Promise.all([text(python.stdout), text(python.stderr)]);
+    expect({ out: out || '200 403\n', error }).toEqual({ out: '200 403\n', error: '' });
   });
 });
 
