@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
@@ -12,6 +12,7 @@ import { dayMs } from '../../lib/foundation/time.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { createObservation } from '../../testing/given.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
+import { writeServerModule } from '../../testing/server-clients.ts';
 
 const page = 'docs/guides/entitlements.md';
 const now = Date.now();
@@ -20,20 +21,15 @@ const catalogue = v.parse(Catalogue, JSON.parse(readSnippet(page, 'catalogue')))
 
 let folder: string;
 let server: HttpServer;
-let hasEntitlement: (token: string, name: string) => Promise<boolean>;
 let worker: { fetch(request: Request, env: Readonly<Record<string, string>>): Promise<Response> };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'claimcheck-token-'));
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   server = await startHttpServer((_request, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ keys: keys.keys.map(toPublicJwk) }));
   });
-  Object.assign(process.env, { API_URL: server.url, APP_NAME: 'demo' });
-  writeFileSync(join(folder, 'verify.mjs'), readSnippet(page, 'verify-token'));
-  writeFileSync(join(folder, 'worker.mjs'), readSnippet(page, 'edge-worker'));
-  ({ hasEntitlement } = await import(pathToFileURL(join(folder, 'verify.mjs')).href));
-  ({ default: worker } = await import(pathToFileURL(join(folder, 'worker.mjs')).href));
+  const file = await writeServerModule(folder, 'worker.mjs', readSnippet(page, 'edge-worker'));
+  ({ default: worker } = await import(pathToFileURL(file).href));
 });
 afterAll(async () => {
   await server?.close();
@@ -51,16 +47,6 @@ async function signToken(end: number, appName = 'demo'): Promise<string> {
 }
 
 describe('docs/guides/entitlements.md', () => {
-  it('verifies a token with the keys of the service', async () => {
-    const token = await signToken(now + dayMs);
-    expect(await hasEntitlement(token, 'premium')).toBe(true);
-    expect(await hasEntitlement(token, 'offline')).toBe(false);
-    const [header, payload = ''] = token.split('.');
-    const changed = payload.slice(0, -2) + (payload.endsWith('AA') ? 'BB' : 'AA');
-    await expect(hasEntitlement(`${header}.${changed}.${token.split('.')[2]}`, 'premium')).rejects.toThrow();
-    await expect(hasEntitlement(await signToken(now + dayMs, 'another'), 'premium')).rejects.toThrow('aud');
-  });
-
   it('serves a page from an edge worker to the holder of a token only', async () => {
     const open = async (authorization: string): Promise<number> => {
       const request = new Request('https://edge.example.com/', { headers: { authorization } });
@@ -75,6 +61,7 @@ describe('docs/guides/entitlements.md', () => {
     for (const invalid of [
       '',
       'Bearer x',
+      `Bearer ${header}.${payload?.replace(/..$/, '')}.${token.split('.')[2]}`,
       `Bearer ${header}.${payload}.`,
       `Bearer ${none}.${payload}.`,
       `Bearer ${foreign}`,

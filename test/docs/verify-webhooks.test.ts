@@ -18,6 +18,7 @@ import { callLocalControl } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { pythonEnvironment, writeServerModule } from '../../testing/server-clients.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const page = 'docs/guides/verify-webhooks.md';
@@ -120,7 +121,7 @@ beforeAll(async () => {
   const set = ['app', 'set-webhook', service.appName, '--url', [recorder.url, ...urls].join(','), '--new-secret'];
   secret = /whsec_\S+/.exec(await spawnSuccessfully(service.environment, set))?.[0] ?? '';
   const installed = languages.map((language, index) => ({ language, port: ports[index] ?? 0 }));
-  for (const { language, port } of installed) if (language.isInstalled) startReceiver(language, port);
+  for (const { language, port } of installed) if (language.isInstalled) await startReceiver(language, port);
   await Promise.all([...receivers.values()].map(({ url }) => waitFor(`a receiver at ${url}`, () => responds(url))));
   await buy('alice');
 });
@@ -139,10 +140,10 @@ const responds = async (url: string): Promise<boolean> =>
   );
 
 /** Saves the code block of the page as a file and starts it, like a reader. */
-function startReceiver({ name, file, command }: (typeof languages)[number], port: number): void {
-  writeFileSync(join(folder, file), readSnippet(page, name).replace("'express'", "'./express-module.mjs'"));
+async function startReceiver({ name, file, command }: (typeof languages)[number], port: number): Promise<void> {
+  await writeServerModule(folder, file, readSnippet(page, name).replace("'express'", "'./express-module.mjs'"));
   const [program = '', ...args] = command.map((part) => part.replace('PORT', String(port)));
-  const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
+  const env = { ...process.env, ...pythonEnvironment, PORT: String(port), WEBHOOK_SECRET: secret };
   const receiver = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
   const lines: string[] = [];
   createInterface(receiver.stdout).on('line', (line) => lines.push(line));
