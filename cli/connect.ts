@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
@@ -42,6 +42,13 @@ export async function connectToService(options: ConnectionOptions): Promise<void
   if (!process.env.TABLE_NAME || !process.env.MASTER_KEY_ID)
     throw new InvalidArgumentError('Pass --local, --stack of a deployment, or --table and --master-key.');
   if (process.env.STORE_EMULATOR_URL) await adoptEmulatorTime(process.env.STORE_EMULATOR_URL);
+}
+
+/** Returns the options that select a service in addition to the given ones, or undefined if there is none. */
+export function findSelection(options: ConnectionOptions): readonly string[] | undefined {
+  const { local, table, folder } = options;
+  if (local || table || findStackName(options) !== undefined || process.env.TABLE_NAME) return [];
+  return existsSync(join(folder, runtimeFile)) ? ['--local'] : undefined;
 }
 
 /** Environment variables with credentials, which would take precedence over a profile or cause a warning. */

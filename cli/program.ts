@@ -21,11 +21,13 @@ import { createNotificationCommands, createPurchaseCommands } from './purchase-c
 import { readVersion } from './read-version.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
+import { createStatusCommand } from './status-command.ts';
 import { createTransactionCommands } from './transaction-commands.ts';
 import { applyUsageRules } from './usage-rules.ts';
 import { createWebhooksCommands } from './webhooks-commands.ts';
 
 const commandGroups = [
+  createStatusCommand,
   createDoctorCommand,
   createAppCommands,
   createKeyCommands,

@@ -3,6 +3,7 @@ import { ServiceError } from '../lib/foundation/errors.ts';
 import { toLoggable } from '../lib/foundation/log.ts';
 import { exitCodes, exitErrorCode } from './command-result.ts';
 import { findCommand, getCommandPath } from './command-tree.ts';
+import { findSelection } from './connect.ts';
 import { findInterruptCode, type Terminal, toPrintable } from './output.ts';
 import { createProgram } from './program.ts';
 
@@ -10,7 +11,7 @@ import { createProgram } from './program.ts';
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = createProgram(terminal);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(addDefaultCommand(program, args), { from: 'user' });
     return findInterruptCode(program) ?? exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError && (error.exitCode === 0 || error.code === exitErrorCode))
@@ -18,6 +19,14 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     const exitCode = reportError(error, program, terminal);
     return findInterruptCode(program) ?? exitCode;
   }
+}
+
+/** Without a command, a selected service shows its state. A running local service needs no selection. */
+function addDefaultCommand(program: Command, args: readonly string[]): readonly string[] {
+  const { operands, unknown } = program.parseOptions([...args]);
+  if (operands.length > 0 || unknown.length > 0) return args;
+  const selection = findSelection(program.opts());
+  return selection ? [...args, ...selection, 'status'] : args;
 }
 
 function reportError(error: unknown, program: Command, { writeErr }: Terminal): number {

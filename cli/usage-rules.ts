@@ -28,8 +28,9 @@ const hasDefault = (command: Command): boolean =>
 function rejectIncompleteCommand({ command, error: isError }: AddHelpTextContext): string {
   const [name = ''] = command.args;
   const isKnown = command.commands.some((inner) => inner.name() === name || inner.aliases().includes(name));
+  // The method of commander suggests the right name. Its types leave it out.
   if (command.commands.length > 0 && /^[^-]/.test(name) && !isKnown && !hasDefault(command))
-    command.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' });
+    (command as Command & { unknownCommand(): never }).unknownCommand();
   if (isError && command.parent && name === '')
     command.error(`error: Pass a command: ${command.commands.map(getCommandPath).join(', ')}.`);
   return '';

@@ -4,9 +4,15 @@ import { formatExamples } from '../examples.ts';
 import { formatBashCompletion } from './bash.ts';
 import { listCompletionRules } from './completion-rules.ts';
 import { formatFishCompletion } from './fish.ts';
+import { formatPowerShellCompletion } from './powershell.ts';
 import { formatZshCompletion } from './zsh.ts';
 
-const formats = { bash: formatBashCompletion, zsh: formatZshCompletion, fish: formatFishCompletion } as const;
+const formats = {
+  bash: formatBashCompletion,
+  zsh: formatZshCompletion,
+  fish: formatFishCompletion,
+  powershell: formatPowerShellCompletion,
+} as const;
 type Shell = keyof typeof formats;
 
 /** `completion <shell>`. */
@@ -15,7 +21,10 @@ export const createCompletionCommand = (): Command => {
   return completion
     .description('Print the script that completes commands in a shell')
     .addArgument(new Argument('<shell>').choices(Object.keys(formats)))
-    .addHelpText('after', formatExamples('completion bash', 'completion zsh', 'completion fish'))
+    .addHelpText(
+      'after',
+      formatExamples('completion bash', 'completion zsh', 'completion fish', 'completion powershell'),
+    )
     .action(printResult(async (shell: Shell) => await buildScript(shell, completion.parent ?? completion)));
 };
 

@@ -8,10 +8,7 @@ import type { Service } from '../foundation/service.ts';
 import { findAlerts, saveAlerts } from './alert-table.ts';
 import { buildAlert } from './build-alert.ts';
 import { compareProblems } from './compare-problems.ts';
-import { describeProblems, type Problem } from './describe-problems.ts';
-import { createEnglishFormat } from './english-format.ts';
-import { readBacklogs } from './read-backlogs.ts';
-import { readStoreStates } from './read-store-states.ts';
+import { listProblems } from './list-problems.ts';
 
 /** A server that does not respond takes 15 seconds of the run. */
 const concurrency = 10;
@@ -52,16 +49,6 @@ async function sendAlert(service: Service, app: App): Promise<void> {
   }
   if (previous.length > 0 || changes.announced.length > 0)
     await saveAlerts(service, name, { url, problems: [...changes.announced] });
-}
-
-async function listProblems(service: Service, app: App): Promise<readonly Problem[]> {
-  const [due, rows] = await Promise.all([readBacklogs(service, app), readStoreStates(service, app.name)]);
-  const stores = rows.map(({ platform }) => ({ platform, isConnected: true }));
-  const { webhookSettings: webhooks } = app;
-  const state = { app: { stores, ...(webhooks && { webhooks }) }, due, stores: { rows } };
-  const problems = describeProblems(state, createEnglishFormat(service.now()));
-  // Two URLs that differ only in their query have the same id.
-  return [...new Map(problems.toReversed().map((problem) => [problem.id, problem])).values()].reverse();
 }
 
 function describeFailure(outcome: PostOutcome): ServiceError | undefined {

@@ -32,6 +32,27 @@ const fetchStatus = async (appName: string, key: string) =>
 const fetchSettings = async () => await (await fetch(`${service.emulatorUrl}/control/settings/store_a`)).text();
 
 describe('claimcheck', () => {
+  it('shows the state of each app and the next step without a command', async () => {
+    const demo =
+      'app        demo\nstores     store_a, store_b, store_c, processor_a, service_processor_a, processor_b\n';
+    const { code, out, error } = await cli([]);
+    expect({ code, error, lines: out.trimEnd().split('\n').length }).toEqual({ code: 0, error: '', lines: 7 });
+    expect(out).toContain(demo);
+    expect(out).toContain('Next: claimcheck app set-catalogue demo products.json');
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    const { apps } = JSON.parse((await cli(['--json'])).out);
+    expect(apps).toContainEqual({
+      app: appName,
+      stores: [],
+      products: 0,
+      entitlements: [],
+      webhooks: [],
+      problems: expect.arrayContaining([expect.stringContaining('No store is connected.')]),
+      next: `claimcheck app set-store ${appName} apple apple.json (docs/stores/README.md)`,
+    });
+  });
+
   it('creates an app whose keys are valid immediately, and lists it', async () => {
     const appName = createUniqueName();
     const { code, out, error } = await spawn(['app', 'create', appName]);

@@ -285,6 +285,7 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['stats', 'show', appName])).toContain('REVENUE USD');
   expect(await cli(['customer', 'export', appName, 'ann'])).toContain('"applicationUsername":"ann"');
   await cli(['app', 'set-webhook', 'new', '--off']);
+  expect(await cli(['status'])).toContain('Next: claimcheck');
   expect(await cli(['doctor', 'new', '--timeout', '120'])).toContain('checks made');
   await setNotificationUrl(`${service.baseUrl}/unknown`);
   const { id: unreported } = await control('/purchases', { ...order, applicationUsername: 'bob' });

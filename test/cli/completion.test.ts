@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnCommand } from '../../testing/command-line.ts';
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+/** The name in the command, if it is not that of the program. */
+const shellNames: Readonly<Record<string, string>> = { pwsh: 'powershell' };
 const quote = (text: string): string => `'${text}'`;
 
 interface ShellDriver {
@@ -40,6 +42,13 @@ _claimcheck`,
     buildScript: (completion, items) => `${completion}
 complete -C ${quote(items.join(' '))} | string replace -r '\\t.*' ''`,
   },
+  {
+    shell: 'pwsh',
+    option: '-NoProfile',
+    buildScript: (completion, items) => `${completion}
+$line = ${quote(items.join(' '))}
+[System.Management.Automation.CommandCompletion]::CompleteInput($line, $line.Length, $null).CompletionMatches.CompletionText`,
+  },
 ];
 
 describe.each(drivers)('claimcheck completion $shell', ({ shell, option, buildScript }) => {
@@ -47,7 +56,7 @@ describe.each(drivers)('claimcheck completion $shell', ({ shell, option, buildSc
 
   let completion: string;
   beforeAll(async () => {
-    ({ out: completion } = await spawnCommand({}, ['completion', shell]));
+    ({ out: completion } = await spawnCommand({}, ['completion', shellNames[shell] ?? shell]));
   });
 
   /** Returns the completions of the last item. */
@@ -89,6 +98,13 @@ describe.each(drivers)('claimcheck completion $shell', ({ shell, option, buildSc
 });
 
 describe('claimcheck completion', () => {
+  it('prints a script for PowerShell with the commands and options', async () => {
+    const { out } = await spawnCommand({}, ['completion', 'powershell']);
+    expect(out).toContain("'key create --level' = @(,@('public', 'public'); ,@('secret', 'secret')");
+    expect(out).toMatch(/^ {4}'key 0' = @\(,@\('create', '/m);
+    expect(out).not.toMatch(/@\('[^']*', ''\)/);
+  });
+
   it('needs no service, and rejects an unknown shell', async () => {
     expect(await spawnCommand({}, ['completion', 'bash'])).toMatchObject({ code: 0, error: '' });
     expect(await spawnCommand({}, ['completion', 'tcsh'])).toMatchObject({ code: 2, out: '' });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { runProgram } from '../../cli/run-program.ts';
 
 /** Runs a command that needs no service. */
@@ -84,6 +84,15 @@ describe('claimcheck', () => {
     expect(lines[1]).toBe(`Run claimcheck help${path && ` ${path}`} for the usage.`);
   });
 
+  it.each([
+    [['ap', 'list'], '(Did you mean app?)'],
+    [['ap', '--help'], '(Did you mean app?)'],
+    [['app', 'lst'], '(Did you mean list?)'],
+    [['key', 'list', 'my-app', '--jsn'], '(Did you mean --json?)'],
+  ])('suggests what %j can mean', async (args, suggestion) => {
+    expect(await run(...args)).toMatchObject({ code: 2, out: '', error: expect.stringContaining(suggestion) });
+  });
+
   it.each(['apple', 'Google', 'microsoft', 'windows', 'stripe', 'store_a'])('accepts the store %s', async (store) => {
     const file = ['app', 'set-store', 'my-app', store, '/missing/settings.json'];
     expect(await run('--table', 'none', '--master-key', 'none', ...file)).toMatchObject({
@@ -98,8 +107,13 @@ describe('claimcheck', () => {
 });
 
 describe('claimcheck --json', () => {
+  // Tests above select a table, and a selected service shows its state without a command.
+  beforeAll(() => {
+    delete process.env.TABLE_NAME;
+  });
+
   it.each([
-    [[], /^Pass a command: doctor, app, .+, completion, help\.$/],
+    [['--folder', 'none'], /^Pass a command: status, doctor, app, .+, completion, help\.$/],
     [['key'], /^Pass a command: key create, key list, key revoke\.$/],
   ])('names the commands if it is missing after %j', async (names, message) => {
     const { code, out, error } = await run('--json', ...names);

@@ -1,0 +1,82 @@
+import { Command } from 'commander';
+import type { App } from '../lib/apps/app.ts';
+import { findCatalogue, listApps, listConnectedPlatforms } from '../lib/apps/app-table.ts';
+import type { Service } from '../lib/foundation/service.ts';
+import { listProblems } from '../lib/problems/list-problems.ts';
+import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import { getService } from './get-service.ts';
+
+/** More apps would not fit on a screen. */
+const maxApps = 5;
+
+/** `status`, which runs without a command, too. */
+export const createStatusCommand = (): Command =>
+  new Command('status')
+    .description('Show the state of each app and the next step: the command without a name')
+    .addHelpText('after', formatExamples('status', '--json status'))
+    .action(printResult(async () => await showStatus(getService())));
+
+async function showStatus(service: Service): Promise<CommandResult> {
+  const apps = (await listApps(service)).filter(({ deletedAt }) => deletedAt === undefined);
+  const states = await Promise.all(apps.slice(0, maxApps).map((app) => readState(service, app)));
+  if (states.length === 0) {
+    const next = 'claimcheck app create my-app';
+    return { data: { apps: [], next }, text: `There is no app.\n\nNext: ${next}` };
+  }
+  const texts = states.map(formatState);
+  if (apps.length > maxApps) texts.push(`${formatCount(apps.length - maxApps, 'more app')}: claimcheck app list`);
+  return { data: { apps: states }, text: texts.join('\n\n') };
+}
+
+async function readState(service: Service, app: App) {
+  const { name, webhookSettings } = app;
+  const [stores, catalogue = {}, problems] = await Promise.all([
+    listConnectedPlatforms(service, name),
+    findCatalogue(service, name),
+    listProblems(service, app),
+  ]);
+  const products = Object.values(catalogue);
+  const entitlements = [...new Set(products.flatMap((product) => product.entitlements ?? []))];
+  const webhooks = (webhookSettings?.urls ?? []).map(toDisplayUrl);
+  const state = { app: name, stores, products: products.length, entitlements, webhooks };
+  return { ...state, problems: problems.map(({ text }) => text), next: chooseNextStep(state, problems.length > 0) };
+}
+
+interface Settings {
+  readonly app: string;
+  readonly stores: readonly string[];
+  readonly entitlements: readonly string[];
+  readonly webhooks: readonly string[];
+}
+
+function chooseNextStep({ app, stores, entitlements, webhooks }: Settings, hasProblems: boolean): string {
+  if (stores.length === 0) return `claimcheck app set-store ${app} apple apple.json (docs/stores/README.md)`;
+  if (webhooks.length === 0)
+    return `claimcheck app set-webhook ${app} --url https://… (docs/guides/verify-webhooks.md)`;
+  if (hasProblems) return `claimcheck doctor ${app}`;
+  if (entitlements.length === 0)
+    return `claimcheck app set-catalogue ${app} products.json (docs/guides/entitlements.md)`;
+  return `claimcheck prove ${app} ${stores[0]} (docs/guides/prove-the-set-up.md)`;
+}
+
+const formatState = ({
+  app,
+  stores,
+  products,
+  entitlements,
+  webhooks,
+  problems,
+  next,
+}: Awaited<ReturnType<typeof readState>>) =>
+  [
+    `app        ${app}`,
+    `stores     ${stores.join(', ') || 'none'}`,
+    `catalogue  ${formatCount(products, 'product')}; entitlements: ${entitlements.join(', ') || 'none'}`,
+    `webhooks   ${webhooks.join(', ') || 'off'}`,
+    `problems   ${problems.join(' ') || 'none'}`,
+    '',
+    `Next: ${next}`,
+  ].join('\n');
