@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { build, type Plugin } from 'esbuild';
 import { JSDOM, VirtualConsole } from 'jsdom';
@@ -50,7 +49,7 @@ const listProducts = async (username: string): Promise<string[]> => {
 async function runCommands(file: string, ...names: readonly string[]): Promise<Json> {
   const env = {
     ...process.env,
-    STORES: service.emulatorUrl,
+    EMULATOR: service.emulatorUrl,
     API: service.baseUrl,
     APP: service.appName,
     PUBLIC: service.publicKey,
@@ -64,20 +63,6 @@ async function runCommands(file: string, ...names: readonly string[]): Promise<J
 
 const hasPremium = (page: { readonly window: { readonly document: Document } }) => (): boolean =>
   page.window.document.body.classList.contains('premium');
-
-describe('README.md', () => {
-  it('shows how a server decides about access', async () => {
-    const code = fillIn(readSnippet('README.md', 'server')).replaceAll('secret_key', service.secretKey);
-    const hasAccess: (username: string) => Promise<boolean> = runInNewContext(`${code}; hasPremium`, { fetch, Buffer });
-    const { id, validate } = await buy({ platform: 'store_a', applicationUsername: 'reader' });
-    expect(await hasAccess('reader')).toBe(false);
-    const headers = buildBasicAuth(service.appName, service.publicKey);
-    await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
-    expect(await hasAccess('reader')).toBe(true);
-    await callLocalControl(service, `/purchases/${id}/expire`, {});
-    await waitFor('the end of the access', async () => !(await hasAccess('reader')));
-  });
-});
 
 describe('docs/guides/cordova-plugin-purchase.md', () => {
   const file = 'docs/guides/cordova-plugin-purchase.md';

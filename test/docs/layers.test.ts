@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { readSection } from '../../testing/documents.ts';
 
 interface Boundary {
   readonly name: string;
@@ -86,9 +87,8 @@ describe('the list of layers', () => {
     expect(listTableRows()).toEqual(layers.map((layer) => [layer.name, toRow(layer)]));
   });
 
-  it('contains the folders of the map in README.md', () => {
-    const readme = readFileSync('README.md', 'utf8');
-    const map = readme.slice(readme.indexOf('## The map'), readme.indexOf('## Status'));
+  it('contains the folders of docs/map.md', () => {
+    const map = readSection('docs/map.md', 'Folders');
     const cells = [...map.matchAll(/^\| (`[^|]*`) +\|/gm)].flatMap(([, cell = '']) => cell.split(', '));
     const folders = cells.map((cell) => cell.replaceAll('`', '').replace(/\/$/, ''));
     expect(folders.filter((folder) => folder !== 'docs').toSorted()).toEqual(names.toSorted());

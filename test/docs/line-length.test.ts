@@ -50,6 +50,12 @@ const omitFreeText = (text: string): string =>
     )
     .replaceAll(/https?:[^\s)]+/g, '');
 
+describe('README.md', () => {
+  it('has at most 600 words', () => {
+    expect(readFileSync('README.md', 'utf8').trim().split(/\s+/).length).toBeLessThanOrEqual(600);
+  });
+});
+
 describe.each(listDocuments())('%s', (file) => {
   it('contains no line of more than 160 characters', () => {
     const lines = omitFreeText(readFileSync(file, 'utf8')).split('\n');

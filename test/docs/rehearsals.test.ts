@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -29,9 +29,9 @@ const buildNpmFunction = async (): Promise<string> => `npm() { shift 5; node '${
 
 /** Runs blocks of a page in one shell, in their own folder. Returns the lines that they print. */
 async function runBlocks(file: string, ...names: readonly string[]): Promise<string[]> {
-  const { baseUrl: API, emulatorUrl: STORES, publicKey: PUBLIC, secretKey: SECRET, environment } = service;
+  const { baseUrl: API, emulatorUrl: EMULATOR, publicKey: PUBLIC, secretKey: SECRET, environment } = service;
   const commands = [await buildNpmFunction(), ...names.map((name) => readSnippet(file, name))].join('\n');
-  const env = { ...process.env, ...environment, API, STORES, PUBLIC, SECRET };
+  const env = { ...process.env, ...environment, API, EMULATOR, PUBLIC, SECRET };
   const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], { cwd: folder, env });
   const [out, error] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
   expect(error).not.toMatch(/error/i);
@@ -46,6 +46,21 @@ describe('docs/guides/move-from-another-validator.md', () => {
       '2 rows: 2 equal, 0 different, 0 not compared.',
       '2 rows: 2 equal, 0 different, 0 not compared.',
     ]);
+  });
+});
+
+describe('docs/operating/run-locally.md', () => {
+  it('sets the variables of the guides from the file of npm start', async () => {
+    mkdirSync(join(folder, '.local'));
+    const { baseUrl, emulatorUrl, appName: app, publicKey, secretKey } = service;
+    writeFileSync(
+      join(folder, '.local/ready.json'),
+      JSON.stringify({ baseUrl, emulatorUrl, app, publicKey, secretKey }),
+    );
+    const block = readSnippet('docs/operating/run-locally.md', 'variables');
+    const commands = `${block}\necho "$API $EMULATOR $APP $PUBLIC $SECRET"`;
+    const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], { cwd: folder });
+    expect(await text(shell.stdout)).toBe(`${baseUrl} ${emulatorUrl} ${app} ${publicKey} ${secretKey}\n`);
   });
 });
 
@@ -94,11 +109,17 @@ describe('docs/guides/entitlements.md', () => {
   it('serves the gated routes of the packages for servers to this customer', async () => {
     const environment = { API_URL: service.baseUrl, APP_NAME: service.appName, SECRET_KEY: service.secretKey };
     Object.assign(process.env, environment);
-    const file = await writeServerModule(folder, 'route.mjs', readSnippet('packages/server/README.md', 'gate'));
-    const { GET } = await import(pathToFileURL(file).href);
-    const open = async (user: string) =>
-      (await GET(new Request('https://shop.example.com/premium', { headers: { 'x-user': user } }))).status;
-    expect([await open('alice'), await open('nora')]).toEqual([200, 403]);
+    for (const [page, name] of [
+      ['README.md', 'server'],
+      ['packages/server/README.md', 'gate'],
+    ] as const) {
+      const { GET } = await import(
+        pathToFileURL(await writeServerModule(folder, `${name}.mjs`, readSnippet(page, name))).href
+      );
+      const open = async (user: string) =>
+        (await GET(new Request('https://shop.example.com/premium', { headers: { 'x-user': user } }))).status;
+      expect([await open('alice'), await open('nora')]).toEqual([200, 403]);
+    }
     const page = readSnippet('packages/server-python/README.md', 'gate');
     const code = `${page}\nprint(show_premium("alice")[0], show_premium("nora")[0])`;
     // Without Python, there is no output. The service is in this process, which must not wait for the other one.

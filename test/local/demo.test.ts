@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { playDemo, readDemoService } from '../../local/demo.ts';
+import type { LocalService } from '../../local/start-local.ts';
+import { callLocalControl } from '../../testing/call-local.ts';
+import { startLocalService } from '../../testing/local-service.ts';
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService();
+});
+afterAll(async () => await service?.close());
+
+describe('npm run demo', () => {
+  it('shows each request and response until the renewal, for a customer who has not bought before', async () => {
+    const order = {
+      platform: 'store_a',
+      productId: 'premium',
+      type: 'paid subscription',
+      applicationUsername: 'alice',
+    };
+    await callLocalControl(service, '/purchases', order);
+    const printed: string[] = [];
+    await playDemo({ ...service, app: service.appName }, (text) => printed.push(text));
+    const text = printed.join('\n');
+    expect(text.match(/^\d\. .*/gm)?.map((title) => title.slice(0, 2))).toEqual(['1.', '2.', '3.', '4.', '5.']);
+    expect(text).toContain('1. alice-2 buys');
+    expect(text).toContain(`curl ${service.baseUrl}/v3/customers/alice-2/purchases -u ${service.appName}:`);
+    expect(text).toContain('"isExpired": false');
+    expect(text).toContain('"isExpired": true');
+    expect(text).toContain('"reason": "RENEWED"');
+  });
+
+  it('names the next step without a service, and with real stores', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'claimcheck-demo-'));
+    expect(() => readDemoService(folder)).toThrow('Run npm start in another terminal');
+    rmSync(folder, { recursive: true });
+    const { emulatorUrl: _url, ...real } = { ...service, app: service.appName };
+    await expect(playDemo(real, () => {})).rejects.toThrow('Start without STORES=real.');
+  });
+});
