@@ -10,7 +10,7 @@ import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createGrantCommands, createWhyCommand } from './entitlement-commands.ts';
 import { createEventCommands } from './event-commands.ts';
 import { createExportCommand } from './export/export-command.ts';
-import { loadService } from './get-service.ts';
+import { getService, loadService } from './get-service.ts';
 import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
@@ -22,6 +22,7 @@ import { readVersion } from './read-version.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
 import { createStatusCommand } from './status-command.ts';
+import { createTableCommands } from './table-commands.ts';
 import { createTransactionCommands } from './transaction-commands.ts';
 import { applyUsageRules } from './usage-rules.ts';
 import { createWebhooksCommands } from './webhooks-commands.ts';
@@ -33,6 +34,7 @@ const commandGroups = [
   createKeyCommands,
   createWebhooksCommands,
   createSecretCommands,
+  createTableCommands,
   createStatsCommands,
   createCustomerCommands,
   createGrantCommands,
@@ -53,6 +55,9 @@ const commandGroups = [
 
 /** Commands without a connection to the table of a service. */
 export const offlineCommands: readonly string[] = ['completion', 'help', 'mcp'];
+
+/** Commands that report the version of a table that this release cannot use. */
+const versionCommands: readonly string[] = ['doctor', 'table show', 'table migrate'];
 
 /**
  * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError`
@@ -88,6 +93,10 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
       if (offlineCommands.includes(getCommandPath(command))) return;
       await loadService();
       await connect(program.opts());
+      if (!versionCommands.includes(getCommandPath(command))) {
+        const { findTableVersion, requireConvertible } = await import('../lib/migration/find-table-version.ts');
+        requireConvertible((await findTableVersion(getService())).version);
+      }
     })
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()

@@ -21,12 +21,13 @@ interface OperatorPolicyProps {
 const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey', 'byUser', 'due'];
 
 /**
- * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, schedules of
- * exports, purchases, their credits, customers, aliases, handled notifications, deliveries, webhook URLs, statistics,
- * stream markers, events with their tags, access tokens, vault references, erased names, idempotent operations, refund
- * requests and the activity of stores. See lib/foundation/keys.ts.
+ * Partition keys of the items that the commands write: the version of the table, apps, owners of API keys, catalogues,
+ * token keys, schedules of exports, purchases, their credits, customers, aliases, handled notifications, deliveries,
+ * webhook URLs, statistics, stream markers, events with their tags, access tokens, vault references, erased names,
+ * idempotent operations, refund requests and the activity of stores. See lib/foundation/keys.ts.
  */
 const writtenKeys = [
+  '_TABLE',
   'APP#*',
   '_KEY#*',
   '*#I',

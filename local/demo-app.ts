@@ -10,7 +10,9 @@ import { parse } from '../lib/foundation/parse.ts';
 import { Platform, platformTokens } from '../lib/foundation/platform.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { createTableClient } from '../lib/foundation/table.ts';
+import { migrateTable } from '../lib/migration/migrate-table.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
+import { startupError } from './startup-error.ts';
 import { receiverPath } from './webhook-receiver.ts';
 
 interface DemoOptions {
@@ -59,6 +61,7 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
     cipher: createCipher(async () => masterKey, now),
     emulator: { isLocal: true, roots: [] },
   });
+  await convertTable(service);
   const existing = present && (await findApp(service, present.appName));
   const apiKeys = existing
     ? await getActiveKeys(service, existing, present)
@@ -80,6 +83,13 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
     });
   }
   return { apiKeys, webhooks: await readWebhookSettings(service, apiKeys.appName) };
+}
+
+/** Converts data of an earlier release. Throws a `StartupError` for data that this release cannot use. */
+async function convertTable(service: Service): Promise<void> {
+  await migrateTable(service).catch((error: Error) => {
+    throw startupError(`${error.message} To start without this data, delete the data folder or set DATA=memory.`);
+  });
 }
 
 /** Whether all webhooks of the app go to the local receiver. */

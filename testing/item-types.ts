@@ -22,6 +22,7 @@ type ItemType = {
 
 /** Where the items of each type contain names. */
 export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
+  tableVersionKey: 'never',
   appKey: 'never',
   storeSettingsKey: 'never',
   keyOwnerKey: 'never',

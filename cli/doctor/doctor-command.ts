@@ -7,6 +7,7 @@ import { formatExamples } from '../examples.ts';
 import { getService } from '../get-service.ts';
 import { parseSeconds } from '../option-parsers.ts';
 import type { Output } from '../output.ts';
+import { checkTableVersion } from './check-table-version.ts';
 import { readDeployment } from './deployment.ts';
 import { formatReport } from './format-report.ts';
 
@@ -37,7 +38,10 @@ async function doctorAction(
     appName,
     baseUrl: deployment?.apiUrl ?? '<ApiUrl>',
     timeoutMs: timeout * secondMs,
-    otherChecks: listDeploymentChecks(deployment, { isLocal, now }),
+    otherChecks: [
+      { name: 'table version', run: async () => await checkTableVersion(getService()) },
+      ...listDeploymentChecks(deployment, { isLocal, now }),
+    ],
   });
   const ok = findings.every(({ severity }) => severity === 'note');
   return {

@@ -3,6 +3,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
+import { markEmptyTable } from '../foundation/table-version.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
@@ -23,6 +24,7 @@ export interface IssuedApiKeys {
 export async function createApp(service: Service, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
   const { name: appName } = parse(v.object({ name: AppName }), { name });
   if (await findApp(service, appName)) throw new ServiceError('Conflict', `The app ${appName} already exists.`);
+  await markEmptyTable(service.table);
   const publicKey = generateApiKey('public');
   const secretKey = generateApiKey('secret');
   await insertApp(

@@ -8,6 +8,7 @@ import type { PostWebhook } from './outgoing/post-webhook.ts';
 import type { Service } from './service.ts';
 import { isLocalService, type StoreEmulator } from './store-emulator.ts';
 import { createTableClient } from './table.ts';
+import { guardVersion } from './table-version.ts';
 import type { EpochMillis } from './time.ts';
 
 setConnectionAttemptTimeout();
@@ -54,7 +55,7 @@ function createServiceFromEnvironment(): Service {
   const now = (): EpochMillis => Date.now();
   return createServiceRecord({
     now,
-    table: createTableClient(requireVariable('TABLE_NAME'), clientOptions()),
+    table: guardVersion(createTableClient(requireVariable('TABLE_NAME'), clientOptions())),
     cipher: createCipher(() => fetchMasterSecret(requireVariable('MASTER_KEY_ID')), now),
     emulator: readEmulator(process.env),
   });

@@ -12,6 +12,8 @@ import type { EpochMillis } from './time.ts';
 
 // THE ITEMS: each line is one type, with its partition key, its sort key, the indexes, and `TTL` if it is deleted.
 
+export const tableVersionKey = itemKey('_TABLE', 'V'); // of the stored data. No app name starts with `_`
+
 // App: settings, keys and what it announces
 export const appKey = itemKey('APP#<appName>', 'APP'); // byCreated
 export const storeSettingsKey = itemKey('APP#<appName>', 'STORE#<platform>'); // encrypted

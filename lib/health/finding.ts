@@ -62,6 +62,8 @@ export const findingSeverities = {
   'table-stream-off': 'error',
   'table-stream-replaced': 'error',
   'table-index-missing': 'error',
+  'table-version-old': 'warning',
+  'table-version-unsupported': 'error',
   'api-unreachable': 'error',
   'version-different': 'note',
   'check-failed': 'warning',

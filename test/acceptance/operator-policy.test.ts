@@ -268,6 +268,9 @@ async function runEveryCommand(): Promise<void> {
     / [1-9]\d* missing (?:delivery|deliveries) created/,
   );
   expect(await cli(['secrets', 'reencrypt'])).toMatch(/\ndemo +1\nearlier +1\n2 values/);
+  await table.batchDelete([keys.tableVersionKey()]);
+  expect(await cli(['table', 'migrate'])).toMatch(/has version \d+, before 2: \d+ customers? checked, 0 converted/);
+  expect(await cli(['table', 'show'])).toMatch(/The table has version (\d+)\.\nThis release writes version \1\./);
   const recount = ['stats', 'recount', appName, '--from', from, '--to', to, '--correct'];
   expect(await cli(recount)).toMatch(/[1-9]\d* counters? corrected/);
   expect(await cli(['customer', 'rebuild-links', appName])).toMatch(/ [1-9]\d* links? added, [1-9]\d* stale links?/);

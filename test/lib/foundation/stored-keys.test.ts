@@ -74,6 +74,7 @@ import {
   storeSampleKey,
   storeSettingsKey,
   streamMarkerKey,
+  tableVersionKey,
   tagKey,
   toEventRange,
   tokenBucketKey,
@@ -123,6 +124,7 @@ const rank = {
 // Tables of operators contain these keys: another text loses stored items.
 // biome-ignore format: one key a line
 const itemKeys: readonly (readonly [key: Key | undefined, pk: string, sk: string])[] = [
+  [tableVersionKey(), '_TABLE', 'V'],
   [appKey('demo'), 'APP#demo', 'APP'],
   [storeSettingsKey('demo', 'store_a'), 'APP#demo', 'STORE#store_a'],
   [keyOwnerKey('digest'), '_KEY#digest', 'K'],
