@@ -6,7 +6,8 @@ import { createFinding, type Finding } from '../../lib/health/finding.ts';
 const minFreeExecutions = 4;
 
 /**
- * Finds a quota of concurrent executions that the queue workers can exhaust. `workerConcurrency` is their maximum.
+ * Finds a quota of concurrent executions that the queue workers can exhaust, or nearly. `workerConcurrency` is their
+ * maximum.
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html
  */
 export async function checkConcurrencyQuota(workerConcurrency: number): Promise<readonly Finding[]> {
@@ -14,10 +15,19 @@ export async function checkConcurrencyQuota(workerConcurrency: number): Promise<
   const available = limit?.UnreservedConcurrentExecutions ?? limit?.ConcurrentExecutions;
   if (available === undefined) throw new Error('Lambda returned no quota');
   if (available >= workerConcurrency + minFreeExecutions) return [];
+  const request =
+    'Request a higher quota: `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000`.';
+  if (available > workerConcurrency)
+    return [
+      createFinding('concurrency-quota-small', {
+        problem: `The account may run ${available} functions at the same time, of which a backlog leaves ${available - workerConcurrency} to API requests, streams and schedules: too few for production.`,
+        cure: request,
+      }),
+    ];
   return [
     createFinding('concurrency-quota-low', {
       problem: `The account may run ${available} functions at the same time, and the queue workers alone up to ${workerConcurrency}, so a backlog can fail API requests.`,
-      cure: 'Request a higher quota: `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000`. Until it is granted, deploy with `-c maxConcurrency=2`.',
+      cure: `${request} Until it is granted, deploy with \`-c maxConcurrency=2\`.`,
     }),
   ];
 }

@@ -55,6 +55,7 @@ export const findingSeverities = {
   'alarm-subscription-missing': 'warning',
   'alarm-subscription-unconfirmed': 'warning',
   'concurrency-quota-low': 'warning',
+  'concurrency-quota-small': 'note',
   'table-unavailable': 'error',
   'table-recovery-off': 'warning',
   'table-deletable': 'warning',

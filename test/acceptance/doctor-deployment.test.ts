@@ -38,6 +38,8 @@ let aws: FakeAws;
 let api: HttpServer;
 let apiStatus = 200;
 const queueUrls: Record<string, string> = {};
+/** The smallest `maxConcurrency`, which `concurrency-quota-low` recommends. */
+const minMaxConcurrency = 2;
 const queueNames = [
   'NotificationsDeadLetter',
   'RefreshesDeadLetter',
@@ -211,6 +213,8 @@ describe('doctor for a deployment', () => {
 
   it('accepts the quota of a new account with few instances of the queue workers', async () => {
     Object.assign(aws.account, { concurrentExecutions: 10 });
+    const WorkerConcurrency = String(minMaxConcurrency * queueNames.filter((name) => name.endsWith('Letter')).length);
+    expectOnly(await doctor({ WorkerConcurrency }), { code: 'concurrency-quota-small', severity: 'note' });
     expect((await doctor({ WorkerConcurrency: '6' })).findings).toEqual([]);
   });
 
