@@ -50,10 +50,15 @@ function listExpiredKeys({ date, content }: EventRecord, raw: RawEvent | undefin
     .map(({ platform, reason }) => ({ platform, kind: 'expiredKey', date, problem: reason }));
 }
 
-/** Other statuses are usable: 404, for example, means that the purchase is unknown. */
-function findProblem({ response, error }: RawEvent['externalRequests'][number]): string | undefined {
+/**
+ * Other statuses are usable: 404, for example, means that the purchase is unknown. A token endpoint rejects credentials
+ * with 400, such as `invalid_grant` of Google for a deleted key.
+ * @see https://datatracker.ietf.org/doc/html/rfc6749#section-5.2
+ */
+function findProblem({ url, response, error }: RawEvent['externalRequests'][number]): string | undefined {
   if (!response) return `The store did not respond${error ? `: ${error.message}` : ''}.`;
-  const isUnusable = response.status >= 500 || [401, 403, 429].includes(response.status);
+  const { status } = response;
+  const isUnusable = status >= 500 || [401, 403, 429].includes(status) || (status >= 400 && url.endsWith('/token'));
   return isUnusable ? `The store responded with ${response.status}.` : undefined;
 }
 

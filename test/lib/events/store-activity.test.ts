@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createSampleCollector, type StoreRequestSample } from '../../../lib/events/store-activity.ts';
+import {
+  countStoreRequests,
+  createSampleCollector,
+  type StoreRequestSample,
+} from '../../../lib/events/store-activity.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
 import { startDate } from '../../../testing/given.ts';
 
@@ -9,6 +13,28 @@ const createSample = (date: number, numFailures = 0): StoreRequestSample => ({
   date,
   numRequests: 1,
   numFailures,
+});
+
+describe('countStoreRequests', () => {
+  it.each([
+    ['https://oauth2.googleapis.com/token', 400, 1],
+    ['https://login.microsoftonline.com/tenant/oauth2/token', 401, 1],
+    ['https://oauth2.googleapis.com/token', 200, 0],
+    ['https://androidpublisher.googleapis.com/androidpublisher/v3/applications/app/purchases', 400, 0],
+    ['https://androidpublisher.googleapis.com/androidpublisher/v3/applications/app/purchases', 404, 0],
+    ['https://androidpublisher.googleapis.com/androidpublisher/v3/applications/app/purchases', 403, 1],
+  ])('counts %s with status %p as %p failures', (url, status, numFailures) => {
+    const call = {
+      type: 'fetch',
+      platform: 'store_b' as const,
+      url,
+      method: 'POST',
+      response: { status, size: 0 },
+      timing: { startedAt: startDate, endedAt: startDate },
+    };
+    const [sample] = countStoreRequests({ request: {}, response: {}, externalRequests: [call] });
+    expect(sample).toMatchObject({ numRequests: 1, numFailures });
+  });
 });
 
 describe('createSampleCollector', () => {
