@@ -89,8 +89,8 @@ export interface CreditChange {
   readonly isSandbox: boolean;
   /** Id of the change. */
   readonly id: string;
-  /** `given` by a payment or as a gift, `spent`, `held`, `captured` and `released` by the app, `taken` by hand, `taken-back` for a refund, `returned` when the refund was reversed, `received` from and `moved` to another customer. */
-  readonly type: 'given' | 'taken' | 'spent' | 'held' | 'captured' | 'released' | 'taken-back' | 'returned' | 'received' | 'moved';
+  /** `given` by a payment or as a gift, `spent`, `held`, `captured` and `released` by the app, `taken` by hand, `expired` at their end, `taken-back` for a refund, `returned` when the refund was reversed, `received` from and `moved` to another customer. */
+  readonly type: 'given' | 'taken' | 'spent' | 'held' | 'captured' | 'released' | 'expired' | 'taken-back' | 'returned' | 'received' | 'moved';
   /** Date of the change. */
   readonly at: string;
   /** Name of the credit. */

@@ -141,8 +141,8 @@ class _CreditChange(TypedDict):
     isSandbox: bool
     # Id of the change.
     id: str
-    # `given` by a payment or as a gift, `spent`, `held`, `captured` and `released` by the app, `taken` by hand, `taken-back` for a refund, `returned` when the refund was reversed, `received` from and `moved` to another customer.
-    type: Literal["given", "taken", "spent", "held", "captured", "released", "taken-back", "returned", "received", "moved"]
+    # `given` by a payment or as a gift, `spent`, `held`, `captured` and `released` by the app, `taken` by hand, `expired` at their end, `taken-back` for a refund, `returned` when the refund was reversed, `received` from and `moved` to another customer.
+    type: Literal["given", "taken", "spent", "held", "captured", "released", "expired", "taken-back", "returned", "received", "moved"]
     # Date of the change.
     at: str
     # Name of the credit.
