@@ -7,7 +7,7 @@ import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { saveEvent } from '../lib/events/event-table.ts';
 import { getService } from '../lib/foundation/container.ts';
-import { eventKey, toPaymentDigest, toRefundRequestId } from '../lib/foundation/keys.ts';
+import { creditEntryKey, eventKey, toPaymentDigest, toRefundRequestId } from '../lib/foundation/keys.ts';
 import { dayMs } from '../lib/foundation/time.ts';
 import { savePriceList } from '../lib/purchases/price-list-table.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
@@ -18,7 +18,7 @@ import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, replaceDelivery } from '../lib/webhooks/delivery-table.ts';
 import { buildBasicAuth, type CallOptions, type CallResult, callEndpoint } from './call.ts';
 import { createObservation, createTransaction } from './given.ts';
-import { aggregatePartitions, givenPurchase } from './given-purchase.ts';
+import { aggregateItems, aggregatePartitions, givenPurchase } from './given-purchase.ts';
 
 /** An app with data for every GET endpoint. */
 export interface AppWithData {
@@ -65,7 +65,9 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   });
   const gift = { credit: 'coins', amount: side.dollars, idempotencyKey: 'gift', reason: canary };
   const account = { appName: keys.appName, username: 'ann', isSandbox: false, key: { id: canary, name: canary } };
-  await give(getService(), gift, account);
+  const { entryId } = await give(getService(), gift, account);
+  const entry = await getService().table.get(creditEntryKey(keys.appName, 'ann', 'P', entryId));
+  await aggregateItems(entry ? [entry] : []);
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
   await savePriceList(getService(), { appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }

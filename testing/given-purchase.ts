@@ -29,7 +29,7 @@ export const aggregatePartitions = async (partitions: readonly string[]): Promis
 const queryPartitions = async (partitions: readonly string[]): Promise<Item[]> =>
   (await Promise.all(partitions.map(async (partition) => await getService().table.query({ partition })))).flat();
 
-async function aggregateItems(items: readonly Item[], itemsBefore: readonly Item[]): Promise<void> {
+export async function aggregateItems(items: readonly Item[], itemsBefore: readonly Item[] = []): Promise<void> {
   const records = items.map((after, position) => {
     const before = itemsBefore.find(({ pk, sk }) => pk === after.pk && sk === after.sk);
     return buildStreamRecord({ ...(before && { before }), after }, position);

@@ -58,7 +58,7 @@ export const TimelineCredit = v.strictObject({
   purchaseId: v.exactOptional(v.string()),
 });
 
-/** Something that happened: an event of the service, a payment, a lifecycle notification, a claim or changed credits. */
+/** Something that happened: an event, a payment, a lifecycle notification, a claim or a change of credits. */
 export const TimelineRecord = v.variant('type', [
   TimelineEvent,
   TimelinePayment,

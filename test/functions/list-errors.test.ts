@@ -19,6 +19,7 @@ import { listAnnotations } from '../../lib/statistics/annotation-contract.ts';
 import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../../lib/statistics/cohort-contract.ts';
 import { getStats, getStatsV2 } from '../../lib/statistics/contract.ts';
+import { getCreditStats } from '../../lib/statistics/credit-stats-contract.ts';
 import { getChurn, getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
 import { listDeliveries } from '../../lib/webhooks/contract.ts';
@@ -58,7 +59,7 @@ const cursorPages = [
   listCreditHistory,
 ];
 const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries];
-const byDay = [getStats, getStatsV2, listAnnotations, getStatsBreakdown, ...figures];
+const byDay = [getStats, getStatsV2, getCreditStats, listAnnotations, getStatsBreakdown, ...figures];
 
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
 const tooLong = '9'.repeat(30);

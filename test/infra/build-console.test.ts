@@ -43,8 +43,8 @@ describe('buildConsole', () => {
     expect(Math.max(...sizes)).toBeLessThan(70_000);
   });
 
-  it('bundles the console, Preact, uPlot and the texts of problems, and nothing else of the service', () => {
-    const expected = /^(?:console|lib\/problems|node_modules\/(?:preact|uplot))\//;
+  it('bundles the console, Preact, uPlot and the texts of problems and credits, and nothing else of the service', () => {
+    const expected = /^(?:console|lib\/problems|node_modules\/(?:preact|uplot))\/|^lib\/api\/credit-texts\.ts$/;
     expect(inputs.filter((path) => !expected.test(path))).toEqual([]);
   });
 

@@ -55,7 +55,7 @@ describe('createBucketTarget', () => {
     const { run, open, username, companion } = await givenExport();
     await run();
     getServer().requests.length = 0;
-    expect(await eraseFromExports(await open(), username)).toBe(3);
+    expect(await eraseFromExports(await open(), username)).toBe(4);
     const files = [...getServer().objects.keys()].filter((key) => key.endsWith('.gz'));
     expect(files).toHaveLength(5);
     for (const key of files) expect(read(key.slice('exports/claimcheck/app-1/'.length))).not.toContain(username);

@@ -283,7 +283,7 @@ describe('eraseFromExports', () => {
     await run();
     const before = readTable(folder, 'purchases');
     await writeFile(join(folder, 'notes.txt'), username);
-    expect(await eraseFromExports(await createFolderTarget(folder), username)).toBe(3);
+    expect(await eraseFromExports(await createFolderTarget(folder), username)).toBe(4);
     for (const name of Object.keys(rowSchemas) as (keyof typeof rowSchemas)[])
       expect(JSON.stringify(readTable(folder, name))).not.toContain(username);
     expect(readTable(folder, 'purchases')).toHaveLength(before.length);
