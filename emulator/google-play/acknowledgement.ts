@@ -20,9 +20,12 @@ export function getAcknowledgementDeadline(purchase: Purchase): number | undefin
   return purchasedAt + (prepaidMs < minPrepaidMs ? prepaidMs / 2 : acknowledgementMs);
 }
 
-/** Acknowledges a paid purchase whose app does so. Also a purchase that follows from it is acknowledged by the app. */
+/**
+ * Acknowledges a paid purchase whose app does so. Also a purchase that follows from it is acknowledged by the app, unless
+ * it was made in the Play Store app, where the app does not run.
+ */
 export const acknowledgeByApp = (purchase: Purchase, predecessor: Purchase = purchase): Purchase =>
-  predecessor.isAcknowledgedByApp && !purchase.isUnpaid
+  predecessor.isAcknowledgedByApp && !purchase.isUnpaid && purchase.subscription?.resubscribes === undefined
     ? { ...purchase, isAcknowledgedByApp: true, isAcknowledged: true }
     : purchase;
 

@@ -320,7 +320,7 @@ describe('acknowledgement of Google Play', () => {
   });
 
   it('follows a resubscription in the Play Store app after its customer is known', async () => {
-    const { act, refresh } = await buy({ period: 'P1W', acknowledged: false });
+    const { act, refresh } = await buy({ period: 'P1W' });
     await act('expire');
     await refresh();
     const successorId = await act('resubscribe');
