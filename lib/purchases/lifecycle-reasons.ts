@@ -103,12 +103,17 @@ export function findLifecycleReasons(
   return [...paymentReasons, ...findEndReasons(before, after, storeReason), ...stateReasons];
 }
 
-/** Returns the state after the first known payment. */
+/**
+ * Returns the state after the first known payment. If the latest payment is not known, it can be the first one: an item
+ * of Google Play that continues one of a replaced token names its order.
+ */
 function toFirstState(state: PurchaseState): PurchaseState {
   const { endedAt, lastRenewalDate, cancelationReason, isPaused, renewalProductId, ...purchase } = state.purchase;
   const first = state.transactions[0]?.transaction;
   if (!first) return { ...state, purchase };
-  const { transactionId, productId, expirationDate } = first;
+  const isLatestKnown = findTransaction(state, purchase.transactionId) !== undefined;
+  const { productId, expirationDate } = first;
+  const { transactionId } = isLatestKnown ? first : purchase;
   return {
     ...state,
     purchase: { ...purchase, transactionId, productId, ...(expirationDate !== undefined && { expirationDate }) },

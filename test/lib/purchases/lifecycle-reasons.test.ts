@@ -152,6 +152,13 @@ describe('findLifecycleReasons', () => {
     expect(findLifecycleReasons(before, after, 'EXTENDED')).toEqual(['EXTENDED']);
   });
 
+  it('returns no RENEWED for a new purchase whose latest payment is that of the purchase which it continues', () => {
+    const { purchase } = createObservation({ transactionId: 'store_b:former' });
+    const own = createTransaction(purchase, { transactionId: 'store_b:own', amountMicros: 0 });
+    const state = merge(undefined, createObservation({ transactionId: 'store_b:former' }, { transactions: [own] }));
+    expect(findLifecycleReasons(undefined, { state, at: startDate })).toEqual(['PURCHASED']);
+  });
+
   it('returns PURCHASED for a new purchase, with its end, unless it is not paid', () => {
     expect(findLifecycleReasons(undefined, createStateAt(0))).toEqual(['PURCHASED']);
     expect(findLifecycleReasons(undefined, createStateAt(0, { isPending: true }))).toEqual([]);
