@@ -10,7 +10,7 @@ import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createGrantCommands, createWhyCommand } from './entitlement-commands.ts';
 import { createEventCommands } from './event-commands.ts';
 import { createExportCommand } from './export/export-command.ts';
-import { getService, loadService } from './get-service.ts';
+import { loadService } from './get-service.ts';
 import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
@@ -56,9 +56,6 @@ const commandGroups = [
 /** Commands without a connection to the table of a service. */
 export const offlineCommands: readonly string[] = ['completion', 'help', 'mcp'];
 
-/** Commands that report the version of a table that this release cannot use. */
-const versionCommands: readonly string[] = ['doctor', 'table show', 'table migrate'];
-
 /**
  * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError`
  * instead of ending the process.
@@ -93,10 +90,6 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
       if (offlineCommands.includes(getCommandPath(command))) return;
       await loadService();
       await connect(program.opts());
-      if (!versionCommands.includes(getCommandPath(command))) {
-        const { findTableVersion, requireConvertible } = await import('../lib/migration/find-table-version.ts');
-        requireConvertible((await findTableVersion(getService())).version);
-      }
     })
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()

@@ -45,16 +45,19 @@ export async function deleteAnnotation(service: Service, appName: string, id: st
   return toAnnotation(item);
 }
 
-const queryAnnotations = async (
+async function queryAnnotations(
   { table }: Service,
   appName: string,
   {
     startdate = '',
     enddate = '9',
   }: { readonly startdate?: string | undefined; readonly enddate?: string | undefined } = {},
-): Promise<Item[]> =>
+): Promise<Item[]> {
+  // DynamoDB rejects an empty range.
+  if (startdate > enddate) return [];
   // `~` sorts after the digest of the last day.
-  await table.query({ partition: keys.annotationKey.partition(appName), between: [startdate, `${enddate}~`] });
+  return await table.query({ partition: keys.annotationKey.partition(appName), between: [startdate, `${enddate}~`] });
+}
 
 function toAnnotation(item: Item): Annotation {
   const { sk, text, createdAt } = parse(AnnotationItem, item, 'DatabaseError');

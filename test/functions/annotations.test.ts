@@ -71,6 +71,8 @@ describe('GET /v3/annotations', () => {
     const { body } = await callEndpoint(listAnnotations, { headers: buildBasicAuth(keys.appName, key), query });
     expect(body.rows.map(({ date }: { date: string }) => date)).toEqual(['2026-01-01', '2026-01-31']);
     expect((await callWithPublicKey(listAnnotations, keys)).status).toBe(403);
+    const reversed = { startdate: query.enddate, enddate: query.startdate };
+    expect((await callWithSecretKey(listAnnotations, keys, { query: reversed })).body).toEqual({ rows: [] });
   });
 });
 

@@ -117,6 +117,7 @@ describe('selectRelatedTests in this project', () => {
       'bench/launch/validation-processes.ts',
       'infra/app.ts',
       'infra/write-openapi.ts',
+      'local/run-demo.ts',
       'testing/cache-compiled-code.js',
       'testing/check-commission-rates.ts',
       'testing/global-setup.ts',
