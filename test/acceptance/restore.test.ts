@@ -271,7 +271,14 @@ describe('a stack that adopts a restored table', () => {
     const day = restoredTo.slice(0, 10);
     const before = await countTransactions();
     expect(before.counted).toBe(before.stored - 1);
-    await cli('stats', 'recount', shop.appName, '--from', day, '--to', day, '--correct');
+    const correct = async () => await cli('stats', 'recount', shop.appName, '--from', day, '--to', day, '--correct');
+    // Exits with 1 while the counters change.
+    const isCorrected = async () =>
+      await correct().then(
+        () => true,
+        () => false,
+      );
+    await waitFor('the correction of the counters', isCorrected);
     const { counted, stored } = await countTransactions();
     expect(counted).toBe(stored);
     expect(stored).toBeGreaterThan(Object.keys(subscriptions).length);
