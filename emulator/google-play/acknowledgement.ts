@@ -21,8 +21,8 @@ export function getAcknowledgementDeadline(purchase: Purchase): number | undefin
 }
 
 /**
- * Acknowledges a paid purchase whose app does so. Also a purchase that follows from it is acknowledged by the app, unless
- * it was made in the Play Store app, where the app does not run.
+ * Acknowledges a paid purchase whose app does so. Also a purchase that follows from it is acknowledged by the app,
+ * unless it was made in the Play Store app, where the app does not run.
  */
 export const acknowledgeByApp = (purchase: Purchase, predecessor: Purchase = purchase): Purchase =>
   predecessor.isAcknowledgedByApp && !purchase.isUnpaid && purchase.subscription?.resubscribes === undefined
