@@ -269,8 +269,11 @@ describe('a stack that adopts a restored table', () => {
   it('counts every transaction once', async () => {
     await control('/clock', { advance: 'P1D' });
     const day = restoredTo.slice(0, 10);
-    const before = await countTransactions();
-    expect(before.counted).toBe(before.stored - 1);
+    const isOneMissing = async () => {
+      const { counted, stored } = await countTransactions();
+      return counted === stored - 1;
+    };
+    await waitFor('the counters of the new payments', isOneMissing);
     const correct = async () => await cli('stats', 'recount', shop.appName, '--from', day, '--to', day, '--correct');
     // Exits with 1 while the counters change.
     const isCorrected = async () =>
