@@ -27,9 +27,9 @@ export interface InvoiceShare {
 export const getSubscriptionId = ({ parent }: InvoiceOwner): string | undefined =>
   parent?.subscription_details?.subscription ?? undefined;
 
-/** Sorts invoices, oldest first. */
+/** Sorts invoices, oldest first. Those of the same second stay in the order of Stripe's lists, which is newest first. */
 export const sortInvoices = (invoices: readonly Invoice[]): Invoice[] =>
-  [...invoices].sort((a, b) => a.created - b.created || getPaidAt(a) - getPaidAt(b));
+  invoices.toReversed().sort((a, b) => a.created - b.created || getPaidAt(a) - getPaidAt(b));
 
 export const isPaid = ({ status }: Invoice): boolean => status === 'paid';
 

@@ -9,7 +9,8 @@
  *   renews the period that starts then.
  * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that
  *   another invoice pays as a whole, and nothing while that invoice is unpaid.
- * - `extra`: anything else, such as a fee, a manual invoice or a usage threshold. It is money, and pays no period.
+ * - `extra`: anything else, such as a fee, a manual invoice, a usage threshold, or a period that a later payment replaces
+ *   in the second in which it starts. It is money, and pays no period.
  * - `late`: the period of an invoice that was paid after the subscription had ended. It is money, and renews nothing.
  *
  * The payments in order of their periods, not of their dates, are the paid time. Its last period is the current one.
@@ -60,7 +61,7 @@ export function listBillings(
 ): Billing[] {
   const started = shares.flatMap((share) => findPeriodLine(share, present.periodEnd)?.period ?? []);
   const known = [...started, { start: present.periodStart, end: present.periodEnd }];
-  return shares.map((share): Billing => {
+  const billings = shares.map((share): Billing => {
     const periodLine = findPeriodLine(share, present.periodEnd);
     const line = periodLine ?? findChangeLine(share);
     if (!line) return { share, kind: 'extra', line: share.lines.at(-1), period: undefined };
@@ -71,6 +72,23 @@ export function listBillings(
     const period = isInArrears ? toNextPeriod(line.period, known) : line.period;
     const isLate = share.amount > 0 && isPaidAfter(endedAt, share.invoice, line.period);
     return { share, kind: isLate ? 'late' : periodLine ? 'period' : 'change', line, period };
+  });
+  return replaceAtOnce(billings);
+}
+
+/**
+ * Leaves one payment for each start: a change to another interval in the second of a renewal credits all of the renewed
+ * period.
+ */
+function replaceAtOnce(billings: readonly Billing[]): Billing[] {
+  const isPaidPeriod = ({ kind, share }: Billing) => kind === 'period' && isPaid(share.invoice);
+  const last = new Map(billings.filter(isPaidPeriod).map((billing) => [billing.period?.start, billing]));
+  return billings.map((billing) => {
+    const start = billing.period?.start;
+    const next = isPaidPeriod(billing) ? last.get(start) : undefined;
+    const isCredited =
+      next !== billing && next?.share.lines.some((line) => isCredit(line) && line.period.start === start);
+    return isCredited ? { ...billing, kind: 'extra', period: undefined } : billing;
   });
 }
 

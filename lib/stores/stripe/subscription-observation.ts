@@ -45,7 +45,7 @@ export function toSubscriptionObservations(
 /** Lists the invoices, oldest first, with the latest one: it can be newer than the list. */
 function listKnownInvoices({ latest_invoice: latest }: Subscription, invoices: readonly Invoice[]): Invoice[] {
   const isNew = latest !== null && typeof latest !== 'string' && !invoices.some(({ id }) => id === latest.id);
-  return sortInvoices(isNew ? [...invoices, latest] : invoices);
+  return sortInvoices(isNew ? [latest, ...invoices] : invoices);
 }
 
 /**

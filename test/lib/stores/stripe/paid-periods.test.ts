@@ -902,6 +902,33 @@ describe('the date and the period of a payment', () => {
   });
 });
 
+describe('the payment of a change in the second of a renewal', () => {
+  const toQuarter = (start: string, end: string) =>
+    bill(
+      3,
+      '2027-02-01',
+      [
+        { amount: -1000, start: '2027-02-01', end: '2027-03-01', kind: 'proration' },
+        { amount: 2500, start, end },
+      ],
+      { billing_reason: 'subscription_update' },
+    );
+
+  it.each([
+    ['a longer period', '2027-05-01'],
+    ['a shorter period', '2027-02-08'],
+  ])('pays %s, and the renewal is money', (_title, end) => {
+    const { purchase, transactions } = look({
+      at: '2027-02-02',
+      subscription: { period: ['2027-02-01', end] },
+      invoices: [toQuarter('2027-02-01', end), month(2), month(1)],
+    });
+    expect(purchase.transactionId).toBe('processor_a:in_3');
+    expect(toDay(purchase.expirationDate)).toBe(end);
+    expect(transactions.map(({ expirationDate }) => toDay(expirationDate))).toEqual(['2027-02-01', undefined, end]);
+  });
+});
+
 describe('the plan of a payment', () => {
   const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
   const readPlans = (invoices: readonly Invoice[], price: object = {}) =>
