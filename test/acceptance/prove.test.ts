@@ -41,7 +41,9 @@ describe('prove', () => {
     if (out === '') throw new Error(error);
     const { findings, steps } = JSON.parse(out);
     const unseen = steps.filter(({ result }: Json) => result !== 'seen');
-    expect({ code, findings, unseen }).toEqual({ code: 0, findings: [], unseen: [] });
+    const { notifications } = await callLocalControl(service, '/notifications');
+    const refused = notifications.filter(({ attempts }: Json) => attempts.some(({ status }: Json) => status !== 200));
+    expect({ code, findings, unseen, refused }).toEqual({ code: 0, findings: [], unseen: [], refused: [] });
     expect(await readFile(join(folder, `${platform}.md`), 'utf8')).toContain(`# Proof of ${platform}`);
     const recording = await readFile(join(folder, `${platform}.recording.json`), 'utf8');
     const { platforms } = await callLocalControl(service, '/purchases');
