@@ -27,7 +27,7 @@ export interface InvoiceShare {
 export const getSubscriptionId = ({ parent }: InvoiceOwner): string | undefined =>
   parent?.subscription_details?.subscription ?? undefined;
 
-/** Sorts invoices, oldest first. Those of the same second stay in the order of Stripe's lists, which is newest first. */
+/** Sorts invoices, oldest first. The lists of Stripe begin with the newest, also within a second. */
 export const sortInvoices = (invoices: readonly Invoice[]): Invoice[] =>
   invoices.toReversed().sort((a, b) => a.created - b.created || getPaidAt(a) - getPaidAt(b));
 

@@ -9,8 +9,8 @@
  *   renews the period that starts then.
  * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that
  *   another invoice pays as a whole, and nothing while that invoice is unpaid.
- * - `extra`: anything else, such as a fee, a manual invoice, a usage threshold, or a period that a later payment replaces
- *   in the second in which it starts. It is money, and pays no period.
+ * - `extra`: anything else, such as a fee, a manual invoice, a usage threshold, or a period that a later payment
+ *   replaces in the second in which it starts. It is money, and pays no period.
  * - `late`: the period of an invoice that was paid after the subscription had ended. It is money, and renews nothing.
  *
  * The payments in order of their periods, not of their dates, are the paid time. Its last period is the current one.
