@@ -34,18 +34,21 @@ const DeliveryNotification = v.strictObject({
   transactionId: OptionalText,
 });
 
+/** `forward`: a store notification that is sent on as the store sent it. */
+export const DeliveryType = v.picklist([
+  'purchases.updated',
+  'refund.requested',
+  'credits.updated',
+  ...storeRequestTypes,
+  'test',
+  'forward',
+]);
+
 /** One webhook for one URL. */
 export const DeliveryRecord = v.strictObject({
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
-  type: v.picklist([
-    'purchases.updated',
-    'refund.requested',
-    'credits.updated',
-    ...storeRequestTypes,
-    'test',
-    'forward',
-  ]),
+  type: DeliveryType,
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   /** Without query, and with long path segments shortened, because they can contain credentials. */
   url: v.string(),

@@ -4,7 +4,8 @@ import { Platform } from '../foundation/platform.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs } from '../foundation/time.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import { StoreRequest, storeRequestTypes } from '../stores/store-request-contract.ts';
+import { StoreRequest } from '../stores/store-request-contract.ts';
+import { DeliveryType } from './contract.ts';
 
 /** The notification in a webhook body; `date` in epoch milliseconds. */
 export const WebhookNotification = v.object({
@@ -41,15 +42,7 @@ export const WebhookDelivery = v.object({
   appName: v.string(),
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
-  /** `forward`: a store notification that is sent on as the store sent it. */
-  type: v.picklist([
-    'purchases.updated',
-    'refund.requested',
-    'credits.updated',
-    ...storeRequestTypes,
-    'test',
-    'forward',
-  ]),
+  type: DeliveryType,
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
