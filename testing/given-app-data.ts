@@ -1,3 +1,4 @@
+import { saveAnnotation } from '../lib/annotations/annotation-table.ts';
 import type { Contract } from '../lib/api/contract.ts';
 import { storeCatalogue, storeForwards } from '../lib/apps/app-table.ts';
 import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
@@ -12,7 +13,6 @@ import { dayMs } from '../lib/foundation/time.ts';
 import { savePriceList } from '../lib/purchases/price-list-table.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import { createRefundRequest } from '../lib/refunds/refund-request-table.ts';
-import { saveAnnotation } from '../lib/statistics/annotation-table.ts';
 import type { StoreRefundRequest } from '../lib/stores/refund-request.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, replaceDelivery } from '../lib/webhooks/delivery-table.ts';

@@ -1,4 +1,5 @@
 import { actionDescriptions, actionOperations } from '../actions/contract.ts';
+import { annotationDescriptions, annotationOperations } from '../annotations/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
 import { enumerationDescriptions } from '../api/enumerations.ts';
 import { errorDescriptions } from '../api/errors.ts';
@@ -24,7 +25,6 @@ import { timelineDescriptions, timelineOperations } from '../purchases/timeline-
 import { transactionDescriptions, transactionOperations } from '../purchases/transaction-contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
 import { searchDescriptions, searchOperations } from '../search/contract.ts';
-import { annotationDescriptions, annotationOperations } from '../statistics/annotation-contract.ts';
 import { breakdownDescriptions, breakdownOperations } from '../statistics/breakdown-contract.ts';
 import { cohortDescriptions, cohortOperations } from '../statistics/cohort-contract.ts';
 import { statsDescriptions, statsOperations } from '../statistics/contract.ts';

@@ -1,4 +1,5 @@
 import { actOnPurchase, listPurchaseActions } from '../actions/contract.ts';
+import { createAnnotation, deleteAnnotation, listAnnotations } from '../annotations/contract.ts';
 import type { Contract } from '../api/contract.ts';
 import { getVersion } from '../api/service.ts';
 import { createKey, listKeys, revokeKey } from '../apps/api-key-contract.ts';
@@ -56,7 +57,6 @@ import { getPurchaseTimeline } from '../purchases/timeline-contract.ts';
 import { getTransaction, listTransactions } from '../purchases/transaction-contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 import { search } from '../search/contract.ts';
-import { createAnnotation, deleteAnnotation, listAnnotations } from '../statistics/annotation-contract.ts';
 import { getStatsBreakdown } from '../statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../statistics/cohort-contract.ts';
 import { getAppStats, getStats, getStatsV2 } from '../statistics/contract.ts';

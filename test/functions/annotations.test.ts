@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { saveAnnotation } from '../../lib/annotations/annotation-table.ts';
+import { createAnnotation, deleteAnnotation, listAnnotations } from '../../lib/annotations/contract.ts';
 import { createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { createAnnotation, deleteAnnotation, listAnnotations } from '../../lib/statistics/annotation-contract.ts';
-import { saveAnnotation } from '../../lib/statistics/annotation-table.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { listAnnotations } from '../../lib/annotations/contract.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
@@ -15,7 +16,6 @@ import { listPurchases } from '../../lib/purchases/contract.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { listRefundRequests } from '../../lib/refunds/contract.ts';
-import { listAnnotations } from '../../lib/statistics/annotation-contract.ts';
 import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getConversion, getLtv, getRetention } from '../../lib/statistics/cohort-contract.ts';
 import { getStats, getStatsV2 } from '../../lib/statistics/contract.ts';

@@ -5,7 +5,7 @@ import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
-import type { Annotation, AnnotationRequest } from './annotation-contract.ts';
+import type { Annotation, AnnotationRequest } from './contract.ts';
 
 const AnnotationItem = v.object({ sk: v.string(), text: v.string(), createdAt: v.number() });
 
