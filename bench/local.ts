@@ -137,7 +137,7 @@ async function stopService({ child, folder }: Start): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Buys and validates subscriptions of customers of their own. */
+/** Buys and validates subscriptions, each of a new customer. */
 async function validateAll({ baseUrl, emulatorUrl, app, publicKey }: Ready): Promise<void> {
   const headers = buildBasicAuth(app, publicKey);
   const post = async (url: string, body: object): Promise<unknown> =>

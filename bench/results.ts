@@ -36,7 +36,7 @@ async function describeMachine(): Promise<BenchRun['machine']> {
   };
 }
 
-/** Replaces the tables that documents quote from a bench by those of this run. */
+/** Replaces the tables that documents quote from a bench by the tables of this run. */
 export async function saveTables(bench: string, tables: readonly BenchResult[]): Promise<void> {
   const run = { bench, machine: await describeMachine(), tables };
   for (const page of quotingPages) {

@@ -123,7 +123,7 @@ async function eraseAction(
   const merged = (await listMerges(getService(), app.name, username)).map(({ from }) => from);
   if (merged.length > 0)
     output.note(
-      `Customers who were merged into ${username} keep their own events. Erase them as well: ${merged.join(', ')}.`,
+      `Customers who were merged into ${username} keep their own events. Erase them, too: ${merged.join(', ')}.`,
     );
   // Without a terminal, the command would be silent until its end.
   output.note(`The command searches again ${waitSeconds} s after it has removed data.`);

@@ -52,7 +52,7 @@ const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
  */
 const announcing = { isUnannounced: { BOOL: [{ exists: false }] } };
 
-/** Entries of credits that a webhook can announce: not those of the app's own spends, nor the refused requests. */
+/** Entries of credits that a webhook can announce: neither the app's own spends nor refused requests. */
 const announcedCreditEntries = {
   Keys: { sk: { S: [{ prefix: 'E#P#' }, { prefix: 'E#S#' }] } },
   NewImage: { type: { S: announcedEntryTypes }, isRefused: { BOOL: [{ exists: false }] } },

@@ -90,7 +90,7 @@ export async function ensureBuild(
 export const findBuild = (name: string, { project, folder }: BuildCache = defaultCache): string =>
   join(folder, `${name}-${computeBuildDigest(project)}`);
 
-/** Waits until no process runs the build: the output of a running build is available sooner than that of a new one. */
+/** Waits until no process runs the build: the output of a running build is available sooner than a new one. */
 async function acquireLock(lock: string): Promise<Closable> {
   while (findLockOwner(lock) !== undefined) await sleep(lockPollIntervalMs);
   const { close } = lockFolder(lock);

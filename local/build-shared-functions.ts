@@ -16,7 +16,7 @@ export async function buildSharedFunctions(outdir: string): Promise<void> {
   await bundleTogether([workerFile, ...listFunctions().map((name) => `functions/${name}.ts`)], outdir);
 }
 
-/** Bundles files of the project with common chunks. The path of an output is that of its source in its top folder. */
+/** Bundles files of the project with common chunks. An output has the path of its source within its top folder. */
 export async function bundleTogether(files: readonly string[], outdir: string): Promise<void> {
   const toName = (file: string): string => file.replace(/^[^/]+\//, '').replace(/\.ts$/, '');
   const input = Object.fromEntries(files.map((file) => [toName(file), join(projectFolder, file)]));

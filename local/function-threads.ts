@@ -38,7 +38,7 @@ export interface FunctionThreads {
   kill(): Promise<void>;
 }
 
-/** The processors are shared with this thread and the table engine. Each further thread compiles all code again. */
+/** The processors are shared with this thread and the table engine. Each additional thread compiles all code again. */
 const maxThreads = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Another thread starts if each one has so many events at the same time. */

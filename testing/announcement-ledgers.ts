@@ -107,7 +107,7 @@ export function startAnnouncementLedgers(
 
 /**
  * Lists the ids under which the service announces a purchase. A deferred plan change of Google Play keeps the token:
- * from its start on, the new product is an item of the purchase, which has an id of its own.
+ * from its start on, the new product is an item of the purchase, which has its own id.
  *
  * @see https://developer.android.com/google/play/billing/subscriptions#replacement-modes
  */

@@ -28,7 +28,7 @@ export interface LedgerInterval {
   /** Whether another purchase has replaced this one. It announces the change. */
   readonly isReplaced: boolean;
   readonly isSuccessor: boolean;
-  /** Number of announced refunds of the other items, which are purchases of their own. */
+  /** Number of announced refunds of the other items, which are separate purchases. */
   readonly itemRefunds: number;
   /** Number of refunds that the store has reported late: after the end that they caused. */
   readonly owedRefunds: number;

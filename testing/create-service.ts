@@ -5,7 +5,7 @@ import { startDate, testCipher } from './given.ts';
 const ignoringQueue = { send: async () => {} };
 
 /**
- * Creates the service record over a table, at `startDate`, with caches of its own. Webhooks have no connection, and
+ * Creates the service record over a table, at `startDate`, with its own caches. Webhooks have no connection, and
  * messages are not sent.
  */
 export const createService = (table: Table, changes: Partial<Service> = {}): Service => ({

@@ -26,7 +26,7 @@ export async function launchBrowser(): Promise<Browser> {
 
 const extraction = "import packed from '@sparticuz/chromium'; await packed.executablePath();";
 
-/** Extracts the Chromium of the npm package once. Concurrent processes extract to folders of their own. */
+/** Extracts the Chromium of the npm package once. Concurrent processes extract to separate folders. */
 async function extractChromium(): Promise<string> {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { readonly version: string };
   const folder = join(cacheFolder, `chromium-${version}`);

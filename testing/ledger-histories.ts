@@ -79,7 +79,7 @@ const arbitraryStripeHistory: fc.Arbitrary<LedgerHistory> = fc
       platform: fc.constant('processor_a' as const),
       product: arbitraryProduct,
       trial: fc.constantFrom(undefined, undefined, 'P1W', 'P1M'),
-      // Stripe does not report the rate of a tax: that of a plan is known to the cent if its tax is not rounded.
+      // Stripe does not report the rate of a tax: the tax of a plan is known to the cent if its tax is not rounded.
       taxRate: fc.constantFrom(undefined, variant === 'plan changes' ? 20 : 8.875, 20),
       collection: fc.constant(variant === 'emailed' ? ('send_invoice' as const) : undefined),
       actions: listActions(stripeVariants[variant]),
@@ -96,7 +96,7 @@ const storeActions = [
   changePlan,
 ];
 
-/** The emulated App Store cuts the period of a payment that fails early: its length differs from that of the plan. */
+/** The emulated App Store cuts the period of a payment that fails early: its length differs from the length of the plan. */
 const actionsByStore = {
   store_a: storeActions,
   store_b: [...storeActions, act('expire'), act('fail-payment', { grace: fc.constant(false) }), act('recover')],

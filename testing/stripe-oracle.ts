@@ -57,7 +57,7 @@ function isPaidPeriodRunning(
 
 /**
  * Access to time that is not paid lasts for the grace of the first unpaid invoice, not of each. The status shows the
- * latest invoice: it is active again after a later one is paid, such as that of a fee or of a proration, although the
+ * latest invoice: it is active again after a later one is paid, such as one for a fee or a proration, although the
  * invoice of the current period stays unpaid.
  */
 function isUnpaidTimeRunning(

@@ -49,7 +49,7 @@ export function startNextPeriod(
 }
 
 /**
- * Starts the next period of a subscription with a void invoice. Stripe does not send events of such an invoice.
+ * Starts the next period of a subscription with a void invoice. Stripe does not send events of a void invoice.
  *
  * @see https://docs.stripe.com/billing/subscriptions/pause-payment
  */

@@ -38,7 +38,7 @@ export const addItem: SubscriptionTransition = (state, subscription, at, { produ
   const item = buildItem(id, { price, quantity: 1, end: cycle.end }, at);
   const line = buildProrationLine(item, { start: at, end: cycle.end, share: getRemainingShare(cycle, at) });
   const extended = withItems(subscription, [...items.data, item]);
-  // A cancelation at the end of the period takes effect with the earliest end, also that of the new item.
+  // A cancelation at the end of the period takes effect with the earliest end, including the new item.
   const changed = extended.cancel_at_period_end ? { ...extended, cancel_at: getEarliestEnd(extended) } : extended;
   const billed = billSubscription(state, changed, {
     at,

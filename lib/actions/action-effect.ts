@@ -30,7 +30,7 @@ export const toBaseline = ({ purchase, payments }: Omit<ActionState, 'userAliase
   isEnded: purchase.endedAt !== undefined,
 });
 
-/** Stores round dates, and count days in time zones of their own. */
+/** Stores round dates, and count days in their time zones. */
 const toleranceMs = 2 * hourMs;
 
 /**

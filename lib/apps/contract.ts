@@ -224,10 +224,10 @@ export const appDescriptions = [
     sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
     includesPassword: ['Whether the body includes the secret key as `password`.', false],
     events: [
-      'Webhooks in addition to `purchases.updated`: `refunds`, `consents`, `external-purchases`. Default: the present ones.',
+      'Webhooks in addition to `purchases.updated`: `refunds`, `consents`, `external-purchases`. Default: the current ones.',
       ['refunds', 'consents'],
     ],
-    newSecret: ['Whether to issue a new signing secret. The present one becomes invalid immediately.', false],
+    newSecret: ['Whether to issue a new signing secret. The current one becomes invalid immediately.', false],
     rotateSecret: [
       'Whether to issue a new signing secret. Webhooks have a signature of each one for `overlapHours`. Without `urls`, the other settings stay.',
       true,

@@ -15,7 +15,7 @@ interface MergedCustomers {
 const done = { isDone: true } as const;
 
 /**
- * Adds the credits of a merged customer to those of the other one, before the purchases move. Idempotent: what the
+ * Adds the credits of a merged customer to the other customer, before the purchases move. Idempotent: what the
  * merged customer receives later is added by the next call.
  */
 export async function moveCredits(service: Service, appName: string, merge: MergedCustomers): Promise<void> {

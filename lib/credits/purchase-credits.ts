@@ -10,7 +10,7 @@ import { LotParts } from './credit-account.ts';
 const SettledLot = v.object({
   /** Units that the payment gave, by the catalogue at its time. */
   given: v.number(),
-  /** Units that the present owner received. Fewer than given if an earlier owner had spent some. */
+  /** Units that the current owner received. Fewer than given if an earlier owner had spent some. */
   owned: v.number(),
   expiresAt: v.exactOptional(v.number()),
   /** Units that its refunds demand back. */

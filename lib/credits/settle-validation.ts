@@ -17,7 +17,7 @@ const concurrency = 4;
 
 /**
  * Settles the latest validated purchases of the customer whose products give credits. Returns the credits of the
- * customer, or undefined if no product gives some: such a validation reads nothing more.
+ * customer, or undefined if no product gives some: the validation then reads nothing more.
  */
 export async function settleValidation(
   service: Service,

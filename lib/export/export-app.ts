@@ -115,7 +115,7 @@ export async function exportApp(
 async function readOwnState(app: App, target: ExportTarget): Promise<ExportState> {
   const state = (await target.readState()) ?? { app: app.name, format: 1 };
   if (state.app === app.name) return state;
-  throw new ServiceError('Conflict', `The target has the export of ${state.app}. Each app needs a target of its own.`);
+  throw new ServiceError('Conflict', `The target has the export of ${state.app}. Each app needs its own target.`);
 }
 
 function requireLatestExport({ latest }: ExportState): ExportRun {

@@ -61,7 +61,7 @@ function createServiceFromEnvironment(): Service {
   });
 }
 
-/** Creates a service record over a table. Its queues and settings are those of the environment. */
+/** Creates a service record over a table. The environment names its queues and settings. */
 export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'cipher' | 'emulator'>): Service => ({
   ...parts,
   eventRetentionDays: parseRetentionDays(process.env),

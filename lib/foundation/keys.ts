@@ -146,7 +146,7 @@ export const purchaseIndexKeys = (
   ...updatedPurchaseList.entry(appName, purchaseId, updatedAt),
 });
 
-/** Leaves out `byKey` if the ids of transaction and purchase are equal: the primary key finds such a transaction. */
+/** Leaves out `byKey` if the ids of transaction and purchase are equal: the primary key finds it. */
 export const transactionIndexKeys = (
   appName: string,
   purchaseId: string,

@@ -1,4 +1,4 @@
-/** A response with a status or headers of its own. */
+/** A response with its own status or headers. */
 export interface Reply<T> {
   readonly body: T;
   readonly status?: 200 | 201;
@@ -8,7 +8,7 @@ export interface Reply<T> {
 
 const replies = new WeakSet<object>();
 
-/** Creates the result of a handler whose response has a status or headers of its own. */
+/** Creates the result of a handler whose response has its own status or headers. */
 export function createReply<T>(reply: Reply<T>): Reply<T> {
   replies.add(reply);
   return reply;

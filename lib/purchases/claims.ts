@@ -43,7 +43,7 @@ export interface ClaimRequest {
   readonly username: string;
   readonly source: Claim['source'];
   /**
-   * Whether the store's observation contains a form of the customer's name. Claims by alias yield to such a validation.
+   * Whether the store's observation contains a form of the customer's name. Claims by alias yield to it.
    */
   readonly isNamedByStore?: boolean;
   /** Time of a claim that an import brings from another service. Default: now. */

@@ -56,7 +56,7 @@ function toItemKey(appName: string, key: string, name: string): Key {
   return keys.erasedNameKey(appName, createHmac('sha256', key).update(normalizeAlias(name)).digest('base64url'));
 }
 
-/** Returns undefined if no customer of the app was erased. Such an app needs no other reads. */
+/** Returns undefined if no customer of the app was erased. Then no other reads are needed. */
 async function findKey(service: Service, appName: string): Promise<string | undefined> {
   const ciphertext = (await findCachedApp(service, appName))?.erasureKey;
   return ciphertext === undefined ? undefined : await decryptKey(service, appName, ciphertext);

@@ -232,7 +232,7 @@ function isEndedEarly(
 function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   const [fromId, toId] = [before.purchase.transactionId, after.purchase.transactionId];
   if (fromId === toId || listRefundedIds(before).includes(toId)) return false;
-  // An invoice after the end, such as that of a plan change, did not return access.
+  // An invoice after the end, such as for a plan change, did not return access.
   if (before.purchase.endedAt !== undefined && before.purchase.endedAt === after.purchase.endedAt) return false;
   const [from, to] = [findTransaction(after, fromId), findTransaction(after, toId)];
   if (!from || !to) return true;

@@ -3,7 +3,7 @@ import type { Purchase } from './purchase.ts';
 import { isTrialWithFee, type Transaction } from './transaction.ts';
 
 /**
- * Whether a payment has an amount, or one that is not known. A free period has none, and a trial only that of a fee.
+ * Whether a payment has an amount, or one that is not known. A free period has none, and a trial only a fee.
  */
 export const isPayment = (transaction: Transaction): boolean =>
   !transaction.isPending && (transaction.isTrialPeriod ? isTrialWithFee(transaction) : transaction.amountMicros !== 0);

@@ -43,7 +43,7 @@ export const addKeyTimes = (item: Item): Item => ({
   ...item,
 });
 
-/** Returns an item as the workers read it: that of a purchase has its times. */
+/** Returns an item as the workers read it: a purchase has its times. */
 export const toItemImage = (kind: ItemKind, item: Item): Item => (kind === 'purchase' ? addKeyTimes(item) : item);
 
 const parseTime = (sortKey: unknown): EpochMillis | undefined =>

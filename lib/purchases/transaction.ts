@@ -93,7 +93,7 @@ export const Transaction = v.object({
   /** Whether the amount comes from the client (`priceMicros` of the request) and not from the store. */
   isReportedAmount: v.exactOptional(v.boolean()),
   /**
-   * Whether the amount is that of an earlier payment, because it is unknown. It is a reported amount, too. Internal.
+   * Whether the amount is taken from an earlier payment, because it is unknown. It is a reported amount, too. Internal.
    */
   isEstimatedAmount: v.exactOptional(v.boolean()),
   /** Tax within `amountMicros`, if the store reports it. */
@@ -111,6 +111,6 @@ export const Transaction = v.object({
 });
 export type Transaction = v.InferOutput<typeof Transaction>;
 
-/** Whether the amount of a free trial is that of a fee: the plan tells that the period itself is free. */
+/** Whether the amount of a free trial is a fee: the plan tells that the period itself is free. */
 export const isTrialWithFee = ({ isTrialPeriod, plan, amountMicros = 0 }: Transaction): boolean =>
   isTrialPeriod === true && plan?.amountMicros === 0 && amountMicros > 0;

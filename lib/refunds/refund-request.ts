@@ -96,7 +96,7 @@ interface FactSources {
   stored: EntitledPurchase | undefined;
   /** The transactions of the purchase. */
   own: readonly Transaction[];
-  /** The latest transactions of the customer. Without a customer, those of the purchase. */
+  /** The latest transactions of the customer. Without a customer, of the purchase. */
   all: readonly Transaction[];
   consentedAt: EpochMillis | undefined;
 }

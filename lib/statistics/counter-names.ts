@@ -43,7 +43,7 @@ export type ProductSum =
   | 'cohort.converted'
   | 'cohort.ended';
 
-/** Units of a credit, in counters of their own, such as `coins/given`. */
+/** Units of a credit, in separate counters, such as `coins/given`. */
 export const creditSums = ['given', 'spent', 'takenBack', 'expired'] as const;
 export type CreditSum = (typeof creditSums)[number];
 export const toCreditName = (credit: string, sum: CreditSum): string => `${credit}/${sum}`;

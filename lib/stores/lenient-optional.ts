@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 /**
  * An optional field of a store's response on which access does not depend: null and a value of a different type count
- * as absent. A store can add or change such a field without making the response unusable.
+ * as absent. A store can add or change the field without making the response unusable.
  */
 export const lenientOptional = <S extends v.GenericSchema>(schema: S) =>
   v.optional(v.fallback(nullableOptional(schema), undefined));

@@ -20,7 +20,7 @@ export const ConsumptionPercentage = v.pipe(v.number(), v.integer(), v.minValue(
 export const RefundOutcome = v.picklist(['refunded', 'declined', 'reversed']);
 export type RefundOutcome = v.InferOutput<typeof RefundOutcome>;
 
-/** The statement of an app about a refund. Its descriptions are those of the contract. */
+/** The statement of an app about a refund. The contract describes it. */
 export const refundStatement = {
   preference: RefundPreference,
   isProrated: v.exactOptional(v.boolean()),

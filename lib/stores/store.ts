@@ -48,7 +48,7 @@ export interface Store {
 
   /**
    * Returns the prefixed id of the requested purchase if the request alone identifies it by a secret, such as a
-   * purchase token. While the store is unavailable, the API returns the last verified state for such a request.
+   * purchase token. While the store is unavailable, the API returns the last verified state for this request.
    */
   identifyPurchase?(request: ValidationRequest): string | undefined;
 

@@ -28,7 +28,7 @@ const concurrency = 8;
 /** Wait for the global secondary indexes, which are eventually consistent. */
 const indexLagMs = 5_000;
 
-/** A delivery was created with the time of the service, and the failure has that of the table. */
+/** A delivery was created with the time of the service, and the failure has the time of the table. */
 const clockSkewMs = hourMs;
 
 /**

@@ -272,7 +272,7 @@ const deliveryFields = {
   lastAttemptAt: ['Date of the last attempt. Absent before the first one.', '2026-02-15T09:30:06.000Z'],
   nextAttemptAt: ['Earliest date of the next attempt.', '2026-02-15T09:35:06.000Z'],
   lastHttpStatus: ["Status of your server's last response.", 200],
-  failureReason: ['Why the last attempt failed, or why there is no further one.', 'The server responded with 500.'],
+  failureReason: ['Why the last attempt failed, or why there is no other one.', 'The server responded with 500.'],
 } as const;
 
 /** A webhook to the app's server about a purchase. `buildWebhookBody` creates the fields. */

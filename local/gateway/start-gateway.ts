@@ -42,7 +42,7 @@ const maxBodyBytes = 10 * 1024 * 1024;
 /** Limit of Lambda for an event and for a result, as JSON. */
 const maxPayloadBytes = 6_291_556;
 
-/** Addresses of all interfaces. The URL of the service is then that of the loopback address. */
+/** Addresses of all interfaces. The URL of the service then has the loopback address. */
 const allInterfaces: readonly string[] = ['0.0.0.0', '::'];
 
 /** Serves the REST API of a template, like API Gateway. */
@@ -83,7 +83,7 @@ function toUrlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** A browser opens the printed address. In AWS, it is that of the API. */
+/** A browser opens the printed address. In AWS, the API has it. */
 const consoleRedirect: HttpResponse = { status: 302, headers: [['location', '/console']], body: Buffer.alloc(0) };
 
 async function handleRequest(

@@ -17,6 +17,6 @@ export interface TableEngineOptions {
    * Interval of the deletion of expired items, if the engine deletes them on request only. Without it, they are kept.
    */
   readonly expirationIntervalMs?: number;
-  /** Called after such a deletion. */
+  /** Called after each of these deletions. */
   readonly onExpiration?: () => void;
 }

@@ -84,7 +84,7 @@ describe('printResult', () => {
     expect(JSON.parse(out)).toEqual(result.data);
   });
 
-  it('removes the listeners of interrupts with the end of the command, also after an error', async () => {
+  it('removes the listeners of interrupts with the end of the command, even after an error', async () => {
     const count = () => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
     const before = count();
     const listen = async (_options: object, output: Output) => {

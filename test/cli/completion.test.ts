@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnCommand } from '../../testing/command-line.ts';
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
-/** The name in the command, if it is not that of the program. */
+/** The name in the command, if it differs from the name of the program. */
 const shellNames: Readonly<Record<string, string>> = { pwsh: 'powershell' };
 const quote = (text: string): string => `'${text}'`;
 

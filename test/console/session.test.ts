@@ -75,7 +75,7 @@ describe('Sessions of the console', () => {
     expect(getSession?.()).toMatchObject({ key: 'key' });
   });
 
-  it('requests the key of an app that an address names, and offers the present app', async () => {
+  it('requests the key of an app that an address names, and offers the current app', async () => {
     rendered = await renderConsole('/customers?q=alice&app=third', routes());
     await rendered.click('Go on in demo');
     await rendered.waitForText('Nothing has the name or id alice.');

@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 
 interface StoreCase {
   readonly platform: Platform;
-  /** Fields that change evidence to that of a purchase the store does not have. */
+  /** Fields that make evidence name a purchase the store does not have. */
   readonly unknown: object;
   /** Settings of a different app in the same store. */
   readonly foreignSettings: object;

@@ -40,7 +40,7 @@ describe.each(sampleLanguages)('the decision about access in $file, $name', (lan
     expect(decideAccess({ ok: false, status: 500, code, message: 'Text.' }, 'premium')).toBe(expected);
   });
 
-  it.each(faults.map((fault) => [JSON.stringify(fault), fault]))('keeps the present access for %s', (_, fault) => {
+  it.each(faults.map((fault) => [JSON.stringify(fault), fault]))('keeps the current access for %s', (_, fault) => {
     expect(decideAccess(fault, 'premium')).toBeUndefined();
   });
 

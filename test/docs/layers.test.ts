@@ -22,7 +22,7 @@ const listFolders = (parent: string): string[] =>
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name);
 
-/** Folders without sources of their own. */
+/** Folders without sources. */
 const otherFolders = ['lib', 'docs', 'dist', 'node_modules', 'cdk.out', 'coverage'];
 
 const toFolder = (pattern: string): string => pattern.replace(/\/\*\*$/, '');

@@ -26,7 +26,7 @@ interface StorePage {
   readonly parse: (settings: unknown) => object;
   /** Settings of a different app or account. */
   readonly foreignSettings: object;
-  /** Fields of `transaction` that change evidence to that of a purchase the store does not have. */
+  /** Fields of `transaction` that make evidence name a purchase the store does not have. */
   readonly unknown: object;
   readonly accountProblems: readonly string[];
   /** Product ids in the format of the store. */

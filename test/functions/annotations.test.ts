@@ -59,7 +59,7 @@ describe('POST /v3/annotations', () => {
 });
 
 describe('GET /v3/annotations', () => {
-  it('returns those of the range, first and last day included, to a viewer key', async () => {
+  it('returns the range, first and last day included, to a viewer key', async () => {
     const { key } = await createApiKey(getService(), keys.appName, { level: 'viewer', name: 'eve', now: Date.now() });
     for (const day of ['2026-01-31', '2026-01-01', '2026-02-01']) await create(day, `Text of ${day}`);
     expect((await list()).map(({ date }: { date: string }) => date)).toEqual([

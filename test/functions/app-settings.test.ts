@@ -96,7 +96,7 @@ describe('PUT /v3/app/webhooks', () => {
     expect(await readEvents()).not.toContain(first.signingSecret);
   });
 
-  it('keeps the further webhooks that are switched on, and replaces them', async () => {
+  it('keeps the other webhooks that are switched on, and replaces them', async () => {
     const urls = ['https://app.example/hooks'];
     const findEvents = async () => (await findApp(getService(), keys.appName))?.webhookSettings?.events;
     const change = async (body: object) => await callWithSecretKey(setWebhook, keys, { body: { urls, ...body } });
@@ -131,7 +131,7 @@ describe('PUT /v3/app/webhooks', () => {
 });
 
 describe('PUT /v3/stores/:platform', () => {
-  it('rejects settings in a wrong format, and keeps the present ones', async () => {
+  it('rejects settings in a wrong format, and keeps the current ones', async () => {
     const before = await findStoreSettings(getService(), keys.appName, 'store_a');
     const body = { bundleId: 'com.example.app', keyId: 'K', privateKey: 'not-a-key-of-apple' };
     const response = await callWithSecretKey(setStore, keys, { params: { platform: 'apple' }, body });

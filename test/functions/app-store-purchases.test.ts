@@ -193,7 +193,7 @@ describe('multiseat purchase (App Store)', () => {
     });
   });
 
-  it('counts added seats as a further payment of the period, and ends with the last of them', async () => {
+  it('counts added seats as another payment of the period, and ends with the last of them', async () => {
     const { id, act, fetchPurchase, fetchTransaction } = await givenSeats();
     await fixture.callControl('/clock', { advance: 'P3D' });
     const { transactionId, expiresDate } = await act('add-seats', { quantity: 2, priceMicros: 5_000_000 });

@@ -188,7 +188,7 @@ describe('a purchase whose store notification arrives before its validation', ()
           additionalData: { ...validate.additionalData, applicationUsername },
         })
       ).body;
-    // A client chooses the token of its own purchase.
+    // A client chooses its token.
     const poison = await buyForVictim('coins', 'consumable');
     expect(await validateAs(poison, 'mallory')).toMatchObject({ ok: true });
     await fixture.processNotifications();

@@ -190,7 +190,7 @@ describe('credits of a payment', () => {
     ]);
   });
 
-  it('of the sandbox have a balance of their own', async () => {
+  it('of the sandbox have a separate balance', async () => {
     keys = await givenApp('store_b');
     const { data } = await buy('store_b', { ...consumable, sandbox: true });
     expect(data.credits).toMatchObject({ coins: { balance: 100 } });

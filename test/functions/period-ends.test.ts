@@ -39,7 +39,7 @@ const years = (billingPeriod: number) => ({ billingPeriod, billingPeriodUnit: 'Y
 const months = (billingPeriod: number) => ({ billingPeriod, billingPeriodUnit: 'Month' });
 
 describe('the end of a subscription whose store does not report it', () => {
-  it('stays within a year of a signed Play receipt, also after a later request', async () => {
+  it('stays within a year of a signed Play receipt, even after a later request', async () => {
     const keys = await service.createApp(['store_b'], { serviceAccount: undefined });
     const validate = await buy('store_b', keys, { type: 'paid subscription' });
     const first = await validate(years(500));

@@ -131,7 +131,7 @@ describe('refunds of Google Play', () => {
   );
 
   it.each(orderSeeds.map((seed) => [sortNotifications(seed).join(', '), seed] as const))(
-    'announces the revocation of a free trial once, also if a refresh finds it (%s)',
+    'announces the revocation of a free trial once, even if a refresh finds it (%s)',
     async (_order, seed) => {
       for (const readable of [true, false]) {
         for (const isRefreshed of [true, false]) {

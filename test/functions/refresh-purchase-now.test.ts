@@ -36,7 +36,7 @@ async function validateSubscription(platform: Platform) {
 }
 
 describe('POST /v3/purchases/:purchaseId/refresh', () => {
-  it.each(['store_a', 'store_b'] as const)('returns the present state of the store: %s', async (platform) => {
+  it.each(['store_a', 'store_b'] as const)('returns the current state of the store: %s', async (platform) => {
     const { act, refresh, read, applicationUsername } = await validateSubscription(platform);
     await act('cancel');
     expect(await read()).toMatchObject({ renewalIntent: 'Renew' });

@@ -183,7 +183,7 @@ describe('POST /v3/store_a/offers/sign', () => {
       await service.validate(keys, { ...validate, additionalData: { applicationUsername } });
     expect((await signPublicly({ ...hello, applicationUsername: owner })).status).toBe(200);
     expect(await signPublicly({ ...hello, applicationUsername: invented })).toMatchObject({ status: 403 });
-    // The purchase of their own.
+    // Their own purchase.
     expect((await signPublicly({ ...hello, applicationUsername: other })).status).toBe(200);
   });
 

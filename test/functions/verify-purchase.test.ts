@@ -241,7 +241,7 @@ describe('POST /v1/purchase/verify', () => {
     expect(response.body).toEqual({ errors: [{ code: 'INVALID_INPUT', message: expect.any(String) }] });
   });
 
-  it('accepts any key of the app, also after a rotation, and the app name with the key as elsewhere', async () => {
+  it('accepts any key of the app, even after a rotation, and the app name with the key as elsewhere', async () => {
     const { body } = await buy('google');
     const app = await service.createApp(['store_b']);
     const named = await createApiKey(getService(), app.appName, { level: 'public', name: 'web', now: Date.now() });

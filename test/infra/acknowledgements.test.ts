@@ -67,7 +67,7 @@ describe('acknowledgements of cdk-nag findings', () => {
     }
   });
 
-  it('fail the synthesis if a policy allows a further action on all resources', () => {
+  it('fail the synthesis if a policy allows another action on all resources', () => {
     expect(findings.changed['further action on all resources'].error).toMatch(
       /get-customer.+allows dynamodb:Scan, xray:PutTelemetryRecords/s,
     );

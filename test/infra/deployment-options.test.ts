@@ -335,7 +335,7 @@ describe('ServiceStack with deployment options', () => {
   describe('with gradual releases', () => {
     const isAlias = (value: unknown) => /Release\w+live/.test(JSON.stringify(value));
 
-    it('shifts every function to a new version by an alias with a deployment group of its own', () => {
+    it('shifts every function to a new version by an alias with its own deployment group', () => {
       const functions = listResources('canary', 'AWS::Lambda::Function').length;
       expect(listResources('canary', 'AWS::Lambda::Version')).toHaveLength(functions);
       expect(listResources('canary', 'AWS::CodeDeploy::Application')).toHaveLength(1);

@@ -56,7 +56,7 @@ describe('OperatorPolicy', () => {
     );
   });
 
-  it('allows to read the outputs of its own stack, and of no other one', () => {
+  it('allows to read the outputs of this stack, and of no other one', () => {
     const [statement] = statements.filter(({ Action }) => [Action].flat().join().startsWith('cloudformation:'));
     expect(statement).toMatchObject({ Action: 'cloudformation:DescribeStacks', Resource: { Ref: 'AWS::StackId' } });
   });

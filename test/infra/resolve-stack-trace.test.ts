@@ -52,7 +52,7 @@ const readSourceLines = (trace: string, file: string): string[] =>
     .map(([, , line]) => readFileSync(join(projectFolder, file), 'utf8').split('\n')[Number(line) - 1] ?? '');
 
 describe('buildFunctions', () => {
-  it('bundles each function in a folder of its own, which starts with at most three files', () => {
+  it('bundles each function in its own folder, which starts with at most three files', () => {
     expect(built.map(({ name }) => name)).toEqual(names);
     for (const { name, files } of built) {
       expect(files.map((file) => file.name).sort()).toEqual(listFiles(join(bundles, name)));

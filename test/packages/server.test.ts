@@ -98,7 +98,7 @@ async function buy(applicationUsername: string): Promise<Json> {
 }
 
 describe('the types of @claimcheck/server', () => {
-  it.each(['index.mts', 'index.cts'])('are those of the package: %s', (file) => {
+  it.each(['index.mts', 'index.cts'])('match the package: %s', (file) => {
     const code = `import { Claimcheck, ClaimcheckError, verifyToken, verifyWebhook, type Entitlement } from '@claimcheck/server';
       const claimcheck = new Claimcheck({ url: '', appName: '', secretKey: '' });
       export async function use(request: Request): Promise<Entitlement | undefined> {

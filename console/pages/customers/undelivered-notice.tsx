@@ -28,7 +28,7 @@ export function UndeliveredNotice({ user, revision, onReplay }: UndeliveredNotic
         <Notice key={deliveryId} tone="bad" icon="alert">
           The app's server has not received the latest change ({notification.reason}) at {url}: {failureReason}{' '}
           {nextAttemptAt === undefined ? (
-            'There is no further attempt.'
+            'There is no other attempt.'
           ) : (
             <>
               The next attempt is <DateTime value={nextAttemptAt} kind="relative" />.

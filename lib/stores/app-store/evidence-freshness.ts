@@ -3,7 +3,7 @@ import { getAccessEnd } from '../../purchases/purchase.ts';
 import type { MappedPurchase } from './requested-purchase.ts';
 
 /**
- * Maximum time in which Apple retries a failed payment, which is that of a plan with a commitment. After that, a
+ * Maximum time in which Apple retries a failed payment, the longest is for a plan with a commitment. After that, a
  * subscription has ended or was bought again.
  * @see https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn
  */

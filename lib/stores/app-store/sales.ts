@@ -35,7 +35,7 @@ export function mergeSales(transactions: readonly StoreTransaction[]): StoreTran
   return [...merged.values()];
 }
 
-/** Replaces id and date of a restored non-consumable by those of its original transaction, which it contains. */
+/** Replaces id and date of a restored non-consumable by the original transaction, which it contains. */
 function toOriginal(transaction: StoreTransaction): StoreTransaction {
   const {
     transactionId,

@@ -39,7 +39,7 @@ export function toRefundFields(payload: TransactionPayload): RefundFields {
   const isEnd = !isProrated || expiresDate !== undefined;
   const isFullRefund = !isProrated && itemRefunds.length === 0 && isRefund(payload);
   const isRefunded = isFullRefund && revocationDate !== undefined;
-  // The refund of the last seats is that of the rest of the transaction.
+  // The refund of the last seats refunds the rest of the transaction.
   const seatRefunds = isRefunded ? [] : listSeatRefunds(payload);
   const partialRefunds = [...proratedRefunds, ...itemRefunds, ...seatRefunds];
   return omitUndefined({

@@ -75,7 +75,7 @@ function toPeriod(
   const freeStart = trialPeriod ? undefined : findFreeStart(subscription, payments, context);
   const first = trialPeriod || freeStart !== undefined ? undefined : payments.at(-1);
   const isPastDue = status === 'Past Due';
-  // The purchase date is that of the first payment: an earlier one would make that payment a renewal.
+  // The purchase date is the date of the first payment: an earlier one would make that payment a renewal.
   const started = first ?? (trialPeriod ? subscription : undefined);
   const purchaseDate = freeStart ?? (started && Date.parse(started.createdAt));
   return {

@@ -53,7 +53,7 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
 }
 
 /**
- * Whether a canceled purchase ended before it was paid. Such a purchase lacks its completion time. The older API
+ * Whether a canceled purchase ended before it was paid. It then lacks its completion time. The older API
  * reports a time for every purchase, so the stored state decides, or the order of an unknown purchase.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
  */

@@ -71,7 +71,7 @@ function toItemObservation(subscription: Subscription, item: LineItem, context: 
 
 type ItemContext = SubscriptionContext & { readonly purchaseId: string };
 
-/** Returns the start of an item: that of the purchase, unless it replaced another item at a renewal. */
+/** Returns the start of an item: the start of the purchase, unless it replaced another item at a renewal. */
 function findItemStart(
   subscription: Subscription,
   item: LineItem,

@@ -5,7 +5,7 @@ import { parseTimestamp } from './timestamps.ts';
 
 /**
  * Adds the date on which the customer enabled auto-renewal again. Microsoft then removes the date of the cancellation,
- * so the date is that of the last modification.
+ * so the date is the last modification.
  */
 export async function withIntentChange(
   { observation, nativeTransaction }: ObservedItem,

@@ -14,7 +14,7 @@ const minPeriodMs = 28 * dayMs;
 const Extension = v.object({ until: v.number() });
 const toExtensionKey = (purchaseId: string): string => `extension#${purchaseId}`;
 
-/** Stores the end to which an action has extended a period, which can be as long as that of a renewal. */
+/** Stores the end to which an action has extended a period, which can be as long as a renewal. */
 export async function saveExtension(
   purchaseId: string,
   until: EpochMillis,

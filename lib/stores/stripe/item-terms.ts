@@ -15,7 +15,7 @@ export interface ItemTerms {
   readonly periodEnd: number;
 }
 
-/** Returns the terms of an item. Those of a removed item are the last ones that were paid. */
+/** Returns the terms of an item. A removed item has the last ones that were paid. */
 export function getTerms(
   { current, removedAt }: BilledItem,
   shares: readonly InvoiceShare[],

@@ -55,7 +55,7 @@ interface RefundParams {
   readonly charge?: string;
   readonly payment_intent?: string;
   readonly amount?: number;
-  /** Idempotency key, if it is not that of the request. */
+  /** Idempotency key, if it differs from the one of the request. */
   readonly key?: string;
 }
 

@@ -121,11 +121,11 @@ export function findUnitPrice(line: Line, whole: readonly Line[], price: Price |
   return same && { amount: same.amount / (same.quantity ?? 1), period: toBillingPeriod(same.period) };
 }
 
-/** Returns the length of a period in whole months if there is such a number, otherwise in days. */
+/** Returns the length of a period in whole months if they fit, otherwise in days. */
 function toBillingPeriod({ start, end }: Period): BillingPeriod {
   const [from, to] = [new Date(toMillis(start)), new Date(toMillis(end))];
   const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
-  // The last day of a month follows that of a shorter or longer one.
+  // The last day of a month follows the last day of a shorter or longer one.
   const isMonths =
     months > 0 && Math.abs(addBillingPeriods(toMillis(start), `P${months}M`) - toMillis(end)) <= 3 * dayMs;
   return isMonths ? `P${months}M` : `P${Math.max(1, Math.round(toMillis(end - start) / dayMs))}D`;

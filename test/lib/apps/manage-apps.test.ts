@@ -48,7 +48,7 @@ async function putLikeEarlierRelease(appName: string, changes: object): Promise<
 }
 
 describe('setWebhook', () => {
-  it('keeps the further webhooks that are switched on if the settings lack them, and replaces them otherwise', async () => {
+  it('keeps the other webhooks that are switched on if the settings lack them, and replaces them otherwise', async () => {
     const { appName } = await givenApp();
     const settings = { urls: ['https://example.com/hook'], sandboxUrls: [], includesPassword: false };
     const change = async (events: object) => {

@@ -56,7 +56,7 @@ describe('what the payments of a subscription give', () => {
     expect(customer.observe(pay('a', 0), pay('b', 1), pay('c', 2))).toBe(90);
   });
 
-  it('is given once for a period, also if an earlier payment of it is seen after the spending', () => {
+  it('is given once for a period, even if an earlier payment of it is seen after the spending', () => {
     const customer = new Customer();
     expect(customer.observe(pay('b', 0))).toBe(30);
     customer.spend(30);

@@ -154,7 +154,7 @@ describe('sendForward', () => {
     expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2, 3, 4].map((index) => `message ${index}`));
   });
 
-  it('sends replayed messages of a purchase in their order, also if the first one fails again', async () => {
+  it('sends replayed messages of a purchase in their order, even if the first one fails again', async () => {
     const harness = await createWebhookHarness({ urls: [] });
     await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
     failAt('/forward', { status: 500 });

@@ -108,7 +108,7 @@ describe('sendAlerts', () => {
     expect(await run(startDate)).toEqual([]);
   });
 
-  it('sends the present problems to a new URL, and nothing for a deleted app or without a URL', async () => {
+  it('sends the current problems to a new URL, and nothing for a deleted app or without a URL', async () => {
     const { run } = await givenDeadWebhook();
     await run(startDate);
     expect(await run(startDate, { alertUrl: `${alertUrl}/2` })).toEqual(started);

@@ -107,7 +107,7 @@ describe('addPaymentFigures', () => {
       ]);
     });
 
-    it('is a period of its own if it pays another length', () => {
+    it('is a separate period if it pays another length', () => {
       const yearly = given('in_1', '02-01', { expirationDate: Date.parse('2028-02-01') });
       expect(readFigures('in_3', '04-15', [yearly, refunded, { ...next, purchaseDate: day('03-15') }])).toMatchObject([
         { end: day('02-15') },

@@ -282,7 +282,7 @@ describe('an import without webhooks', () => {
     expect(update(change?.after, { ...later, storeUser: 'ann' }).announcedReasons).toEqual(['OTHER']);
   });
 
-  it('does not announce history that a further row of the file adds', () => {
+  it('does not announce history that another row of the file adds', () => {
     const { stored } = runImport(undefined);
     expect(runImport(stored, { observation: renewal(startDate + 5 * dayMs) }).change).toMatchObject({
       announcedReasons: [],

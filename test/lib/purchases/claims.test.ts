@@ -139,7 +139,7 @@ describe('a claim by alias', () => {
     expect(resolveEntitledUsers(claims, 'first')).toEqual(['ann']);
   });
 
-  it('stays after the validation of its own customer', () => {
+  it('stays after its customer validates', () => {
     const own = addClaim(givenAliasClaim('bob'), validate('bob', true), options);
     const claims = addClaim(own, validate('mallory', true), options);
     expect(resolveEntitledUsers(claims, 'first')).toEqual(['bob']);

@@ -152,7 +152,7 @@ describe('findLifecycleReasons', () => {
     expect(findLifecycleReasons(before, after, 'EXTENDED')).toEqual(['EXTENDED']);
   });
 
-  it('returns no RENEWED for a new purchase whose latest payment is that of the purchase which it continues', () => {
+  it('returns no RENEWED for a new purchase whose latest payment was made for the purchase which it continues', () => {
     const { purchase } = createObservation({ transactionId: 'store_b:former' });
     const own = createTransaction(purchase, { transactionId: 'store_b:own', amountMicros: 0 });
     const state = merge(undefined, createObservation({ transactionId: 'store_b:former' }, { transactions: [own] }));

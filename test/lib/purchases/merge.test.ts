@@ -188,7 +188,7 @@ describe('merge', () => {
     expect(merge(merge(undefined, canceled), late).purchase.renewalIntent).toBe('Lapse');
   });
 
-  it('returns the date of the present renewal intent in any order of the observations', () => {
+  it('returns the date of the current renewal intent in any order of the observations', () => {
     const arbitraryLook = fc.record({
       intent: fc.constantFrom('Lapse' as const, 'Renew' as const),
       asOf: fc.integer({ min: 0, max: 9 }),

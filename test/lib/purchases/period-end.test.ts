@@ -47,7 +47,7 @@ const arbitraryStatement = fc.record({
 });
 
 describe('the end of a non-renewing subscription', () => {
-  it('lies within a year of the payment, and never moves later or disappears after a further statement', () => {
+  it('lies within a year of the payment, and never moves later or disappears after another statement', () => {
     fc.assert(
       fc.property(fc.array(arbitraryStatement, { minLength: 1, maxLength: 8 }), (statements) => {
         let stored: StoredPurchase | undefined;
@@ -64,7 +64,7 @@ describe('the end of a non-renewing subscription', () => {
     );
   });
 
-  it('follows the catalogue, also if it changes', () => {
+  it('follows the catalogue, even if it changes', () => {
     const monthly = { monthly: { type: season, billingPeriod: 'P1M' } } as const;
     const stated = record(undefined, { period: 'P6M' });
     const first = record(stated, { catalogue: monthly, day: 1 });
@@ -96,7 +96,7 @@ describe('the end of a non-renewing subscription', () => {
     expect(getEnd(record(reported, { catalogue, period: 'P1Y', day: -1 }))).toBe(end);
   });
 
-  it('appears in the latest transaction as well', () => {
+  it('appears in the latest transaction, too', () => {
     const [observed] = record(undefined, { period: 'P1M' })?.state.transactions ?? [];
     expect(observed?.transaction.expirationDate).toBe(addBillingPeriods(startDate, 'P1M'));
   });

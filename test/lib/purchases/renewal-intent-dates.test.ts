@@ -46,7 +46,7 @@ describe('merge: renewalIntentChangeDate', () => {
       ],
       undefined,
     ],
-  ])('returns the date of the present intent after %s', (_title, intents, expected) => {
+  ])('returns the date of the current intent after %s', (_title, intents, expected) => {
     expect(findChangeDate(...intents)).toBe(expected);
   });
 

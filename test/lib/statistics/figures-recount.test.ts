@@ -186,7 +186,7 @@ describe('figures (any history of two years)', () => {
             const isInRange = ({ start: date }: { start: string }): boolean => date <= range.enddate;
             const payers = ltv.cohorts.filter((cohort: LtvCohort) => cohort.payers > 0);
             const customers = expected.customers.filter(isInRange);
-            // The last age of the recount is that of the latest payment.
+            // The last age of the recount is the age of the latest payment.
             const cut = (cohort: LtvCohort, index: number) => ({
               ...cohort,
               ages: cohort.ages.slice(0, customers[index]?.ages.length),

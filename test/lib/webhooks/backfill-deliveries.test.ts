@@ -100,7 +100,7 @@ describe('backfillDeliveries', () => {
     expect(listReceived()).toEqual(receivedBefore);
   });
 
-  it('announces the first owner of a purchase that a notification stored before, also after a later version', async () => {
+  it('announces the first owner of a purchase that a notification stored before, even after a later version', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const { claim: _claim, ...unclaimedPurchase } = buildPurchase('ann');
     await harness.recordUpdate(purchaseId, unclaimedPurchase);

@@ -35,7 +35,7 @@ describe('sanitize', () => {
 });
 
 describe('createRedactor', () => {
-  it('removes a secret however long it is, also if the text repeats only its start', () => {
+  it('removes a secret however long it is, even if the text repeats only its start', () => {
     const secret = `${'b'}${'a'.repeat(1_000_000)}`;
     const redact = createRedactor([secret]);
     expect(redact(`got ${secret.slice(0, 5_000)}! and ${secret.slice(0, 100)}`)).toBe('got [removed]! and [removed]');

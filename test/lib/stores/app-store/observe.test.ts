@@ -121,7 +121,7 @@ describe('observe (App Store) without an API key', () => {
     expect((await observePurchase({ ...input, status: 4, renewal }))?.renewalProductId).toBe('store_a:basic');
   });
 
-  it('dates the intent that the customer chose, even if the present one is another', async () => {
+  it('dates the intent that the customer chose, even if the current one is another', async () => {
     const input = { occurredAt, status: 1, transaction: {}, renewal: {} };
     const renewed = await observePurchase({ ...input, type: 'DID_RENEW' });
     expect(renewed?.renewalIntentDates).toBeUndefined();

@@ -190,7 +190,7 @@ describe('one sale of the App Store under several transaction ids', () => {
     expect(listPayments(record([...first, ...second]))).toHaveLength(2);
   });
 
-  it('keeps the periods of a subscription apart, which have line items of their own', async () => {
+  it('keeps the periods of a subscription apart, which have their own line items', async () => {
     const renewal = { transactionId: '1002', webOrderLineItemId: '501', purchaseDate: purchaseDate + 31 * dayMs };
     const first = await bySignature(buildSubscription());
     const second = await bySignature(buildSubscription({ ...renewal, expiresDate: purchaseDate + 62 * dayMs }));

@@ -123,7 +123,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect(resumed.lastRenewalDate).toEqual(expect.any(Number));
   });
 
-  it('returns a product whose trial was used as ineligible, also after a renewal and a plan change', async () => {
+  it('returns a product whose trial was used as ineligible, even after a renewal and a plan change', async () => {
     const { id } = await service.buy({ trial: 'P14D' });
     const listIneligible = async (): Promise<string[]> =>
       (await service.validatePurchase(id)).data.ineligible_for_intro_price;

@@ -224,7 +224,7 @@ describe('the refund of an invoice', () => {
   });
 
   it.each(extras)(
-    'ends the access if it is that of the period, also after one for %s',
+    'ends the access if it is that of the period, even after one for %s',
     (_title, lines, billing_reason) => {
       const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
       expect(readAccess({ at: '2027-02-17', invoices, charges: [refunded('pi_2')] }).ended).toBe('2027-02-16');
@@ -626,7 +626,7 @@ describe('the price of a plan', () => {
     expect(read([charge], 4, max, before)).toEqual({ amountMicros: 24_000_000, taxMicros: 4_000_000, period: 'P1M' });
   });
 
-  it('is that of a former price that was charged for the rest of a period only', () => {
+  it('is a former price that was charged for the rest of a period only', () => {
     const invoices = [
       month(1),
       bill(2, '2027-01-24', [
@@ -640,7 +640,7 @@ describe('the price of a plan', () => {
     expect(readPlan({})).toEqual({ amountMicros: 18_020_000, period: 'P1M' });
   });
 
-  it('is not that of a trial', () => {
+  it('is not the price of a trial', () => {
     const trial = bill(1, '2027-01-25', [{ amount: 0, start: '2027-01-25', end: '2027-02-01' }]);
     const paid = bill(3, '2027-02-01', [{ ...whole, amount: 1000 }]);
     const seats = [{ ...rest, amount: 36 }];

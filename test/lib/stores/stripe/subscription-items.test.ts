@@ -174,7 +174,7 @@ describe('toSubscriptionObservations: ends and intents', () => {
   const zero = invoice(0, [givenLine('base', 0)], { id: 'in_4', created: periodStart + 500, payments: null });
   const refunded = givenCharge({ refunded: true, refunds: { data: [givenRefund({ amount: 998 })] } });
 
-  it('ends the access when the payment of the period was refunded, also after an invoice over 0', () => {
+  it('ends the access when the payment of the period was refunded, even after an invoice over 0', () => {
     const invoices = [givenInvoice(), zero];
     expect(observe({}, { invoices, charges: [refunded] }).purchase.endedAt).toBe(periodStart * 1000);
   });
