@@ -88,10 +88,9 @@ async function recordNotification(
   const store = await loadStore(platform);
   if (!store.observe) throw new ServiceError('InternalError', `${platform} does not support notifications.`);
   const storeContext = await createStoreContext(app.name, platform, { recorder, service });
-  const { observations, reason, pricesChanged, refundRequest, refundOutcome, storeRequest } = await store.observe(
-    notification,
-    storeContext,
-  );
+  const observed = await store.observe(notification, storeContext);
+  const { observations, reason, pricesChanged, unknownPurchaseId, refundRequest, refundOutcome, storeRequest } =
+    observed;
   // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
   if (refundRequest) await recordRefundRequest(service, app.name, refundRequest);
   if (storeRequest) await recordStoreRequest(storeRequest, { app, notification, recorder, service });
@@ -118,7 +117,7 @@ async function recordNotification(
   recorded.push(...(await recordFulfilled(fulfilled, context)));
   // The event is found by its purchase even if the notification changed nothing.
   const subjectId = observations[0]?.purchase.purchaseId;
-  if (refundRequest) recorder.addTag(refundRequest.purchaseId, '_P');
+  for (const id of [refundRequest?.purchaseId, unknownPurchaseId]) if (id !== undefined) recorder.addTag(id, '_P');
   addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : subjectId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);

@@ -233,6 +233,8 @@ export interface ObservedNotification {
   readonly reason: NotificationReason;
   /** Current state of the purchases concerned. Empty for a test. */
   readonly observations: readonly Observation[];
+  /** The purchase that the notification names, if it was not observed. The event is found by it. */
+  readonly unknownPurchaseId?: string;
   /** The store requests a statement about a refund. */
   readonly refundRequest?: StoreRefundRequest;
   /** The store has decided about a refund. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { searchEvents } from '../../lib/events/contract.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
 let fixture: NotificationFixture;
@@ -82,5 +84,15 @@ describe('store notifications', () => {
     for (const action of actions.split(' ')) purchase = await act(action);
     expect(listReasons(purchase).filter((reason) => reason !== 'PURCHASED')).toEqual(reasons);
     expect(purchase).toMatchObject(fields);
+  });
+
+  it('of Braintree name a purchase that the app does not have, or not yet', async () => {
+    const { act, purchaseId } = await fixture.givenSubscription('processor_b');
+    const otherKeys = await fixture.createNotifiedApp('processor_b');
+    await act('cancel');
+    const { body } = await callWithSecretKey(searchEvents, otherKeys, { params: { tag: purchaseId } });
+    expect(body.rows).toMatchObject([
+      { type: '_P', context: { eventType: 'webhook.processor_b.called' }, content: { purchases: [] } },
+    ]);
   });
 });

@@ -44,7 +44,10 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
           'paymentId' in subject ? subject.paymentId : undefined,
         ),
     ));
-  return { reason, observations: observations || [] };
+  if (observations) return { reason, observations };
+  // The notification of a purchase can arrive before its validation has stored it.
+  const unknownPurchaseId = subscription && withPlatform(platformTokens.braintree, subscription);
+  return { reason, observations: [], ...(unknownPurchaseId && { unknownPurchaseId }) };
 }
 
 /**
