@@ -5,10 +5,12 @@ import { checkStore } from '../../lib/stores/contract.ts';
 export const handler = createHandler(checkStore)(async ({ app, params, recorder }, service) => {
   const diagnosis = await diagnoseStoreSettings(app.name, params.platform, { recorder, service });
   const { platform, isConnected, summary, findings } = diagnosis;
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  recorder.addContent({ refreshFailures: errors.map(({ problem }) => ({ platform, reason: problem })) });
   return {
     platform,
     isConnected,
-    ok: isConnected && !findings.some(({ severity }) => severity === 'error'),
+    ok: isConnected && errors.length === 0,
     ...(summary !== undefined && { summary }),
     findings: findings.map(({ code, severity, problem, cure }) => ({ code, severity, problem, cure })),
   };

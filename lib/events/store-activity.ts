@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../foundation/errors.ts';
-import { Platform } from '../foundation/platform.ts';
+import { Platform, rejectionText, storeNames } from '../foundation/platform.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
 /** Kinds of a store's activity, each with the time of the latest one. */
-export const activityKinds = ['notification', 'success', 'failure', 'expiredKey'] as const;
+export const activityKinds = ['notification', 'success', 'failure', 'expiredKey', 'rejection', 'accepted'] as const;
 type ActivityKind = (typeof activityKinds)[number];
 
 /**
- * A notification of a store, a usable or unusable response to a request, or a refresh that is not possible until the
- * customer's device sends a new key.
+ * A notification of a store, a usable or unusable response to a request, a refresh that is not possible until the
+ * customer's device sends a new key, or settings that the store has rejected or, in a check, accepted.
  */
 export interface StoreActivity {
   readonly platform: Platform;
@@ -35,7 +35,10 @@ export function listStoreActivities(event: EventRecord, raw: RawEvent | undefine
       ? [{ platform: platform as Platform, kind: 'notification', date }]
       : [];
   const latest = new Map(
-    [...notifications, ...calls, ...listExpiredKeys(event, raw)].map((activity) => [toKindKey(activity), activity]),
+    [...notifications, ...calls, ...listExpiredKeys(event, raw), ...listOutcomes(event, raw)].map((activity) => [
+      toKindKey(activity),
+      activity,
+    ]),
   );
   return [...latest.values()];
 }
@@ -49,6 +52,34 @@ function listExpiredKeys({ date, content }: EventRecord, raw: RawEvent | undefin
     .filter((failure) => v.is(RefreshFailure, failure))
     .map(({ platform, reason }) => ({ platform, kind: 'expiredKey', date, problem: reason }));
 }
+
+const AcceptedStore = v.object({ platform: Platform, ok: v.literal(true) });
+
+/**
+ * Lists what the adapters report: responses can be usable one by one, such as those of Apple's sandbox for a key that
+ * production rejects, and a check finds permissions that no request has needed yet.
+ */
+function listOutcomes({ type, date, content }: EventRecord, raw: RawEvent | undefined): StoreActivity[] {
+  if (['store.checked', 'app.changed'].includes(type)) {
+    const rejections = content.refreshFailures.filter((failure) => v.is(RefreshFailure, failure));
+    if (rejections.length > 0) return rejections.map(({ platform, reason }) => toRejection(platform, date, reason));
+    const accepted = v.safeParse(AcceptedStore, raw?.response.body);
+    const isReached = raw?.externalRequests.some((call) => findProblem(call) === undefined);
+    return accepted.success && isReached ? [{ platform: accepted.output.platform, kind: 'accepted', date }] : [];
+  }
+  const message = raw?.error?.message ?? '';
+  const call = raw?.externalRequests.findLast(
+    ({ platform }) => platform && message.startsWith(`${storeNames[platform]}${rejectionText}`),
+  );
+  return call?.platform ? [toRejection(call.platform, date, message)] : [];
+}
+
+const toRejection = (platform: Platform, date: EpochMillis, problem: string): StoreActivity => ({
+  platform,
+  kind: 'rejection',
+  date,
+  problem,
+});
 
 /**
  * Other statuses are usable: 404, for example, means that the purchase is unknown. A token endpoint rejects credentials
@@ -101,13 +132,14 @@ const intervalMs = minuteMs;
 
 /**
  * Creates a filter that accepts an activity of each kind at most once a minute, so recording costs nearly nothing. The
- * stored times can be a minute old.
+ * stored times can be a minute old, except of checks.
  */
 export function createActivityFilter(): (appName: string, activities: readonly StoreActivity[]) => StoreActivity[] {
   const acceptedAt = new Map<string, EpochMillis>();
   return (appName, activities) =>
     activities.filter((activity) => {
       const key = `${appName}#${toKindKey(activity)}`;
+      if (activity.kind === 'accepted') return true;
       if (activity.date - (acceptedAt.get(key) ?? Number.NEGATIVE_INFINITY) < intervalMs) return false;
       acceptedAt.set(key, activity.date);
       return true;

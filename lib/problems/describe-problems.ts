@@ -101,12 +101,12 @@ function describeStore(
   const { numRequests, numFailures } = lastHour;
   const name = formatPlatform(platform);
   const count =
-    numRequests === 0
+    numFailures === 0
       ? `The last request to ${name} failed`
       : `${formatNumber(numFailures)} of ${formatNumber(numRequests)} requests to ${name} failed in the last hour`;
   const last = lastFailure && `${formatRelative(new Date(lastFailure.date), now)}: ${lastFailure.message}`;
   const text =
-    last === undefined ? `${count}.` : numRequests === 0 ? `${count}, ${last}` : `${count}, the last one ${last}`;
+    last === undefined ? `${count}.` : numFailures === 0 ? `${count}, ${last}` : `${count}, the last one ${last}`;
   return [{ id: `store ${platform}`, tone: health === 'failing' ? 'bad' : 'warn', text, link: storesLink }];
 }
 

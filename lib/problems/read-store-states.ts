@@ -1,6 +1,6 @@
 import { listConnectedPlatforms } from '../apps/app-table.ts';
 import { countStoreRequests, listStoreActivities } from '../events/store-activity-table.ts';
-import { deriveStoreHealth, selectExpiredKeys } from '../events/store-health.ts';
+import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../events/store-health.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 
@@ -14,20 +14,32 @@ export async function readStoreStates(service: Service, appName: string) {
   ]);
   const rows = platforms.map(async (platform) => {
     const find = (kind: string) => activities.find((other) => other.platform === platform && other.kind === kind);
-    const [notification, success, failure] = [find('notification'), find('success'), find('failure')];
-    const expiredKey = selectExpiredKeys(activities, service.now()).find((activity) => activity.platform === platform);
-    const [lastDay, lastHour] = await Promise.all([
-      countStoreRequests(service, appName, platform, service.now() - dayMs),
-      countStoreRequests(service, appName, platform, service.now() - hourMs),
-    ]);
+    const now = service.now();
+    const [notification, success, failed] = [find('notification'), find('success'), find('failure')];
+    const acceptedAt = find('accepted')?.date ?? 0;
+    const successAt = Math.max(success?.date ?? 0, acceptedAt);
+    const rejection = [find('rejection')].find(
+      (latest) => latest && isRejectionInForce(latest, { acceptedAt, successAt, now }),
+    );
+    const failure = rejection ?? failed;
+    const expiredKey = selectExpiredKeys(activities, now).find((activity) => activity.platform === platform);
+    const count = async (since: EpochMillis) => await countStoreRequests(service, appName, platform, since);
+    const [lastDay, lastHour] = await Promise.all([count(now - dayMs), count(now - hourMs)]);
+    const recent = acceptedAt > now - hourMs ? await count(acceptedAt) : lastHour;
     return {
       platform,
       ...(notification && { lastNotificationAt: toIso(notification.date) }),
       ...(success && { lastSuccessAt: toIso(success.date) }),
       ...(failure && { lastFailure: { date: toIso(failure.date), message: failure.problem ?? '' } }),
       ...(expiredKey && { expiredKey: { date: toIso(expiredKey.date), message: expiredKey.problem ?? '' } }),
-      isFailing: failure !== undefined && failure.date > (success?.date ?? 0),
-      health: deriveStoreHealth({ notification, success, failure, lastHour }),
+      isFailing: rejection !== undefined || (failed !== undefined && failed.date > successAt),
+      health: deriveStoreHealth({
+        notification,
+        success: success && { ...success, date: successAt },
+        failure: failed && failed.date > acceptedAt ? failed : undefined,
+        rejection,
+        recent,
+      }),
       lastHour,
       lastDay,
     };

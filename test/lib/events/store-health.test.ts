@@ -25,7 +25,7 @@ describe('deriveStoreHealth', () => {
       deriveStoreHealth({
         ...(success !== undefined && { success: toActivity('success', success) }),
         ...(failure !== undefined && { failure: toActivity('failure', failure) }),
-        lastHour: { numRequests, numFailures },
+        recent: { numRequests, numFailures },
       }),
     ).toBe(health);
   });
