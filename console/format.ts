@@ -32,6 +32,14 @@ export function formatMoney(amountMicros: number, currency: string): string {
 export const formatUsd = (amount: number): string =>
   new Intl.NumberFormat(locales, { style: 'currency', currency: 'USD' }).format(amount);
 
+/** Formats an amount of US dollars without cents, and a large one in thousands or millions: `$12.5K`. */
+export const formatShortUsd = (amount: number): string =>
+  new Intl.NumberFormat(locales, {
+    style: 'currency',
+    currency: 'USD',
+    ...(Math.abs(amount) < 10_000 ? { maximumFractionDigits: 0 } : { notation: 'compact' }),
+  }).format(amount);
+
 export const formatNumber = (value: number): string => new Intl.NumberFormat(locales).format(value);
 
 export const formatPercent = (share: number): string =>
@@ -50,22 +58,29 @@ export const formatDateTime = (date: Date): string =>
 /** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`. */
 export const formatDate = (date: Date): string => new Intl.DateTimeFormat(locales, { dateStyle: 'long' }).format(date);
 
-/** Formats a day of the statistics, `2026-03-01`, or a month, `2026-03`. Both are in UTC. */
+/** Returns the first day of a month, `2026-03`, or of a quarter, `2026-Q1`. A day stays as it is. */
+export const toFirstDay = (day: string): string =>
+  day.length > 7
+    ? day
+    : `${day.replace(/Q(\d)$/, (_, quarter: string) => String(Number(quarter) * 3 - 2).padStart(2, '0'))}-01`;
+
+/** Formats a day of the statistics, `2026-03-01`, a month, `2026-03`, or a quarter, `2026-Q1`. All are in UTC. */
 export function formatDay(day: string): string {
+  if (day.includes('Q')) return day.split('-').reverse().join(' ');
   const options: Intl.DateTimeFormatOptions =
     day.length === 7 ? { year: 'numeric', month: 'long' } : { dateStyle: 'medium' };
-  return new Intl.DateTimeFormat(locales, { ...options, timeZone: 'UTC' }).format(
-    new Date(`${day}T00:00:00Z`.replace(/^(\d{4}-\d\d)T/, '$1-01T')),
-  );
+  return new Intl.DateTimeFormat(locales, { ...options, timeZone: 'UTC' }).format(new Date(toFirstDay(day)));
 }
 
-/** Formats a day or a month of an axis, in UTC. */
-export const formatShortDay = (time: number, isMonth: boolean): string =>
-  new Intl.DateTimeFormat(locales, {
-    month: 'short',
-    ...(isMonth ? { year: '2-digit' } : { day: 'numeric' }),
-    timeZone: 'UTC',
-  }).format(new Date(time));
+/** Formats a day, month or quarter of an axis, in UTC. The first month and each January have the year. */
+export const formatShortDay = (day: string, isFirst: boolean): string =>
+  day.includes('Q')
+    ? formatDay(day)
+    : new Intl.DateTimeFormat(locales, {
+        month: 'short',
+        ...(day.length > 7 ? { day: 'numeric' } : (isFirst || day.endsWith('-01')) && { year: 'numeric' }),
+        timeZone: 'UTC',
+      }).format(new Date(toFirstDay(day)));
 
 /** Formats a date-time in UTC, such as `2026-03-01 12:34:56 UTC`. */
 export const formatUtc = (date: Date): string => `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
-import { formatDay, formatNumber, formatShortDay } from '../format.ts';
+import { formatDay, formatNumber, formatShortDay, formatShortUsd, formatUsd, toFirstDay } from '../format.ts';
 import { useTheme } from '../theme.ts';
+import { type ChartNote, ChartNotes } from './chart-notes.ts';
 import { type Column, DataTable } from './data-table.tsx';
 
 interface ChartSeries {
@@ -12,7 +13,7 @@ interface ChartSeries {
 
 interface ChartProps {
   readonly title: string;
-  /** Days `2026-03-01` or months `2026-03`, ascending. */
+  /** Days `2026-03-01`, months `2026-03` or quarters `2026-Q1`, ascending. */
   readonly days: readonly string[];
   /** At most four. */
   readonly series: readonly ChartSeries[];
@@ -25,26 +26,40 @@ interface ChartProps {
 }
 
 const height = 220;
+/** A narrower chart has no labels at the ends of its lines. */
+const minLabeledWidth = 560;
+/** Equal lines and colors that look the same stay distinguishable. */
+const dashes: readonly (readonly number[])[] = [[], [8, 4], [2, 4], [12, 4, 2, 4]];
+
+interface Selection {
+  readonly index: number;
+  /** Distance from the left edge of the chart in pixels. */
+  readonly left: number;
+}
 
 /**
- * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown above the chart; the
- * same values are in a table below it.
+ * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown beside it and above
+ * the chart; the same values are in a table below it. Annotations of the page are lines.
  */
 export function Chart(props: ChartProps) {
   const { title, days, series, kind = 'line', format = formatNumber, incomplete = [], isStale = false } = props;
-  const [hovered, setHovered] = useState<number | undefined>();
+  const [selection, setSelection] = useState<Selection | undefined>();
   const plot = useRef<UPlot | undefined>(undefined);
+  const notes = groupNotes(useContext(ChartNotes), days);
   const last = days.length - 1;
-  const selected = Math.min(hovered ?? last, last);
+  const selected = Math.min(selection?.index ?? last, last);
   const day = days[selected];
   const dayText = day === undefined ? undefined : formatInterval(day, incomplete.includes(selected));
-  const summary = series.map(({ label, values }) => `${label} ${toText(values[selected], format)}`).join(', ');
+  const summary = [
+    ...series.map(({ label, values }) => `${label} ${toText(values[selected], format)}`),
+    ...(notes[selected] ?? []),
+  ].join(', ');
   const select = (index: number) => {
     const target = Math.max(0, Math.min(last, index));
-    setHovered(target);
     const { current } = plot;
     const x = current?.data[0][target];
-    if (current && x !== undefined) current.setCursor({ left: current.valToPos(x, 'x'), top: 0 }, false);
+    if (current && x !== undefined) current.setCursor({ left: current.valToPos(x, 'x'), top: 0 }, true);
+    else setSelection({ index: target, left: 0 });
   };
   const handleKey = (event: KeyboardEvent) => {
     const targets: Readonly<Record<string, number>> = {
@@ -58,16 +73,17 @@ export function Chart(props: ChartProps) {
     event.preventDefault();
     select(target);
   };
+  const values = series.map(({ label, values: all }, index) => (
+    <span key={label} class="chart-value">
+      <Mark index={index} kind={kind} />
+      {label} <strong class="number">{toText(all[selected], format)}</strong>
+    </span>
+  ));
   return (
     <figure class={isStale ? 'chart is-stale' : 'chart'} aria-busy={isStale}>
       <figcaption class="chart-readout">
         <span class="chart-day number">{dayText ?? '\u00a0'}</span>
-        {series.map(({ label, values }, index) => (
-          <span key={label} class="chart-value">
-            <span class={`chart-mark chart-mark-${index}`} aria-hidden="true" />
-            {label} <strong class="number">{toText(values[selected], format)}</strong>
-          </span>
-        ))}
+        {values}
       </figcaption>
       <div
         class="chart-plot"
@@ -79,6 +95,7 @@ export function Chart(props: ChartProps) {
         aria-valuenow={Math.max(0, selected)}
         aria-valuetext={dayText === undefined ? 'No values' : `${dayText}: ${summary}`}
         onKeyDown={handleKey}
+        onBlur={() => setSelection(undefined)}
       >
         <Plot
           plot={plot}
@@ -87,15 +104,54 @@ export function Chart(props: ChartProps) {
           kind={kind}
           format={format}
           incomplete={incomplete}
-          onHover={setHovered}
+          noted={Object.keys(notes).map(Number)}
+          onSelect={setSelection}
         />
+        {selection && selection.left > 0 && (
+          <div
+            class={selected > last / 2 ? 'chart-tip chart-tip-left' : 'chart-tip'}
+            style={{ left: `${selection.left}px` }}
+            aria-hidden="true"
+          >
+            <span class="chart-day number">{dayText}</span>
+            {values}
+            {notes[selected]?.map((text) => (
+              <span key={text} class="chart-note">
+                {text}
+              </span>
+            ))}
+          </div>
+        )}
       </div>
       <details class="chart-table">
         <summary>Values as a table</summary>
-        <ChartTable title={title} days={days} series={series} format={format} incomplete={incomplete} />
+        <ChartTable title={title} days={days} series={series} format={format} incomplete={incomplete} notes={notes} />
       </details>
     </figure>
   );
+}
+
+/** The color and the dashes of a line, or the color of a bar. */
+const Mark = ({ index, kind }: { readonly index: number; readonly kind: 'line' | 'bars' }) => (
+  <svg class={`chart-mark chart-mark-${index}`} viewBox="0 0 18 9" aria-hidden="true" focusable="false">
+    {kind === 'bars' ? (
+      <rect width="9" height="9" x="5" rx="2" />
+    ) : (
+      <path d="M0 4.5h18" stroke-dasharray={dashes[index]?.map((length) => length / 1.5).join(' ')} />
+    )}
+  </svg>
+);
+
+type Notes = Readonly<Record<number, readonly string[]>>;
+
+/** Returns the texts of the annotations by the position of their day, month or quarter. */
+function groupNotes(notes: readonly ChartNote[], days: readonly string[]): Notes {
+  const grouped: Record<number, string[]> = {};
+  for (const { date, text } of notes) {
+    const index = days.findLastIndex((day) => toFirstDay(day) <= date);
+    if (index >= 0) grouped[index] = [...(grouped[index] ?? []), `${formatDay(date)}: ${text}`];
+  }
+  return grouped;
 }
 
 const formatInterval = (day: string, isIncomplete: boolean): string =>
@@ -104,35 +160,25 @@ const formatInterval = (day: string, isIncomplete: boolean): string =>
 const toText = (value: number | null | undefined, format: (value: number) => string): string =>
   value === null || value === undefined ? '–' : format(value);
 
-type PlotProps = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'incomplete'>> & {
-  readonly plot: { current: UPlot | undefined };
-  readonly onHover: (index: number | undefined) => void;
-};
+interface PlotOptions extends Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'incomplete'>> {
+  /** Positions with annotations. */
+  readonly noted: readonly number[];
+  readonly onSelect: (selection: Selection | undefined) => void;
+}
 
 /** The canvas. It is created again if data, theme or size change: this takes milliseconds. */
-function Plot({ plot, days, series, kind, format, incomplete, onHover }: PlotProps) {
+function Plot({ plot, ...options }: PlotOptions & { readonly plot: { current: UPlot | undefined } }) {
+  const { days, series, kind, incomplete, noted } = options;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const colorScheme = useColorScheme();
-  const content = JSON.stringify([days, series, kind, incomplete]);
+  const content = JSON.stringify([days, series, kind, incomplete, noted]);
   // `content` stands for the data, and `colorScheme` for the colors.
   useEffect(() => {
     const { current } = box;
     if (!current || width === 0 || days.length === 0) return;
     const data = [days.map(toSeconds), ...series.map(({ values }) => [...values])] as UPlot.AlignedData;
-    const created = new UPlot(
-      buildOptions(current, {
-        width,
-        labels: series.map(({ label }) => label),
-        isMonthly: days[0]?.length === 7,
-        kind,
-        format,
-        incomplete,
-        onHover,
-      }),
-      data,
-      current,
-    );
+    const created = new UPlot(buildOptions(current, width, options), data, current);
     plot.current = created;
     return () => {
       plot.current = undefined;
@@ -142,39 +188,41 @@ function Plot({ plot, days, series, kind, format, incomplete, onHover }: PlotPro
   return <div ref={box} class="chart-canvas" />;
 }
 
-const toSeconds = (day: string): number => Date.parse(day.length === 7 ? `${day}-01` : day) / 1_000;
-
-interface PlotOptions {
-  readonly width: number;
-  readonly labels: readonly string[];
-  readonly isMonthly: boolean;
-  readonly kind: 'line' | 'bars';
-  readonly format: (value: number) => string;
-  readonly incomplete: readonly number[];
-  readonly onHover: (index: number | undefined) => void;
-}
+const toSeconds = (day: string): number => Date.parse(toFirstDay(day)) / 1_000;
 
 function buildOptions(
   element: HTMLElement,
-  { width, labels, isMonthly, kind, format, incomplete, onHover }: PlotOptions,
+  width: number,
+  { days, series, kind, format, incomplete, noted, onSelect }: PlotOptions,
 ): UPlot.Options {
   const color = (name: string): string => resolveColor(element, name);
+  const font = `11px ${getComputedStyle(element).fontFamily}`;
+  const colors = series.map((_, index) => color(`series-${index}`));
+  const labels = kind === 'line' && series.length > 1 && width >= minLabeledWidth ? series.map(shortenLabel) : [];
+  const labelWidth = Math.max(0, ...labels.map((label) => measureText(label, font)));
   const axis = {
     stroke: color('text-quiet'),
-    font: `11px ${getComputedStyle(element).fontFamily}`,
+    font,
     grid: { stroke: color('grid'), width: 1 },
     ticks: { show: false },
   };
   const bars = UPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
+  const isEmpty = series.every(({ values }) => values.every((value) => !value));
   return {
     width,
     height,
-    padding: [8, 20, 0, 0],
+    padding: [10, Math.max(20, labelWidth + 12), 0, 0],
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+    cursor: {
+      y: false,
+      drag: { x: false, y: false },
+      points: { show: kind === 'line', size: 7 },
+      // Snaps to the values.
+      move: (u, left, top) => [left < 0 ? left : u.valToPos(u.data[0][u.posToIdx(left)] ?? 0, 'x'), top],
+    },
     // A chart of zeros has its line at the bottom.
     scales: {
-      x: { range: (_plot, min, max) => padRange([min, max], { kind, isMonthly }) },
+      x: { range: (_plot, min, max) => padRange([min, max], { kind, days }) },
       y: { range: (_plot, min, max) => [Math.min(0, min), max > 0 ? max * 1.08 : 1] },
     },
     tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
@@ -182,29 +230,119 @@ function buildOptions(
       {
         ...axis,
         grid: { show: false },
-        size: 30,
-        space: 70,
-        incrs: dayIncrements,
-        values: (_plot, values) => values.map((seconds) => formatShortDay(seconds * 1_000, isMonthly)),
+        size: 34,
+        gap: 9,
+        splits: (u) => {
+          const step = Math.ceil(days.length / Math.max(2, Math.floor(u.bbox.width / devicePixelRatio / 76)));
+          return [...u.data[0]].filter((_, index) => index % step === 0);
+        },
+        values: (u, values) =>
+          values.map((seconds, index) => formatShortDay(days[u.data[0].indexOf(seconds)] ?? '', index === 0)),
       },
-      { ...axis, size: 60, space: 36, values: (_plot, values) => values.map((value) => format(value)) },
+      {
+        ...axis,
+        size: (_plot, values) => 14 + Math.max(24, ...(values ?? []).map((value) => measureText(value, font))),
+        space: 36,
+        ...(isEmpty && { splits: () => [0] }),
+        ...(format === formatNumber && { incrs: countIncrements }),
+        values: (_plot, values) => formatAxis(values, format),
+      },
     ],
     series: [
       {},
-      ...labels.map((label, index) => ({
+      ...series.map(({ label }, index) => ({
         label,
-        stroke: color(`series-${index}`),
+        stroke: colors[index] ?? '',
         width: 2,
-        points: { show: false },
-        ...(labels.length === 1 && kind === 'line' && { fill: color('series-fill') }),
-        ...(kind === 'bars' && bars && { fill: color(`series-${index}`), width: 0, paths: bars }),
+        dash: [...(dashes[index] ?? [])],
+        points: { show: days.length === 1 },
+        ...(series.length === 1 && kind === 'line' && { fill: color('series-fill') }),
+        ...(kind === 'bars' && bars && { fill: colors[index] ?? '', width: 0, paths: bars }),
       })),
     ],
     hooks: {
-      setCursor: [({ cursor }) => onHover(cursor.idx ?? undefined)],
-      drawClear: [(plot) => shadeIntervals(plot, incomplete, color('surface-raised'))],
+      setCursor: [
+        ({ cursor: { idx, left = -1 }, over }) =>
+          onSelect(idx == null || left < 0 ? undefined : { index: idx, left: left + over.offsetLeft }),
+      ],
+      drawClear: [
+        (plot) => shadeIntervals(plot, incomplete, color('surface-raised')),
+        (plot) => drawNotes(plot, noted, color('text-quiet')),
+      ],
+      draw: [(plot) => drawLabels(plot, labels, { colors, font })],
     },
   };
+}
+
+/** Whole steps of a number of things. */
+const countIncrements = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+
+/** Formats the values of an axis: amounts without cents, unless the steps are smaller than a dollar. */
+const formatAxis = (values: readonly number[], format: (value: number) => string): string[] =>
+  values.map(format === formatUsd && values.every(Number.isInteger) ? formatShortUsd : format);
+
+const maxLabelLength = 22;
+const shortenLabel = ({ label }: ChartSeries): string =>
+  label.length > maxLabelLength ? `${label.slice(0, maxLabelLength - 1)}…` : label;
+
+const canvas = document.createElement('canvas');
+
+/** Returns the width of a text in pixels. */
+function measureText(text: string, font: string): number {
+  const context = canvas.getContext('2d');
+  if (!context) return 0;
+  context.font = font;
+  return Math.ceil(context.measureText(text).width);
+}
+
+const labelHeight = 13;
+
+/** Draws the name of each line at its end, one below the other where lines meet. */
+function drawLabels(
+  { ctx, bbox, data, valToPos }: UPlot,
+  labels: readonly string[],
+  { colors, font }: { readonly colors: readonly string[]; readonly font: string },
+): void {
+  ctx.save();
+  ctx.scale(devicePixelRatio, devicePixelRatio);
+  ctx.font = font;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'middle';
+  let free = 0;
+  const ends = labels
+    .map((label, index) => {
+      const value = [...(data[index + 1] ?? [])].findLast((candidate) => candidate != null) ?? 0;
+      return { label, color: colors[index] ?? '', y: valToPos(value, 'y', true) / devicePixelRatio };
+    })
+    .sort((a, b) => a.y - b.y);
+  // Labels at the bottom move up.
+  const bottom = (bbox.top + bbox.height) / devicePixelRatio - (ends.length - 1) * labelHeight;
+  for (const [index, { label, color, y }] of ends.entries()) {
+    free = Math.max(free, Math.min(y, bottom + index * labelHeight));
+    ctx.fillStyle = color;
+    ctx.fillText(label, (bbox.left + bbox.width) / devicePixelRatio + 6, free);
+    free += labelHeight;
+  }
+  ctx.restore();
+}
+
+/** Draws a line with a dot for each annotated day. */
+function drawNotes({ ctx, bbox, data: [xs], valToPos }: UPlot, positions: readonly number[], color: string): void {
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const position of positions) {
+    const x = valToPos(xs[position] ?? 0, 'x', true);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.arc(x, bbox.top, 3.5 * devicePixelRatio, 0, 2 * Math.PI);
+    ctx.fill();
+  }
+  ctx.restore();
 }
 
 /** Shades intervals from the middle of their distance to the previous one to the middle to the next one. */
@@ -224,15 +362,15 @@ function shadeIntervals(plot: UPlot, positions: readonly number[], color: string
 }
 
 const daySeconds = 86_400;
-/** Distances of the dates of the axis; from 28 days on, uPlot aligns them to months. */
-const dayIncrements = [1, 2, 3, 5, 7, 14, 31, 62, 93, 186, 366].map((days) => days * daySeconds);
 
 /** Adds half of the distance of two bars on both sides, so that the first and the last bar are complete. */
 function padRange(
   [min, max]: readonly [number, number],
-  { kind, isMonthly }: Pick<PlotOptions, 'kind' | 'isMonthly'>,
+  { kind, days }: Pick<PlotOptions, 'kind' | 'days'>,
 ): [number, number] {
-  const padding = kind === 'line' ? 0 : isMonthly ? 16 * daySeconds : daySeconds * 0.55;
+  const [first = '', second] = days;
+  const distance = second === undefined ? daySeconds : toSeconds(second) - toSeconds(first);
+  const padding = kind === 'line' && days.length > 1 ? 0 : distance * 0.55;
   return [min - padding, max + padding];
 }
 
@@ -250,7 +388,8 @@ function ChartTable({
   series,
   format,
   incomplete,
-}: Required<Pick<ChartProps, 'title' | 'days' | 'series' | 'format' | 'incomplete'>>) {
+  notes,
+}: Required<Pick<ChartProps, 'title' | 'days' | 'series' | 'format' | 'incomplete'>> & { readonly notes: Notes }) {
   const rows = useMemo(() => days.map((day, index) => ({ day, index })).reverse(), [days]);
   const columns: readonly Column<{ readonly day: string; readonly index: number }>[] = [
     {
@@ -264,6 +403,15 @@ function ChartTable({
       render: ({ index }: { readonly index: number }) => <span class="number">{toText(values[index], format)}</span>,
       csv: ({ index }: { readonly index: number }) => values[index],
     })),
+    ...(Object.keys(notes).length > 0
+      ? [
+          {
+            title: 'Annotations',
+            render: ({ index }: { readonly index: number }) => notes[index]?.join('; '),
+            csv: ({ index }: { readonly index: number }) => notes[index]?.join('; '),
+          },
+        ]
+      : []),
   ];
   return (
     <DataTable

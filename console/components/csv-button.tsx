@@ -7,12 +7,13 @@ interface CsvButtonProps<Row> {
   readonly fileName: string;
   readonly columns: readonly CsvColumn<Row>[];
   readonly rows: readonly Row[];
+  readonly label?: string;
 }
 
 /** Downloads the shown rows as a CSV file. */
-export const CsvButton = <Row,>({ fileName, columns, rows }: CsvButtonProps<Row>) => (
+export const CsvButton = <Row,>({ fileName, columns, rows, label = 'CSV' }: CsvButtonProps<Row>) => (
   <Button kind="quiet" icon="download" onClick={() => downloadRows({ fileName, columns, rows })}>
-    CSV
+    {label}
   </Button>
 );
 

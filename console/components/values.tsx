@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, toChildArray } from 'preact';
 import { useState } from 'preact/hooks';
 import { useNow } from '../clock.ts';
 import {
@@ -141,4 +141,14 @@ export const Figures = ({
 }: {
   readonly isStale?: boolean;
   readonly children: ComponentChildren;
-}) => <dl class={isStale ? 'figures is-stale' : 'figures'}>{children}</dl>;
+}) => {
+  const count = toChildArray(children).length;
+  return (
+    <dl
+      class={isStale ? 'figures is-stale' : 'figures'}
+      style={{ '--columns': count > 5 ? Math.ceil(count / 2) : count }}
+    >
+      {children}
+    </dl>
+  );
+};

@@ -12,6 +12,8 @@ import { Figure, Figures, Money } from '../components/values.tsx';
 import { formatNumber, formatUsd } from '../format.ts';
 import { Link } from '../router.tsx';
 import { showsSandbox, toSandboxQuery } from '../sandbox.ts';
+import { AnnotatedCharts, AnnotationsButton, useAnnotations } from './annotations.tsx';
+import { CountedUntil } from './counted-until.tsx';
 import { CurrentProblems } from './current-problems.tsx';
 import { describeChange } from './describe-change.ts';
 import { BreakdownSection } from './overview-breakdown.tsx';
@@ -20,7 +22,6 @@ import { PeriodChoice } from './period-choice.tsx';
 import {
   chooseInterval,
   choosePeriod,
-  countDays,
   describeRange,
   describeShownDays,
   intervals,
@@ -51,18 +52,25 @@ export function OverviewPage({ query }: PageProps) {
   const comparison = {
     complete: isComparable ? whole.data?.groups[0]?.rows : undefined,
     previous: isComparable ? before.data?.groups[0]?.rows : undefined,
-    label: previous && `the ${formatNumber(countDays(previous))} days before`,
+    label: period.label,
   };
   const isEmpty = rows && [...rows, ...(before.data?.groups[0]?.rows ?? [])].every(hasNoValues);
   const incomplete = listIncomplete(rows ?? [], interval, now);
+  const annotations = useAnnotations(current);
   const failed = [{ error, reload }, whole, before].find((request) => request.error !== undefined);
   return (
     <Page
       title="Overview"
       subtitle={describePeriod(period, isSandbox)}
-      actions={<PeriodChoice period={period} interval={interval} intervals={intervals} />}
+      actions={
+        <>
+          <PeriodChoice period={period} interval={interval} intervals={intervals} />
+          <AnnotationsButton annotations={annotations} />
+        </>
+      }
     >
       <CurrentProblems />
+      <CountedUntil figures={data} />
       <UnconvertedNotice share={readUnconvertedShare(rows ?? [])} />
       <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
       {isEmpty ? (
@@ -71,17 +79,19 @@ export function OverviewPage({ query }: PageProps) {
         </Section>
       ) : (
         <EndPlaceholders error={error}>
-          <PeriodFigures rows={rows} comparison={comparison} isStale={isStale} />
-          <Charts
-            rows={rows ?? []}
-            days={toChartDays(rows ?? [], data?.interval ?? interval)}
-            incomplete={incomplete}
-            isStale={isStale}
-          />
-          <BreakdownSection period={period} interval={interval} query={query} />
-          <Section title="Revenue by currency">
-            <RevenueByCurrency records={rows} />
-          </Section>
+          <AnnotatedCharts annotations={annotations}>
+            <PeriodFigures rows={rows} comparison={comparison} isStale={isStale} />
+            <Charts
+              rows={rows ?? []}
+              days={toChartDays(rows ?? [], data?.interval ?? interval)}
+              incomplete={incomplete}
+              isStale={isStale}
+            />
+            <BreakdownSection period={period} interval={interval} query={query} />
+            <Section title="Revenue by currency">
+              <RevenueByCurrency records={rows} />
+            </Section>
+          </AnnotatedCharts>
         </EndPlaceholders>
       )}
     </Page>

@@ -1,5 +1,5 @@
 import type { BreakdownRow, StatsInterval } from '../../lib/statistics/breakdown-contract.ts';
-import { formatDay } from '../format.ts';
+import { formatDay, formatNumber } from '../format.ts';
 
 /** Periods of the overview. Days are in UTC, like the statistics. */
 export const periods = [
@@ -7,10 +7,16 @@ export const periods = [
   { id: '30d', label: '30 days', days: 30 },
   { id: '90d', label: '90 days', days: 90 },
   { id: '12m', label: '12 months', months: 12 },
+  { id: 'quarter', label: 'This quarter', quarters: 0 },
+  { id: 'last-quarter', label: 'Last quarter', quarters: 1 },
   { id: 'custom', label: 'Custom' },
 ] as const;
 
-type PeriodId = (typeof periods)[number]['id'];
+export type PeriodId = (typeof periods)[number]['id'];
+
+/** Periods to choose from. */
+export const recentPeriods: readonly PeriodId[] = ['7d', '30d', '90d', '12m', 'custom'];
+export const accountingPeriods: readonly PeriodId[] = ['30d', '12m', 'quarter', 'last-quarter', 'custom'];
 
 export interface Range {
   /** `2026-03-01`; both days are included. */
@@ -23,8 +29,10 @@ export interface Period {
   readonly current: Range;
   /** The days of the period that have ended. Undefined if there are none. */
   readonly complete: Range | undefined;
-  /** The same number of days before the period, for comparison with the complete days. */
+  /** As many days before, for comparison with the complete days; of a quarter, the days of the quarter before. */
   readonly previous: Range | undefined;
+  /** Name of the previous days in a sentence. */
+  readonly label: string | undefined;
   /** The interval of the charts if none is selected. */
   readonly interval: Exclude<StatsInterval, 'range'>;
 }
@@ -34,15 +42,19 @@ export const intervals = [
   { id: 'day', label: 'By day' },
   { id: 'week', label: 'By week' },
   { id: 'month', label: 'By month' },
+  { id: 'quarter', label: 'By quarter' },
 ] as const;
 
 /** Returns the interval of the id, the one of the period if it is unknown. */
 export const chooseInterval = (id: string | undefined, period: Period): Period['interval'] =>
   intervals.find((interval) => interval.id === id)?.id ?? period.interval;
 
-/** Returns the days or months of the rows, for a chart. */
+/** Returns the days, months or quarters of the rows, for a chart. */
 export const toChartDays = (rows: readonly { readonly date: string }[], interval: StatsInterval): string[] =>
-  rows.map(({ date }) => (interval === 'month' ? date.slice(0, 7) : date));
+  rows.map(({ date }) => {
+    if (interval === 'quarter') return `${date.slice(0, 4)}-Q${Math.ceil(Number(date.slice(5, 7)) / 3)}`;
+    return interval === 'month' ? date.slice(0, 7) : date;
+  });
 
 /** Returns the positions of the intervals that the range cuts off, or that have not ended. */
 export const listIncomplete = (
@@ -63,6 +75,7 @@ export const toIntervals = (dates: readonly string[], { last }: Range, now: numb
 
 function isWhole({ first, last }: Range, interval: StatsInterval): boolean {
   if (interval === 'week') return countDays({ first, last }) === 7;
+  if (interval === 'quarter') return first === getQuarterStart(first) && addDays(last, 1) === addMonths(first, 3);
   return interval !== 'month' || (first.endsWith('-01') && addDays(last, 1).endsWith('-01'));
 }
 
@@ -73,16 +86,33 @@ interface PeriodQuery {
   readonly to?: string | undefined;
 }
 
-/** Returns the period of the query, 30 days if it is unknown. All but a custom period end today. */
+/** Returns the first day of the quarter that contains a day. */
+const getQuarterStart = (day: string): string => addMonths(day, -((Number(day.slice(5, 7)) - 1) % 3));
+
+/** Returns the period of the query, 30 days if it is unknown. A custom period and the last quarter do not end today. */
 export function choosePeriod({ period: id, from, to }: PeriodQuery, now: number): Period {
   const period = periods.find((candidate) => candidate.id === id) ?? periods[1];
   const today = toDay(now);
   if ('months' in period)
     return buildPeriod(period.id, { first: addMonths(today, 1 - period.months), last: today }, today);
   if ('days' in period) return buildPeriod(period.id, { first: addDays(today, 1 - period.days), last: today }, today);
+  if ('quarters' in period)
+    return buildQuarter(period.id, addMonths(getQuarterStart(today), -3 * period.quarters), today);
   const last = isDay(to) ? to : today;
   const first = isDay(from) && from <= last ? from : addDays(last, -29);
   return buildPeriod(period.id, { first, last }, today);
+}
+
+/** Compares a quarter with the one before: with all of it, or with as many days of it. */
+function buildQuarter(id: PeriodId, first: string, today: string): Period {
+  const end = addDays(addMonths(first, 3), -1);
+  const period = buildPeriod(id, { first, last: end < today ? end : today }, today);
+  if (!period.complete) return { ...period, interval: 'month' };
+  const start = addMonths(first, -3);
+  const sameDay = addDays(start, countDays(period.complete) - 1);
+  const last = period.complete.last === end || sameDay >= first ? addDays(first, -1) : sameDay;
+  const label = period.complete.last === end ? 'the quarter before' : 'the same days of the quarter before';
+  return { ...period, previous: { first: start, last }, label, interval: 'month' };
 }
 
 function buildPeriod(id: PeriodId, current: Range, today: string): Period {
@@ -95,6 +125,7 @@ function buildPeriod(id: PeriodId, current: Range, today: string): Period {
     current,
     complete,
     previous: days === undefined ? undefined : { first: addDays(first, -days), last: addDays(first, -1) },
+    label: days === undefined ? undefined : `the ${formatNumber(days)} days before`,
     interval: countDays(current) > maxDaysByDay ? 'month' : 'day',
   };
 }

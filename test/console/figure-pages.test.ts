@@ -5,6 +5,7 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { listAnnotations } from '../../lib/annotations/contract.ts';
 import {
   getConversion,
   getLtv,
@@ -13,11 +14,15 @@ import {
   type RetentionCohort,
 } from '../../lib/statistics/cohort-contract.ts';
 import { getChurn, getMrr, type MrrRow } from '../../lib/statistics/mrr-contract.ts';
+import { getRevenue, type RevenueRow } from '../../lib/statistics/revenue-contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const countedUntil = '2026-03-24T12:00:00.000Z';
 const head = { countedUntil, by: 'none', amount: 'after_refunds', unconvertedShare: 0 } as const;
+const annotations = respondTo(listAnnotations, () => ({
+  rows: [{ id: 'a', date: '2026-02-14', text: 'Release 2.0', createdAt: countedUntil }],
+}));
 const period = 'period=custom&from=2026-01-01&to=2026-03-31&interval=month';
 
 const toMrrRow = (date: string, mrrUSD: number, added = 0): MrrRow => ({
@@ -87,7 +92,9 @@ const ltv = respondTo(getLtv, () => ({
 let rendered: RenderedConsole;
 afterEach(() => rendered.close());
 const open = async (path: string, routes: Parameters<typeof renderConsole>[1]): Promise<RenderedConsole> => {
-  rendered = await renderConsole(path, routes, { respondAsStores: () => ({ now: '2026-04-15T12:00:00Z' }) });
+  rendered = await renderConsole(path, [...routes, annotations], {
+    respondAsStores: () => ({ now: '2026-04-15T12:00:00Z' }),
+  });
   return rendered;
 };
 
@@ -103,6 +110,97 @@ const readTable = (page: RenderedConsole, caption: string): string[][] =>
     .map((row) => [...row.querySelectorAll('th, td')].map(({ textContent }) => textContent ?? ''));
 
 describe('Revenue page', () => {
+  const toAmounts = (gross: number, refunds: number) => ({
+    gross,
+    refunds,
+    commission: gross / 10,
+    tax: gross / 20,
+    proceeds: gross * 0.85 - refunds,
+  });
+  const toRow = (date: string, gross: number, refunds = 0): RevenueRow => {
+    const amounts = Object.entries(toAmounts(gross, refunds));
+    const toFields = (suffix: string, factor: number) =>
+      Object.fromEntries(amounts.map(([name, amount]) => [`${name}${suffix}`, amount * factor]));
+    return {
+      date,
+      ...toFields('USD', 1),
+      unconvertedShare: 0,
+      currencies: gross === 0 ? {} : { EUR: toFields('Micros', 900_000), USD: toFields('Micros', 100_000) },
+    } as RevenueRow;
+  };
+  const respond = (until: string) =>
+    respondTo(getRevenue, ({ query: { interval = 'month', startdate = '' } }) => ({
+      interval: interval as 'month',
+      countedUntil: until,
+      by: 'none' as const,
+      unconvertedShare: 0,
+      proceedsSource: 'table' as const,
+      rows:
+        interval === 'range'
+          ? [startdate < '2026' ? toRow(startdate, 100) : toRow(startdate, 300, 20)]
+          : [toRow('2026-01-01', 100), toRow('2026-02-01', 120, 20), toRow('2026-03-01', 80)],
+    }));
+
+  it('opens with gross, refunds, commission, tax and proceeds of the period', async () => {
+    const page = await open(`/revenue?${period}`, [respond('2026-04-15T11:59:30Z')]);
+    await page.waitForText('+176.5% from $85.00');
+    expect(['Gross', 'Refunds', 'Commission', 'Tax', 'Proceeds'].map((label) => readFigure(page, label)[0])).toEqual([
+      '$300.00',
+      '$20.00',
+      '$30.00',
+      '$15.00',
+      '$235.00',
+    ]);
+    expect(readTable(page, 'Revenue by interval')[1]).toEqual([
+      'February 2026',
+      '$120.00',
+      '$20.00',
+      '$12.00',
+      '$6.00',
+      '$82.00',
+    ]);
+    expect(readTable(page, 'Revenue by currency')).toEqual([
+      ['EUR', '€270.00', '€18.00', '€27.00', '€13.50', '€211.50'],
+      ['USD', '$30.00', '$2.00', '$3.00', '$1.50', '$23.50'],
+    ]);
+    expect(page.readText()).not.toContain('counted until');
+    expect(readTable(page, 'Gross and proceeds')[1]).toEqual([
+      'February 2026',
+      '$120.00',
+      '$82.00',
+      'Feb 14, 2026: Release 2.0',
+    ]);
+  });
+
+  it('states until when figures are counted that lag by more than a minute', async () => {
+    const page = await open(`/revenue?${period}`, [respond('2026-04-15T11:50:00Z')]);
+    await page.waitForText(/counted until .*, 10 minutes ago\. They lack what happened since then\./);
+  });
+
+  it('selects a quarter, compared with the quarter before', async () => {
+    const page = await open('/revenue', [respond('2026-04-15T12:00:00Z')]);
+    await page.click('Last quarter');
+    await page.waitForText('Changes compare Jan 1, 2026 to Mar 31, 2026 with Oct 1, 2025 to Dec 31, 2025.');
+    await page.enter('Interval', 'quarter');
+    await waitFor('the request', () => page.requests.find((sent) => sent.includes('interval=quarter')));
+  });
+
+  it('downloads a line for each interval and currency for accounting', async () => {
+    const page = await open(`/revenue?${period}`, [respond('2026-04-15T12:00:00Z')]);
+    await page.waitForText('€270.00');
+    const downloads: Blob[] = [];
+    URL.createObjectURL = (file) => `blob:${downloads.push(file as Blob)}`;
+    await page.click('CSV for accounting');
+    const lines = (await downloads[0]?.text())?.trim().split('\r\n') ?? [];
+    expect(lines[0]?.replace('\uFEFF', '')).toBe(
+      'First day,Last day,Currency,Gross,Refunds,Commission,Tax,Proceeds,Basis',
+    );
+    expect(lines).toHaveLength(7);
+    expect(lines[3]).toContain('2026-02-01,2026-02-28,EUR,108,18,10.8,5.4,73.8,Proceeds are computed');
+  });
+});
+
+describe('MRR', () => {
   const mrr = respondTo(getMrr, ({ query: { interval = 'month', startdate = '', by = 'none' } }) => {
     const rows =
       interval === 'range'
@@ -118,7 +216,7 @@ describe('Revenue page', () => {
   });
 
   it('shows the figures of the period, compared with the period before, and their rows', async () => {
-    const page = await open(`/revenue?${period}`, [mrr]);
+    const page = await open(`/revenue?tab=mrr&${period}`, [mrr]);
     await page.waitForText('+150% from $40.00');
     expect(readFigure(page, 'MRR')).toEqual(['$100.00', '+150% from $40.00']);
     expect(readFigure(page, 'New')).toEqual(['$60.00', '+50% from $40.00']);
@@ -140,7 +238,7 @@ describe('Revenue page', () => {
       code: 'InternalError',
       message: 'It failed.',
     }));
-    const page = await open(`/revenue?${period}`, [failed]);
+    const page = await open(`/revenue?tab=mrr&${period}`, [failed]);
     await page.waitForText('It failed.');
     await waitFor('the end of the placeholders', () => readFigure(page, 'MRR')[0] === '–');
     for (const label of ['MRR', 'ARR', 'New', 'Churned']) expect(readFigure(page, label)).toEqual(['–', '\u00a0']);
@@ -153,18 +251,19 @@ describe('Revenue page', () => {
         ? { ok: false as const, status: 500, code: 'InternalError', message: 'It failed.' }
         : { interval: 'month' as const, ...head, rows: [toMrrRow('2026-01-01', 60)] },
     );
-    const page = await open(`/revenue?${period}`, [failedBefore]);
+    const page = await open(`/revenue?tab=mrr&${period}`, [failedBefore]);
     await page.waitForText('It failed.');
     await waitFor('the figure', () => readFigure(page, 'MRR')[0] === '$60.00');
     expect(readFigure(page, 'MRR')).toEqual(['$60.00', '\u00a0']);
   });
 
   it('keeps the filters in the link, and shows one value of the dimension alone', async () => {
-    const page = await open(`/revenue?${period}`, [mrr]);
+    const page = await open(`/revenue?tab=mrr&${period}`, [mrr]);
     await page.click('Store');
     await page.click('App Store', 'By store');
     await page.waitForText('Only App Store.');
     expect(Object.fromEntries(new URLSearchParams(location.hash.split('?')[1]))).toEqual({
+      tab: 'mrr',
       period: 'custom',
       from: '2026-01-01',
       to: '2026-03-31',
@@ -179,7 +278,7 @@ describe('Revenue page', () => {
   });
 
   it('opens the definition in one click', async () => {
-    const page = await open(`/revenue?${period}`, [mrr]);
+    const page = await open(`/revenue?tab=mrr&${period}`, [mrr]);
     await page.click('Definition: Monthly recurring revenue');
     await page.waitForText('MRR = sum of the monthly amounts', 'Monthly recurring revenue');
     await page.click('Close');
@@ -208,7 +307,7 @@ describe('Subscriptions page', () => {
 
 describe('Retention page', () => {
   it('shows which product loses most in month two, and on which store, in three clicks', async () => {
-    const page = await open(`/revenue?${period}`, [
+    const page = await open(`/revenue?tab=mrr&${period}`, [
       retention,
       respondTo(getMrr, () => ({ interval: 'month' as const, ...head, rows: [] })),
     ]);

@@ -8,8 +8,10 @@ import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
+import { listAnnotations } from '../../lib/annotations/contract.ts';
 import { type BreakdownRow, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
+import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -55,6 +57,14 @@ const otherRoutes = [
   respondTo(getDue, () => unavailable),
   respondTo(listStores, () => unavailable),
   respondTo(listTransactions, () => ({ paging: { skip: 0, limit: 50, total: 0 }, rows: [] })),
+  respondTo(listAnnotations, () => ({ rows: [] })),
+  respondTo(getRevenue, () => ({
+    countedUntil,
+    interval: 'month' as const,
+    by: 'none' as const,
+    unconvertedShare: 0,
+    rows: [],
+  })),
   respondTo(getMrr, () => ({
     countedUntil,
     interval: 'month' as const,
@@ -99,8 +109,8 @@ describe('Sandbox of the console', () => {
     const later = page.requests.slice(before).filter((request) => request.startsWith('GET /v3/stats'));
     expect(later.filter((request) => !request.includes('sandbox=true'))).toEqual([]);
     await page.click('Revenue');
-    await waitFor('the figures of the sandbox', () => listRequests('/v3/stats/mrr').at(-1));
-    expect(listRequests('/v3/stats/mrr').every((request) => request.includes('sandbox=true'))).toBe(true);
+    await waitFor('the figures of the sandbox', () => listRequests('/v3/stats/revenue').at(-1));
+    expect(listRequests('/v3/stats/revenue').every((request) => request.includes('sandbox=true'))).toBe(true);
     await page.click('Transactions');
     await waitFor('the transactions of the sandbox', () =>
       listRequests('/v3/transactions').find((request) => request.includes('sandbox=true')),

@@ -8,6 +8,14 @@ interface Definition {
 
 /** The main rules of each figure. A test compares them with docs/figures.md. */
 export const definitions = {
+  revenue: {
+    title: 'Revenue',
+    paragraphs: [
+      'grossUSD are the payments of the interval, refundsUSD the refunds that were made in it, also of earlier payments. proceedsUSD = grossUSD − refundsUSD − commissionUSD − taxUSD. A refund returns its part of the commission and of the tax on its own day, so that past days do not change and an interval can have less than nothing.',
+      'Amounts are exact to a millionth: the rows of any interval (day, week, month, quarter or range) add up to the same sums.',
+    ],
+    differences: [],
+  },
   mrr: {
     title: 'Monthly recurring revenue',
     paragraphs: [

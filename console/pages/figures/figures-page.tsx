@@ -4,9 +4,11 @@ import { SelectField } from '../../components/fields.tsx';
 import { Page, Row } from '../../components/layout.tsx';
 import { EndPlaceholders, ErrorNotice, Notice } from '../../components/notice.tsx';
 import { UnconvertedNotice } from '../../components/unconverted-notice.tsx';
-import { changeQuery } from '../../router.tsx';
+import { changeQuery, toHref, useLocation } from '../../router.tsx';
+import { AnnotatedCharts, AnnotationsButton, useAnnotations } from '../annotations.tsx';
+import { CountedUntil } from '../counted-until.tsx';
 import { PeriodChoice } from '../period-choice.tsx';
-import { describeShownDays, type Range } from '../periods.ts';
+import { describeShownDays, type PeriodId, type Range } from '../periods.ts';
 import { DefinitionButton } from './definition-button.tsx';
 import type { DefinitionId } from './definitions.ts';
 import type { FiguresView } from './figures-view.ts';
@@ -19,6 +21,9 @@ interface FiguresPageProps<Interval extends string> {
   readonly filters: FiguresFilters;
   readonly interval: Interval;
   readonly intervals: readonly { readonly id: Interval; readonly label: string }[];
+  readonly presets?: readonly PeriodId[];
+  /** Views of the page. `tab` of the link selects one. */
+  readonly tabs?: readonly { readonly id: string; readonly label: string }[];
   /** Shown days. */
   readonly range: Range;
   /** Sentence about the comparison. */
@@ -27,7 +32,7 @@ interface FiguresPageProps<Interval extends string> {
   readonly children: ComponentChildren;
 }
 
-const proceedsTexts = {
+export const proceedsTexts = {
   store: 'The stores report all proceeds.',
   table: 'Proceeds are computed with the table of commissions and the tax that the store reports.',
   estimated: 'Proceeds are estimated with the table of commissions: the tax of some payments is unknown.',
@@ -36,15 +41,17 @@ const proceedsTexts = {
 
 /** Frame of the pages of figures: the choices, the definition and the problems of their requests. */
 export function FiguresPage<Interval extends string>(props: FiguresPageProps<Interval>) {
-  const { title, definition, filters, interval, intervals, range, comparison, view, children } = props;
+  const { title, definition, filters, interval, intervals, presets, tabs, range, comparison, view, children } = props;
   const { period, by, amount, only, isSandbox } = filters;
-  const { failed, proceedsSource, unconvertedShare, segment } = view;
+  const { failed, proceedsSource, unconvertedShare, segment, figures } = view;
+  const annotations = useAnnotations(range);
   return (
     <Page
       title={title}
       subtitle={[`${describeShownDays(range, isSandbox)}.`, comparison].filter(Boolean).join(' ')}
-      actions={<PeriodChoice period={period} interval={interval} intervals={intervals} />}
+      actions={<PeriodChoice period={period} interval={interval} intervals={intervals} presets={presets} />}
     >
+      {tabs && <ViewTabs title={title} tabs={tabs} />}
       <Row>
         {dimensions.map(({ id, label }) => (
           <Button
@@ -55,14 +62,17 @@ export function FiguresPage<Interval extends string>(props: FiguresPageProps<Int
             {label}
           </Button>
         ))}
-        <SelectField
-          label="Amounts"
-          isLabelHidden
-          value={amount}
-          options={amounts}
-          onChange={(id) => changeQuery({ amount: id === 'after_refunds' ? '' : id })}
-        />
+        {amount !== undefined && (
+          <SelectField
+            label="Amounts"
+            isLabelHidden
+            value={amount}
+            options={amounts}
+            onChange={(id) => changeQuery({ amount: id === 'after_refunds' ? '' : id })}
+          />
+        )}
         <DefinitionButton id={definition} />
+        <AnnotationsButton annotations={annotations} />
       </Row>
       {only !== undefined && (
         <Notice>
@@ -77,9 +87,30 @@ export function FiguresPage<Interval extends string>(props: FiguresPageProps<Int
           {proceedsTexts[proceedsSource]} <DefinitionButton id="proceeds" />
         </Notice>
       )}
+      <CountedUntil figures={figures} />
       <UnconvertedNotice share={unconvertedShare} />
       <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
-      <EndPlaceholders error={failed?.error}>{children}</EndPlaceholders>
+      <EndPlaceholders error={failed?.error}>
+        <AnnotatedCharts annotations={annotations}>{children}</AnnotatedCharts>
+      </EndPlaceholders>
     </Page>
+  );
+}
+
+/** Links to the views of a page, with the same choices. */
+function ViewTabs({ title, tabs }: Required<Pick<FiguresPageProps<string>, 'title' | 'tabs'>>) {
+  const { path, query } = useLocation();
+  return (
+    <nav class="tab-list" aria-label={`Views of ${title}`}>
+      {tabs.map(({ id, label }) => (
+        <a
+          key={id}
+          href={toHref(path, {}, { ...query, tab: id, metric: '' })}
+          aria-current={id === (query.tab ?? '') ? 'page' : undefined}
+        >
+          {label}
+        </a>
+      ))}
+    </nav>
   );
 }

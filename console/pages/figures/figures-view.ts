@@ -60,6 +60,7 @@ interface CohortResponse<Cohort> {
 }
 
 interface Response {
+  readonly countedUntil: string;
   readonly by: FiguresDimension;
   readonly proceedsSource?: ProceedsSource;
   readonly unconvertedShare: number;
@@ -92,6 +93,8 @@ export interface FiguresView<Item> {
   /** Part of the payments whose currency has no rate: the amounts lack them. */
   readonly unconvertedShare: number;
   readonly isStale: boolean;
+  /** The shown response. */
+  readonly figures: Pick<Response, 'countedUntil'> | undefined;
   /** First failed request. */
   readonly failed: { readonly error: unknown; readonly reload: () => void } | undefined;
 }
@@ -130,6 +133,7 @@ export function buildFiguresView<T extends Response, Item>(
     proceedsSource: current.data?.proceedsSource,
     unconvertedShare: current.data?.unconvertedShare ?? 0,
     isStale: current.isStale,
+    figures: current.data,
     failed: [current, complete, previous].find(({ error }) => error !== undefined),
   };
 }

@@ -28,7 +28,8 @@ export const cohortIntervals = [
 export interface FiguresFilters {
   readonly period: Period;
   readonly by: (typeof dimensions)[number]['id'];
-  readonly amount: (typeof amounts)[number][0];
+  /** Undefined for figures with all amounts. */
+  readonly amount: (typeof amounts)[number][0] | undefined;
   /** Key of the value of the dimension that is shown alone. */
   readonly only: string | undefined;
   readonly isSandbox: boolean;

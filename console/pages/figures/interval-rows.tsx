@@ -2,8 +2,8 @@ import type { StatsInterval } from '../../../lib/statistics/breakdown-contract.t
 import { DataTable } from '../../components/data-table.tsx';
 import { Section } from '../../components/layout.tsx';
 import { EmptyState } from '../../components/notice.tsx';
-import { formatDay, formatNumber } from '../../format.ts';
-import { countDays, describeRange, listIncomplete, type Period, toChartDays, toIntervals } from '../periods.ts';
+import { formatDay } from '../../format.ts';
+import { describeRange, listIncomplete, type Period, toChartDays, toIntervals } from '../periods.ts';
 import type { FigureMetric, FiguresView } from './figures-view.ts';
 import { Value } from './group-section.tsx';
 import { RowsLink } from './rows-link.tsx';
@@ -33,7 +33,7 @@ export function toAxis(
     days: toChartDays(parts, interval),
     incomplete: listIncomplete(parts, interval, now),
     ranges: parts.map(({ date, enddate }) => ({ first: date, last: enddate })),
-    label: period.previous && `the ${formatNumber(countDays(period.previous))} days before`,
+    label: period.label,
   };
 }
 
@@ -64,6 +64,7 @@ export const IntervalTable = <Item,>({ title, columns, view, axis }: IntervalTab
           ),
           csv: ({ range }) => range.first,
         },
+        { title: 'Last day', csv: ({ range }) => range.last },
         ...columns.map(({ label, read, format }) => ({
           title: label,
           align: 'end' as const,

@@ -1,81 +1,87 @@
-import type { MrrRow } from '../../../lib/statistics/mrr-contract.ts';
+import type { RevenueRow } from '../../../lib/statistics/revenue-contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../clock.ts';
 import { Chart } from '../../components/chart.tsx';
-import { Columns, Section } from '../../components/layout.tsx';
+import { CsvButton } from '../../components/csv-button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Section } from '../../components/layout.tsx';
+import { EmptyState } from '../../components/notice.tsx';
+import { Money } from '../../components/values.tsx';
 import { formatUsd } from '../../format.ts';
 import type { PageProps } from '../page.ts';
-import { chooseInterval, intervals } from '../periods.ts';
+import { accountingPeriods, chooseInterval, intervals } from '../periods.ts';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
-import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric, sumOf, toIntervalFigures, toSeries } from './figures-view.ts';
+import { FiguresPage, proceedsTexts } from './figures-page.tsx';
+import { buildFiguresView, sumOf, toIntervalFigures, toSeries } from './figures-view.ts';
 import { readFilters, toFiguresRequest } from './filters.ts';
 import { GroupSection } from './group-section.tsx';
 import { describeDays, type IntervalColumn, IntervalTable, toAxis } from './interval-rows.tsx';
+import { MrrView } from './mrr.tsx';
+import { revenueTabs } from './revenue-tabs.ts';
 
-const sumMovement = (name: keyof MrrRow['movement']) => sumOf(({ movement }: MrrRow) => movement[name]);
+const toMetric = (id: 'gross' | 'refunds' | 'commission' | 'tax' | 'proceeds', label: string) => ({
+  id,
+  label,
+  read: sumOf((row: RevenueRow) => row[`${id}USD`]),
+  format: formatUsd,
+});
 
-const movements = [
-  { id: 'new', label: 'New', read: sumMovement('new'), format: formatUsd },
-  { id: 'expansion', label: 'Expansion', read: sumMovement('expansion'), format: formatUsd },
-  { id: 'reactivated', label: 'Reactivated', read: sumMovement('reactivated'), format: formatUsd },
-  { id: 'contraction', label: 'Contraction', read: sumMovement('contraction'), format: formatUsd },
-  { id: 'churned', label: 'Churned', read: sumMovement('churned'), format: formatUsd, rowsKind: 'lapsed' },
-] as const satisfies readonly IntervalColumn<MrrRow>[];
+const gross = toMetric('gross', 'Gross');
+const proceeds = toMetric('proceeds', 'Proceeds');
+const metrics: readonly (IntervalColumn<RevenueRow> & { readonly id: ReturnType<typeof toMetric>['id'] })[] = [
+  gross,
+  toMetric('refunds', 'Refunds'),
+  toMetric('commission', 'Commission'),
+  toMetric('tax', 'Tax'),
+  proceeds,
+];
 
-const [added, expanded, reactivated, contracted, churned] = movements;
+/** Payments, and what is left of them after refunds, commission and tax. The recurring part is the second tab. */
+export const RevenuePage = ({ query }: PageProps) =>
+  query.tab === 'mrr' ? <MrrView query={query} /> : <PaymentsView query={query} />;
 
-const readNet = (rows: readonly MrrRow[]): number =>
-  added.read(rows) + expanded.read(rows) + reactivated.read(rows) - contracted.read(rows) - churned.read(rows);
-
-const levels = [
-  { id: 'mrr', label: 'MRR', read: (rows) => rows.at(-1)?.mrrUSD, format: formatUsd, rowsKind: 'active' },
-  { id: 'arr', label: 'ARR', read: (rows) => rows.at(-1)?.arrUSD, format: formatUsd, rowsKind: 'active' },
-] as const satisfies readonly IntervalColumn<MrrRow>[];
-
-const net: FigureMetric<MrrRow> = { id: 'net', label: 'Net change', read: readNet, format: formatUsd };
-
-const metrics: readonly IntervalColumn<MrrRow>[] = [...levels, net, ...movements];
-
-/** Recurring revenue at the end of each interval, and its movement. */
-export function RevenuePage({ query }: PageProps) {
+function PaymentsView({ query }: Pick<PageProps, 'query'>) {
   const now = useNow();
-  const filters = readFilters(query, now);
+  const filters = { ...readFilters(query, now), amount: undefined };
   const { period } = filters;
   const interval = chooseInterval(query.interval, period);
-  const { getMrr } = figuresEndpoints;
-  const current = useApi(getMrr, toFiguresRequest(period.current, filters, interval));
-  const complete = useApi(getMrr, toFiguresRequest(period.complete, filters, 'range'));
-  const previous = useApi(getMrr, toFiguresRequest(period.previous, filters, 'range'));
+  const { getRevenue } = figuresEndpoints;
+  const current = useApi(getRevenue, toFiguresRequest(period.current, filters, interval));
+  const complete = useApi(getRevenue, toFiguresRequest(period.complete, filters, 'range'));
+  const previous = useApi(getRevenue, toFiguresRequest(period.previous, filters, 'range'));
   const view = buildFiguresView({ current, complete, previous }, toIntervalFigures, filters);
   const rows = view.items ?? [];
   const axis = toAxis(rows, { period, interval: current.data?.interval ?? interval, now });
-  const listSeries = (shown: readonly FigureMetric<MrrRow>[]) => shown.map((metric) => toSeries(metric, rows));
-  const shared = { format: formatUsd, isStale: view.isStale, days: axis.days, incomplete: axis.incomplete };
+  const { first, last } = period.current;
   return (
     <FiguresPage
       title="Revenue"
-      definition="mrr"
+      definition="revenue"
       filters={filters}
       interval={interval}
       intervals={intervals}
+      presets={accountingPeriods}
+      tabs={revenueTabs}
       range={period.current}
       comparison={describeDays(period)}
       view={view}
     >
       <FigureSummary metrics={metrics} view={view} range={period.current} label={axis.label} />
-      <Section title="Monthly recurring revenue" description="At the end of each interval, in US dollars.">
-        <Chart title="MRR" series={listSeries([levels[0]])} {...shared} />
+      <Section
+        title="Gross and proceeds"
+        description="Payments and refunds on their own days, in US dollars. Proceeds are the part of the payments without refunds, commission and tax."
+      >
+        <Chart
+          title="Gross and proceeds"
+          kind="bars"
+          series={[gross, proceeds].map((metric) => toSeries(metric, rows))}
+          format={formatUsd}
+          isStale={view.isStale}
+          days={axis.days}
+          incomplete={axis.incomplete}
+        />
       </Section>
-      <Columns>
-        <Section title="Gained" description="Monthly recurring revenue that each interval added.">
-          <Chart title="Gained MRR" series={listSeries([added, expanded, reactivated])} {...shared} />
-        </Section>
-        <Section title="Lost" description="Monthly recurring revenue that each interval took away.">
-          <Chart title="Lost MRR" series={listSeries([contracted, churned])} {...shared} />
-        </Section>
-      </Columns>
       <GroupSection
         metrics={metrics}
         view={view}
@@ -85,7 +91,77 @@ export function RevenuePage({ query }: PageProps) {
         days={axis.days}
         incomplete={axis.incomplete}
       />
-      <IntervalTable title="Movement by interval" columns={metrics} view={view} axis={axis} />
+      <IntervalTable title="Revenue by interval" columns={metrics} view={view} axis={axis} />
+      <Section
+        title="Revenue by currency"
+        description="In the currency of each payment. The file for accounting has a line for each interval and currency."
+        actions={
+          view.items && (
+            <CsvButton
+              label="CSV for accounting"
+              fileName={`revenue-${first}-${last}`}
+              columns={[
+                { title: 'First day', csv: ({ range }) => range.first },
+                { title: 'Last day', csv: ({ range }) => range.last },
+                { title: 'Currency', csv: ({ currency }) => currency },
+                ...metrics.map(({ id, label }) => ({
+                  title: label,
+                  csv: ({ amounts }: AccountRow) => amounts[`${id}Micros`] / 1_000_000,
+                })),
+                { title: 'Basis', csv: () => view.proceedsSource && proceedsTexts[view.proceedsSource] },
+              ]}
+              rows={rows.flatMap(({ currencies }, index) =>
+                Object.entries(currencies).map(
+                  ([currency, amounts]): AccountRow => ({
+                    range: axis.ranges[index] ?? period.current,
+                    currency,
+                    amounts,
+                  }),
+                ),
+              )}
+            />
+          )
+        }
+      >
+        <DataTable
+          caption="Revenue by currency"
+          columns={[
+            { title: 'Currency', render: ({ currency }) => currency },
+            ...metrics.map(({ id, label }) => ({
+              title: label,
+              align: 'end' as const,
+              render: ({ currency, amounts }: CurrencyRow) => (
+                <Money amountMicros={amounts[`${id}Micros`]} currency={currency} />
+              ),
+            })),
+          ]}
+          rows={view.items && sumCurrencies(view.items)}
+          getKey={({ currency }) => currency}
+          isStale={view.isStale}
+          empty={<EmptyState title="This period has no payments." />}
+          placeholderRows={3}
+        />
+      </Section>
     </FiguresPage>
   );
+}
+
+type Amounts = RevenueRow['currencies'][string];
+
+interface CurrencyRow {
+  readonly currency: string;
+  readonly amounts: Amounts;
+}
+
+interface AccountRow extends CurrencyRow {
+  readonly range: { readonly first: string; readonly last: string };
+}
+
+function sumCurrencies(rows: readonly RevenueRow[]): CurrencyRow[] {
+  const currencies = [...new Set(rows.flatMap((row) => Object.keys(row.currencies)))].sort();
+  return currencies.map((currency) => {
+    const read = (name: keyof Amounts) => sumOf((row: RevenueRow) => row.currencies[currency]?.[name] ?? 0)(rows);
+    const amounts = Object.fromEntries(metrics.map(({ id }) => [`${id}Micros`, read(`${id}Micros`)])) as Amounts;
+    return { currency, amounts };
+  });
 }

@@ -32,13 +32,50 @@ export function describeFigures(getRunning: () => Promise<RunningConsole>): void
 
   describe('Pages of figures', () => {
     it.each([
-      ['/revenue?by=product', 'Revenue'],
+      ['/revenue?period=quarter&by=product', 'Revenue'],
+      ['/revenue?tab=mrr', 'Revenue'],
       ['/subscriptions?interval=week', 'Subscriptions'],
       ['/retention?by=product', 'Retention'],
       ['/ltv?by=platform&amount=proceeds', 'Lifetime value'],
       ['/conversion', 'Conversion'],
     ])('are usable at %s', async (path, heading) => {
       await expectUsablePage(running, path, heading);
+    });
+
+    it('annotate the charts of every page', async () => {
+      const consolePage = await running.open('/revenue');
+      const { page, problems, changes } = consolePage;
+      await page.getByRole('button', { name: 'Annotations' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Annotations' });
+      await dialog.getByLabel('Text').fill('Release 2.0');
+      await page.keyboard.press('Enter');
+      await dialog.getByRole('listitem').getByText('Release 2.0').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
+      await waitUntilLoaded(consolePage);
+      const chart = page.getByRole('slider', { name: 'Churn rate, chart' });
+      await chart.press('End');
+      expect(await chart.getAttribute('aria-valuetext')).toMatch(/: Release 2\.0$/);
+      await page.locator('.chart-tip').getByText('Release 2.0').waitFor();
+      await page.getByRole('button', { name: 'Annotations (1)' }).click();
+      await dialog.getByRole('button', { name: 'Delete the annotation Release 2.0' }).click();
+      await dialog.getByText('The shown days have no annotation.').waitFor();
+      expect(changes.map((change) => change.split(' ')[0])).toEqual(['POST', 'DELETE']);
+      expect(problems).toEqual([]);
+    });
+
+    it('show the values of the interval at the pointer', async () => {
+      const consolePage = await running.open('/revenue?tab=mrr');
+      const { page } = consolePage;
+      await waitUntilLoaded(consolePage);
+      const chart = page.getByRole('slider', { name: 'MRR, chart' });
+      await chart.hover({ position: { x: 300, y: 100 } });
+      const tip = page.locator('.chart-tip');
+      await tip.waitFor();
+      // The text of the slider is that of the same interval.
+      expect(await chart.getAttribute('aria-valuetext')).toContain(await tip.locator('.chart-day').textContent());
+      await page.mouse.move(0, 0);
+      await tip.waitFor({ state: 'detached' });
     });
 
     it('lead from the overview to the loss by product and store in three clicks, and to its rows', async () => {
