@@ -120,15 +120,21 @@ export const Figure = ({
   label,
   value,
   detail,
+  line,
 }: {
   readonly label: string;
   readonly value: ComponentChildren;
+  /** Course of the figure. */
+  readonly line?: ComponentChildren;
   readonly detail?: ComponentChildren;
 }) => (
   <div class="figure">
     <dt>{label}</dt>
     <dd class="figure-value">{value ?? <FigurePlaceholder />}</dd>
-    <dd class="figure-detail">{detail ?? '\u00a0'}</dd>
+    <dd class="figure-detail">
+      {line}
+      {detail ?? '\u00a0'}
+    </dd>
   </div>
 );
 

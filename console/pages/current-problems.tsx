@@ -5,7 +5,7 @@ import { type CursorPage, loadPages } from '../api/cursor-pages.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi, useLoad } from '../api/use-api.ts';
 import { getNow, useNow } from '../clock.ts';
-import { Section } from '../components/layout.tsx';
+import { Icon } from '../components/icon.tsx';
 import { ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { formatNumber, formatPlatform, formatRelative } from '../format.ts';
@@ -41,9 +41,9 @@ export function CurrentProblems() {
   const isLoading = requests.some(({ data, error }) => data === undefined && error === undefined);
   if (isLoading)
     return (
-      <Section title="What is wrong now">
+      <div class="notice">
         <Skeleton lines={1} />
-      </Section>
+      </div>
     );
   const { rows: recent = [], nextCursor } = failures.data ?? {};
   const isComplete = nextCursor === undefined;
@@ -62,52 +62,61 @@ export function CurrentProblems() {
         other change has failed in the last 24 hours.
       </Notice>
     );
+  const failures24h = `${isComplete ? '' : 'At least '}${formatNumber(recent.length)} failed in the last 24 hours.`;
+  const texts = [...problems.map(({ text }) => text), ...(recent.length > 0 ? [failures24h] : [])];
+  const isBad = recent.length > 0 || failed !== undefined || problems.some(({ tone }) => tone === 'bad');
   return (
-    <Section title="What is wrong now">
-      {failed && <ErrorNotice error={failed.error} onRetry={failed.reload} />}
-      {problems.map(({ id, tone, text, link }) => (
-        <Notice key={id} tone={tone} icon="alert">
-          {text}{' '}
-          {link && (
-            <Link to={link.to} {...(link.query && { query: link.query })}>
-              {link.label}
-            </Link>
-          )}
-        </Notice>
-      ))}
-      {recent.length === 0 && !isComplete && (
-        <p class="section-description">
-          Many reads have failed in the last 24 hours.{' '}
-          <Link to="/events" query={{ tag: 'error', reads: 'true' }}>
-            Show all failures
-          </Link>
-        </p>
-      )}
-      {recent.length > 0 && (
-        <>
+    <details class={`notice notice-${isBad ? 'bad' : 'warn'} problems`}>
+      <summary>
+        <Icon name="alert" />
+        <strong>{texts.length > 1 ? `${texts.length} problems` : 'What is wrong now'}</strong>
+        <span class="problems-text">{texts.join(' ')}</span>
+      </summary>
+      <div class="section">
+        {failed && <ErrorNotice error={failed.error} onRetry={failed.reload} />}
+        {problems.map(({ id, tone, text, link }) => (
+          <Notice key={id} tone={tone} icon="alert">
+            {text}{' '}
+            {link && (
+              <Link to={link.to} {...(link.query && { query: link.query })}>
+                {link.label}
+              </Link>
+            )}
+          </Notice>
+        ))}
+        {recent.length === 0 && !isComplete && (
           <p class="section-description">
-            {isComplete ? '' : 'At least '}
-            {formatNumber(recent.length)} failed in the last 24 hours.{' '}
-            <Link to="/events" query={{ tag: 'error' }}>
+            Many reads have failed in the last 24 hours.{' '}
+            <Link to="/events" query={{ tag: 'error', reads: 'true' }}>
               Show all failures
             </Link>
           </p>
-          <Timeline
-            label="Latest failures"
-            entries={recent.slice(0, 3).map(({ eventId, context }) => ({
-              id: eventId,
-              date: context.eventDate,
-              tone: 'bad' as const,
-              title: (
-                <Link to="/events/:id" params={{ id: eventId }}>
-                  {describeEventType(context.eventType, true)}
-                </Link>
-              ),
-              detail: context.applicationUsername,
-            }))}
-          />
-        </>
-      )}
-    </Section>
+        )}
+        {recent.length > 0 && (
+          <>
+            <p class="section-description">
+              {failures24h}{' '}
+              <Link to="/events" query={{ tag: 'error' }}>
+                Show all failures
+              </Link>
+            </p>
+            <Timeline
+              label="Latest failures"
+              entries={recent.slice(0, 3).map(({ eventId, context }) => ({
+                id: eventId,
+                date: context.eventDate,
+                tone: 'bad' as const,
+                title: (
+                  <Link to="/events/:id" params={{ id: eventId }}>
+                    {describeEventType(context.eventType, true)}
+                  </Link>
+                ),
+                detail: context.applicationUsername,
+              }))}
+            />
+          </>
+        )}
+      </div>
+    </details>
   );
 }

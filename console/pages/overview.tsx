@@ -17,6 +17,7 @@ import { CountedUntil } from './counted-until.tsx';
 import { CurrentProblems } from './current-problems.tsx';
 import { describeChange } from './describe-change.ts';
 import { BreakdownSection } from './overview-breakdown.tsx';
+import { Headline } from './overview-headline.tsx';
 import type { PageProps } from './page.ts';
 import { PeriodChoice } from './period-choice.tsx';
 import {
@@ -80,13 +81,21 @@ export function OverviewPage({ query }: PageProps) {
       ) : (
         <EndPlaceholders error={error}>
           <AnnotatedCharts annotations={annotations}>
-            <PeriodFigures rows={rows} comparison={comparison} isStale={isStale} />
+            <Headline
+              period={period}
+              interval={interval}
+              isSandbox={isSandbox}
+              rows={rows}
+              isStale={isStale}
+              describe={(metric) => rows && describeComparison(metric, rows, comparison)}
+            />
             <Charts
               rows={rows ?? []}
               days={toChartDays(rows ?? [], data?.interval ?? interval)}
               incomplete={incomplete}
               isStale={isStale}
             />
+            <PeriodFigures rows={rows} comparison={comparison} isStale={isStale} />
             <BreakdownSection period={period} interval={interval} query={query} />
             <Section title="Revenue by currency">
               <RevenueByCurrency records={rows} />
@@ -215,10 +224,12 @@ interface PeriodFiguresProps {
   readonly isStale: boolean;
 }
 
-/** Figures of the period. Their change compares complete days only. */
+const otherMetrics = metrics.filter(({ id }) => !['revenue', 'active', 'in-trial'].includes(id));
+
+/** The other figures of the period. Their change compares complete days only. */
 const PeriodFigures = ({ rows, comparison, isStale }: PeriodFiguresProps) => (
   <Figures isStale={isStale}>
-    {metrics.map((metric) => (
+    {otherMetrics.map((metric) => (
       <Figure
         key={metric.id}
         label={metric.label}

@@ -60,6 +60,7 @@ export const metrics = [
     read: readLast((row) => row.activeSubscriptions),
     format: formatNumber,
   },
+  { id: 'in-trial', label: 'In a trial', read: readLast((row) => row.activeTrials), format: formatNumber },
   {
     id: 'unverified',
     label: 'Not verified',

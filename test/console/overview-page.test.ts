@@ -10,7 +10,7 @@ import { getDue } from '../../lib/problems/contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { listAnnotations } from '../../lib/annotations/contract.ts';
 import { type BreakdownRow, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
-import { getMrr } from '../../lib/statistics/mrr-contract.ts';
+import { getChurn, getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
@@ -51,7 +51,25 @@ const respondWithBreakdown = (getRow: (query: Readonly<Record<string, string>>) 
     };
   });
 
+const common = { countedUntil, interval: 'month', by: 'none', amount: 'after_refunds', unconvertedShare: 0 } as const;
+const toChurn = (date: string, churnRate: number) => ({
+  date,
+  activeAtStart: 50,
+  churned: 50 * churnRate,
+  churnRate,
+  voluntary: 0,
+  involuntary: 0,
+  churnedMrrUSD: 0,
+  revenueChurnRate: 0,
+  unconvertedShare: 0,
+});
+const movement = { new: 30, expansion: 0, contraction: 0, churned: 10, reactivated: 0 };
+
 const otherRoutes = [
+  respondTo(getChurn, () => ({
+    ...common,
+    rows: [toChurn('2026-02-01', 0.04), toChurn('2026-03-01', 0.1), toChurn('2026-04-01', 0.02)],
+  })),
   respondTo(getApp, () => unavailable),
   respondTo(searchEvents, () => unavailable),
   respondTo(getDue, () => unavailable),
@@ -66,12 +84,8 @@ const otherRoutes = [
     rows: [],
   })),
   respondTo(getMrr, () => ({
-    countedUntil,
-    interval: 'month' as const,
-    by: 'none' as const,
-    amount: 'after_refunds' as const,
-    unconvertedShare: 0,
-    rows: [],
+    ...common,
+    rows: [{ date: '2026-03-01', mrrUSD: 100, arrUSD: 1_200, movement, unconvertedShare: 0 }],
   })),
 ];
 
@@ -127,6 +141,25 @@ describe('Sandbox of the console', () => {
 });
 
 describe('Overview page', () => {
+  it('begins with MRR, revenue, subscriptions, trials and the churn of the latest complete month', async () => {
+    await open(
+      march,
+      respondWithBreakdown(({ startdate = '' }) =>
+        toRow(startdate < '2026-03' ? 5 : 10, { activeSubscriptions: 40, activeTrials: 3 }),
+      ),
+    );
+    await page.waitForText('+100% from $5.00');
+    const [first] = page.findAll('.figures');
+    const figures = [...(first?.querySelectorAll('.figure') ?? [])];
+    expect(figures.map((figure) => [...figure.querySelectorAll('dt, dd')].map((part) => part.textContent))).toEqual([
+      ['MRR', '$100.00', '+25% from $80.00'],
+      ['Revenue', '$10.00', '+100% from $5.00'],
+      ['Active subscriptions', '40', 'Also 40 in the 31 days before'],
+      ['In a trial', '3', 'Also 3 in the 31 days before'],
+      ['Monthly churn', '10%', 'In March 2026, from 4%'],
+    ]);
+  });
+
   it('compares with no period that has no data', async () => {
     const breakdown = respondWithBreakdown(({ startdate = '' }) => toRow(startdate < '2026-03' ? 0 : 9));
     await open(march, breakdown);

@@ -13,6 +13,7 @@ import { buildFiguresView, type FigureMetric, sumOf, toIntervalFigures, toSeries
 import { readFilters, toFiguresRequest } from './filters.ts';
 import { GroupSection } from './group-section.tsx';
 import { describeDays, type IntervalColumn, IntervalTable, toAxis } from './interval-rows.tsx';
+import { readNet } from './read-net.ts';
 import { revenueTabs } from './revenue-tabs.ts';
 
 const sumMovement = (name: keyof MrrRow['movement']) => sumOf(({ movement }: MrrRow) => movement[name]);
@@ -27,15 +28,12 @@ const movements = [
 
 const [added, expanded, reactivated, contracted, churned] = movements;
 
-const readNet = (rows: readonly MrrRow[]): number =>
-  added.read(rows) + expanded.read(rows) + reactivated.read(rows) - contracted.read(rows) - churned.read(rows);
-
 const levels = [
   { id: 'mrr', label: 'MRR', read: (rows) => rows.at(-1)?.mrrUSD, format: formatUsd, rowsKind: 'active' },
   { id: 'arr', label: 'ARR', read: (rows) => rows.at(-1)?.arrUSD, format: formatUsd, rowsKind: 'active' },
 ] as const satisfies readonly IntervalColumn<MrrRow>[];
 
-const net: FigureMetric<MrrRow> = { id: 'net', label: 'Net change', read: readNet, format: formatUsd };
+const net: FigureMetric<MrrRow> = { id: 'net', label: 'Net change', read: sumOf(readNet), format: formatUsd };
 
 const metrics: readonly IntervalColumn<MrrRow>[] = [...levels, net, ...movements];
 

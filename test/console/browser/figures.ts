@@ -68,7 +68,7 @@ export function describeFigures(getRunning: () => Promise<RunningConsole>): void
       const consolePage = await running.open('/revenue?tab=mrr');
       const { page } = consolePage;
       await waitUntilLoaded(consolePage);
-      const chart = page.getByRole('slider', { name: 'MRR, chart' });
+      const chart = page.getByRole('slider', { name: 'MRR, chart', exact: true });
       await chart.hover({ position: { x: 300, y: 100 } });
       const tip = page.locator('.chart-tip');
       await tip.waitFor();

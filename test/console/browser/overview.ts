@@ -151,7 +151,7 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
         );
         await page.getByRole('button', { name: '12 months' }).click();
         await page.getByRole('alert').first().waitFor();
-        await page.waitForFunction(() => document.querySelector('.figure-value')?.textContent === '–');
+        await page.waitForFunction(() => document.querySelectorAll('.figure-value')[1]?.textContent === '–');
         expect(await readFigure(consolePage, 'New')).toEqual(['–', '\u00a0']);
         await page.unroute(/\/v3\/stats\/breakdown\?interval=month/);
         await page.getByRole('button', { name: 'Try again' }).first().click();
@@ -173,7 +173,7 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
         const before = page.waitForResponse(/\/v3\/stats\/breakdown\?interval=range/);
         await page.getByRole('button', { name: '12 months' }).click();
         await before;
-        await page.locator('dl.figures.is-stale').waitFor();
+        await page.locator('dl.figures.is-stale').first().waitFor();
         expect((await readFigure(consolePage, 'New'))[1]).toBe('\u00a0');
         release();
         await page
@@ -243,10 +243,15 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
         await fetch(`${service.emulatorUrl}/control/clock`, { method: 'POST', body: JSON.stringify({ advance }) });
         await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers: secretAuth(), body });
       }
-      const { page, problems } = await running.open('/');
-      await page.getByText(/^\d+ of \d+ requests to Google Play failed in the last hour, the last one /).waitFor();
-      await page.getByText(/ responded with 410 Gone\. /).waitFor();
-      await page.getByText(/^Webhooks without further attempts: \d+, the oldest created /).waitFor();
+      const consolePage = await running.open('/');
+      const { page, problems } = consolePage;
+      const list = page.locator('.problems');
+      await list.getByText(/^\d problems$/).click();
+      const details = list.locator('.section');
+      await details.getByText(/^\d+ of \d+ requests to Google Play failed in the last hour, the last one /).waitFor();
+      await details.getByText(/ responded with 410 Gone\. /).waitFor();
+      await details.getByText(/^Webhooks without further attempts: \d+, the oldest created /).waitFor();
+      expect(await findAccessibilityViolations(consolePage)).toEqual([]);
       await page.getByRole('link', { name: 'Show and replay them' }).click();
       await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
       expect(await page.getByLabel('State').inputValue()).toBe('dead');
