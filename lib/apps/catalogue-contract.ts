@@ -11,6 +11,8 @@ export const CatalogueProduct = v.strictObject({
   billingPeriod: v.exactOptional(v.string()),
   group: v.exactOptional(v.string()),
   entitlements: v.exactOptional(v.array(v.string())),
+  credits: v.exactOptional(v.record(v.string(), v.number())),
+  expires: v.exactOptional(v.string()),
 });
 
 const catalogue = v.record(v.string(), CatalogueProduct);
@@ -83,6 +85,8 @@ export const catalogueDescriptions = [
     billingPeriod: ['ISO 8601 duration between two payments.', 'P1M'],
     group: ['Subscription group.', 'premium-plans'],
     entitlements: ['The entitlements that the product gives.', ['premium']],
+    credits: ['Units of credits that each payment gives, by name.', { coins: 100 }],
+    expires: ['End of the credits: `period`, `never` or an ISO 8601 duration after the payment.', 'P90D'],
   }),
   describeObject('AffectedCustomer', AffectedCustomer, 'A customer whose entitlements a new catalogue would change.', {
     applicationUsername: ["The customer's username.", 'alice'],
