@@ -8,6 +8,8 @@ interface TextFieldProps {
   /** Called when the user leaves the changed field or presses Enter. */
   readonly onChange?: (value: string) => void;
   readonly type?: 'text' | 'password' | 'search' | 'date' | 'number';
+  /** Of a number. */
+  readonly min?: number;
   readonly placeholder?: string;
   readonly isRequired?: boolean;
   /** Hint for password managers. */
@@ -25,6 +27,7 @@ export function TextField({
   onInput,
   onChange,
   type = 'text',
+  min,
   placeholder,
   isRequired = false,
   autoComplete = 'off',
@@ -44,6 +47,7 @@ export function TextField({
         // Preact has one type of properties for each kind of input.
         type={type as 'text'}
         value={value}
+        min={min}
         placeholder={placeholder}
         required={isRequired}
         disabled={isDisabled}

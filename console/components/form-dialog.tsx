@@ -13,6 +13,8 @@ interface FormDialogProps {
   readonly submitLabel: string;
   /** Performs the change, and returns the text of its result. */
   readonly perform: () => Promise<string>;
+  /** Shows the next step of the form in place of the change. */
+  readonly onContinue?: () => void;
   /** Called after the change has succeeded. */
   readonly onDone: () => void;
   readonly onClose: () => void;
@@ -22,7 +24,7 @@ interface FormDialogProps {
 
 /** A dialog with a form that performs a change. It shows an error of the change, and closes after its success. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, formLabel, submitLabel, perform, onDone, onClose, children } = props;
+  const { title, formLabel, submitLabel, perform, onContinue, onDone, onClose, children } = props;
   const { run, isRunning, error } = useAction(async () => {
     const result = await perform();
     announceResult(result);
@@ -31,7 +33,7 @@ export function FormDialog(props: FormDialogProps) {
   });
   return (
     <Dialog title={title} isBusy={isRunning} onClose={onClose}>
-      <Form label={formLabel} onSubmit={run}>
+      <Form label={formLabel} onSubmit={onContinue ?? run}>
         {children}
         <ErrorNotice error={error} />
         <div class="dialog-actions">

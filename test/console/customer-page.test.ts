@@ -5,7 +5,14 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/apps/contract.ts';
-import { addCustomerPurchase, getCustomerClaims } from '../../lib/customers/claim-contract.ts';
+import {
+  type CreditEntryRecord,
+  getCustomerCredits,
+  giveCredits,
+  listCreditHistory,
+  takeCredits,
+} from '../../lib/credits/contract.ts';
+import { addCustomerPurchase, getCustomerClaims, mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/customers/contract.ts';
 import {
   changeGrant,
@@ -78,6 +85,8 @@ interface Data {
   deliveries?: DeliveryRecord[];
   entitlements?: Record<string, EntitlementRecord>;
   grants?: GrantRecord[];
+  /** Changes of coins, latest first. */
+  credits?: CreditEntryRecord[];
 }
 
 const key = { id: 'k1', name: 'main' };
@@ -123,7 +132,9 @@ const toEntitlementRoutes = (data: Data) => {
       unverifiedHours: 24,
       catalogue: data.entitlements
         ? { premium: { type: 'paid subscription' as const, entitlements: ['premium', 'offline'] } }
-        : {},
+        : data.credits
+          ? { coins_100: { type: 'consumable' as const, credits: { coins: 100 } } }
+          : {},
       stores: [],
       service: { version: '1.0.0' },
     })),
@@ -158,6 +169,50 @@ const toEntitlementRoutes = (data: Data) => {
   ];
 };
 
+/** Responds to the requests of credits. A change of them changes the data. */
+function toCreditRoutes(data: Data) {
+  const change = (type: 'given' | 'taken', body: unknown) => {
+    const { credit, amount, reason } = body as { credit: string; amount: number; reason: string };
+    const balance = (data.credits?.[0]?.balance ?? 0) + (type === 'given' ? amount : -amount);
+    const entry = { id: `credit_${type}`, type, at: toDate(9), credit, amount, balance, reason, key };
+    data.credits = [entry, ...(data.credits ?? [])];
+    return { applicationUsername: 'alice', isSandbox: false, ...entry };
+  };
+  return [
+    respondTo(getCustomerCredits, () => ({
+      applicationUsername: 'alice',
+      isSandbox: false,
+      credits: {
+        coins: {
+          balance: data.credits?.[0]?.balance ?? 0,
+          granted: 100,
+          spent: 40,
+          takenBack: 0,
+          expired: 0,
+          lots: [
+            {
+              lotId: 'a',
+              origin: 'payment' as const,
+              amount: 100,
+              left: 60,
+              givenAt: toDate(0),
+              expiresAt: toDate(90),
+            },
+          ],
+          holds: [],
+        },
+      },
+      asOf: toDate(1),
+    })),
+    respondTo(listCreditHistory, (request) => ({
+      applicationUsername: 'alice',
+      ...toCursorPage(data.credits ?? [], request),
+    })),
+    respondTo(giveCredits, ({ body }) => change('given', body)),
+    respondTo(takeCredits, ({ body }) => change('taken', body)),
+  ];
+}
+
 const timelinePage = 100;
 
 /** Returns a page of a list. The cursor is the position of its first row. */
@@ -170,6 +225,17 @@ const toRoutes = (data: Data) => [
   respondTo(listCustomers, () => ({ paging: { skip: 0, limit: 100, total: 0 }, rows: [] })),
 
   ...toEntitlementRoutes(data),
+  ...toCreditRoutes(data),
+  respondTo(mergeCustomer, ({ body }) => ({
+    ok: true as const,
+    applicationUsername: 'alice',
+    from: (body as { from: string }).from,
+    mergeId: 'merge_5f0c8a1b9d3e4f6071829304',
+    purchases: 1,
+    aliases: 1,
+    grants: 0,
+    isComplete: true,
+  })),
   respondTo(listDeliveries, () => ({ rows: data.deliveries ?? [] })),
   respondTo(replayDelivery, ({ params: { id = '' } }) => {
     data.deliveries = (data.deliveries ?? []).map((row) =>
@@ -485,5 +551,78 @@ describe('Customer page', () => {
     }
     const paths = page.requests.slice(before).map((request) => request.replace(/\?.*/, ''));
     expect([...new Set(paths)].sort()).toEqual(['GET /v3/customers/alice/timeline', 'GET /v3/purchases']);
+  });
+});
+
+describe('Credits of a customer', () => {
+  const givenCredits = (count = 1): Data => ({
+    purchases: [toSubscription('premium')],
+    timeline: [],
+    credits: Array.from({ length: count }, (_, index) => ({
+      id: `credit_${index}`,
+      type: 'spent' as const,
+      at: toDate(count - index),
+      credit: 'coins',
+      amount: 1,
+      balance: 60 + index,
+      reason: `Song ${index}`,
+    })),
+  });
+
+  it.each([
+    ['Give', 'Give 25 coins', 85],
+    ['Take', 'Take 25 coins', 35],
+  ])('%ss units after the user has seen the balance before and after it', async (action, confirm, balance) => {
+    const page = await open(givenCredits(), '', 'support');
+    await page.waitForText('60 coins 60 end on', 'Credits');
+    await page.click(`${action} coins`);
+    await page.enter('Units', '25');
+    await page.enter('Reason', 'Outage');
+    await page.click('Continue');
+    await page.waitForText(`alice has 60 coins, and will have ${balance}. Reason: Outage`);
+    expect(page.requests.filter((sent) => sent.startsWith('POST'))).toEqual([]);
+    await page.click(confirm);
+    await page.waitForText(`${balance} coins`, 'Credits');
+    expect(page.requests.filter((sent) => sent.startsWith('POST'))).toEqual([
+      `POST /v3/customers/alice/credits/${action.toLowerCase()}`,
+    ]);
+  });
+
+  it('reads the history page by page, also with a viewer key, which changes nothing', async () => {
+    const page = await open(givenCredits(25), '', 'viewer');
+    await page.waitForText('60 coins', 'Credits');
+    expect(page.findAll('button', 'Credits').map(({ textContent }) => textContent)).toEqual([]);
+    const [details] = page.findAll('details', 'Credits') as (Element & { open: boolean })[];
+    if (details) details.open = true;
+    await page.waitForText('Song 19', 'Credits');
+    expect(page.readText('Credits')).not.toContain('Song 20');
+    await page.click('Show older changes', 'Credits');
+    await page.waitForText('Song 24', 'Credits');
+  });
+
+  it('shows nothing for an app without credits', async () => {
+    const page = await open({ purchases: [toSubscription('premium')], timeline: [] });
+    await page.waitForText('premium', 'Access now');
+    expect(page.requests.filter((sent) => sent.includes('/credits'))).toEqual([]);
+  });
+});
+
+describe('Merge of customers', () => {
+  it('shows what moves before the merge, and the way back after it', async () => {
+    const page = await open({ purchases: [toSubscription('premium')], timeline: [], unowned: ['coins', 'pro'] });
+    await page.click('Merge a customer');
+    await page.enter('Other customer', 'anonymous-1');
+    await page.click('Show what moves');
+    await page.waitForText('Claimed purchases that move: 2coins, App Storepro, App Store');
+    expect(page.requests.filter((sent) => sent.startsWith('POST'))).toEqual([]);
+    await page.click('Merge');
+    await page.waitForText('customer unmerge demo alice merge_5f0c8a1b9d3e4f6071829304');
+    expect(page.requests.filter((sent) => sent.startsWith('POST'))).toEqual(['POST /v3/customers/alice/merge']);
+  });
+
+  it.each(['viewer', 'support'] as const)('is not offered with a %s key', async (level) => {
+    const page = await open({ purchases: [toSubscription('premium')], timeline: [] }, '', level);
+    await page.waitForText('premium', 'Access now');
+    expect(page.readText()).not.toContain('Merge a customer');
   });
 });

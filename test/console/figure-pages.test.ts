@@ -4,8 +4,8 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Platform } from '../../lib/foundation/platform.ts';
 import { listAnnotations } from '../../lib/annotations/contract.ts';
+import type { Platform } from '../../lib/foundation/platform.ts';
 import {
   getConversion,
   getLtv,

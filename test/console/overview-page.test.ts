@@ -4,11 +4,11 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { listAnnotations } from '../../lib/annotations/contract.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
-import { listAnnotations } from '../../lib/annotations/contract.ts';
 import { type BreakdownRow, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getChurn, getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';

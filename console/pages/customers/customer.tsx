@@ -10,17 +10,20 @@ import { Page } from '../../components/layout.tsx';
 import { EmptyState, EndPlaceholders, ErrorNotice } from '../../components/notice.tsx';
 import { CopyId, DateTime } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
-import { useCanSupport } from '../../session.ts';
+import { showsSandbox } from '../../sandbox.ts';
+import { useCanChange, useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { HistoryTabs, timelinePageSize } from '../purchase/history-tabs.tsx';
 import { loadPaymentsFromStart } from '../purchase/load-payments.ts';
 import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
+import { Credits } from './credits.tsx';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { entitlementEndpoints } from './entitlement-endpoints.ts';
 import { EntitlementsPanel } from './entitlements.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
+import { MergeButton } from './merge-button.tsx';
 import { findLatestClaim, type GetClaimRevision } from './ownership-reason.tsx';
 import { Spend } from './spend.tsx';
 import { UndeliveredNotice } from './undelivered-notice.tsx';
@@ -35,6 +38,7 @@ export const CustomerPage = ({ params: { user }, query }: PageProps<'user'>) => 
 
 function Customer({ user, query }: { readonly user: string } & Pick<PageProps, 'query'>) {
   const canSupport = useCanSupport();
+  const canChange = useCanChange();
   const purchases = useCustomerPurchases(user, parseSkip(query.skip, purchasePageSize));
   const { newest, active = [] } = purchases.lists;
   const timeline = useApi(purchaseEndpoints.getCustomerTimeline, {
@@ -46,6 +50,9 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     query: { applicationUsername: encodeURIComponent(user), include_spend: 'true' },
   });
   const summary = summaries.data?.rows.find(({ applicationUsername }) => applicationUsername === user);
+  const app = useApi(endpoints.getApp, {});
+  const products = Object.values(app.data?.catalogue ?? {});
+  const creditNames = [...new Set(products.flatMap(({ credits }) => Object.keys(credits ?? {})))].sort();
   const [linkCount, setLinkCount] = useState(0);
   const [grantChanges, setGrantChanges] = useState(0);
   const revision = purchases.isLoaded ? JSON.stringify([newest, active]) : undefined;
@@ -108,7 +115,20 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
           )}
         </>
       }
-      actions={canSupport && <LinkPurchaseButton user={user} onDone={handleLink} />}
+      actions={
+        <>
+          {canSupport && <LinkPurchaseButton user={user} onDone={handleLink} />}
+          {canChange && (
+            <MergeButton
+              user={user}
+              onDone={() => {
+                handleLink();
+                setGrantChanges(grantChanges + 1);
+              }}
+            />
+          )}
+        </>
+      }
     >
       {error !== undefined && newest ? <ErrorNotice error={error} onRetry={reload} /> : null}
       {error !== undefined && !newest ? (
@@ -131,6 +151,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
           />
           <EntitlementsPanel
             user={user}
+            app={app}
             revision={accessRevision}
             grants={grants}
             onChange={() => {
@@ -138,6 +159,15 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
               timeline.reload();
             }}
           />
+          {creditNames.length > 0 && (
+            <Credits
+              user={user}
+              isSandbox={showsSandbox(query)}
+              names={creditNames}
+              revision={timeline.data && JSON.stringify([grantChanges, events[0]])}
+              onChange={timeline.reload}
+            />
+          )}
           <CustomerPurchases
             user={user}
             lists={purchases.lists}

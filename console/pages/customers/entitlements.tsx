@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
+import type { getApp } from '../../../lib/apps/contract.ts';
 import type { listGrants } from '../../../lib/entitlements/contract.ts';
-import { endpoints } from '../../api/endpoints.ts';
 import { type Loaded, useApi } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';
 import { Section } from '../../components/layout.tsx';
@@ -18,6 +18,7 @@ import { type DescribedEntitlement, listEntitlements } from './list-entitlements
 
 interface EntitlementsProps {
   readonly user: string;
+  readonly app: Loaded<ContractResponse<typeof getApp>>;
   /** Version of the purchases, grants and events of the customer. */
   readonly revision: string | undefined;
   readonly grants: Loaded<ContractResponse<typeof listGrants>>;
@@ -28,10 +29,9 @@ interface EntitlementsProps {
  * What the customer has access to and why, with the grants. Shows nothing for an app without entitlements and a
  * customer without grants, unless the key may grant access.
  */
-export function EntitlementsPanel({ user, revision, grants, onChange }: EntitlementsProps) {
+export function EntitlementsPanel({ user, app, revision, grants, onChange }: EntitlementsProps) {
   const canSupport = useCanSupport();
   const params = { applicationUsername: user };
-  const app = useApi(endpoints.getApp, {});
   const entitlements = useApi(entitlementEndpoints.getCustomerEntitlements, { params }, { revision });
   const names = [...new Set(Object.values(app.data?.catalogue ?? {}).flatMap((product) => product.entitlements ?? []))];
   const rows = entitlements.data ? listEntitlements(entitlements.data) : [];
