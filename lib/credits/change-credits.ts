@@ -21,7 +21,7 @@ import {
   takeBack,
 } from './credit-account.ts';
 import type { CreditEntry } from './credit-entry.ts';
-import { type AccountId, findAccount, findEntry, saveCredits } from './credit-table.ts';
+import { type AccountId, findEntry, openAccount, saveCredits } from './credit-table.ts';
 
 /** The customer whose credits a request changes, with the key that sends it. */
 export interface CreditContext extends AccountId {
@@ -122,7 +122,7 @@ export async function endHold(
 ): Promise<CreditEntry> {
   const idempotencyKey = `${holdId}/end`;
   const known = await findEntry(service, context.appName, { ...context, entryId: toEntryId(idempotencyKey) });
-  const account = known ? undefined : passTime(await findAccount(service, context.appName, context), service.now());
+  const account = known ? undefined : await openAccount(service, context.appName, context, service.now());
   const credit = known?.credit ?? (account && findHold(account, holdId)?.credit);
   if (credit === undefined) throw new ServiceError('ResourceNotFound', 'The hold has ended, or does not exist.');
   const request = { operation: 'end-hold', credit, amount, idempotencyKey };
@@ -173,7 +173,7 @@ async function applyOnce(
   };
   const entry = await retryUntilWritten(async () => {
     const now = service.now();
-    const account = passTime(await findAccount(service, appName, id), now);
+    const account = await openAccount(service, appName, id, now);
     const changed = await tryChange(account);
     if (changed && 'entryId' in changed) return changed;
     const after = passTime(changed ?? account, now);

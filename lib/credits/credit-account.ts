@@ -88,12 +88,16 @@ export const findCredit = ({ credits }: Pick<CreditAccount, 'credits'>, credit: 
 export const getBalance = ({ granted, spent, takenBack, expired }: CreditBalance): number =>
   granted - spent - takenBack - expired;
 
-/** Releases the holds that have ended, and ends the lots. */
-export function passTime(account: CreditAccount, now: EpochMillis): CreditAccount {
+/** Releases the holds that have ended, and ends the lots, of at most `maxCredits` credits. */
+export function passTime(
+  account: CreditAccount,
+  now: EpochMillis,
+  maxCredits: number = Number.POSITIVE_INFINITY,
+): CreditAccount {
   const ended = account.holds.filter(({ until }) => until <= now);
   const released = ended.reduce((changed, { id }) => releaseHold(changed, id), account);
   const expiring = Object.entries(released.credits).filter(([, { lots }]) => lots.some((lot) => hasEnded(lot, now)));
-  return expiring.reduce((changed, [credit]) => expireLots(changed, credit, now), released);
+  return expiring.slice(0, maxCredits).reduce((changed, [credit]) => expireLots(changed, credit, now), released);
 }
 
 const hasEnded = ({ expiresAt, left }: CreditLot, now: EpochMillis): boolean =>
@@ -247,7 +251,7 @@ export function splitAccount(
   account: CreditAccount,
   { credits, holdIds }: MovedCredits,
 ): { readonly rest: CreditAccount; readonly returned: Pick<CreditAccount, 'credits' | 'holds'> } {
-  const holds = account.holds.filter(({ id }) => holdIds.includes(id));
+  const holds = account.holds.filter(({ id, credit }) => holdIds.includes(id) && Object.hasOwn(credits, credit));
   const split = Object.entries(credits).map(([name, moved]) => {
     const present = findCredit(account, name);
     const held = new Set(holds.flatMap(({ parts }) => parts.map(([id]) => id)));

@@ -10,7 +10,7 @@ import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { tryWrite } from '../foundation/try-update.ts';
-import { CreditAccount, compactAccount, createAccount, MovedCredits } from './credit-account.ts';
+import { CreditAccount, compactAccount, createAccount, MovedCredits, passTime } from './credit-account.ts';
 import { CreditEntry } from './credit-entry.ts';
 import { PurchaseCredits } from './purchase-credits.ts';
 
@@ -30,6 +30,27 @@ export async function findAccount(
 ): Promise<CreditAccount> {
   const item = await table.get(keys.creditAccountKey(appName, username, toAccountName(isSandbox)));
   return item ? parse(CreditAccount, item, 'DatabaseError') : createAccount(username, isSandbox);
+}
+
+/** A change of two accounts leaves room for its own entries in a transaction, which has at most 100 writes. */
+const maxExpiries = 8;
+
+/**
+ * Returns an account as of `now`, for a change that also writes its expiries. Writes the expiries of a customer with
+ * many credits first.
+ */
+export async function openAccount(
+  service: Service,
+  appName: string,
+  id: AccountId,
+  now: EpochMillis,
+): Promise<CreditAccount> {
+  for (;;) {
+    const stored = await findAccount(service, appName, id);
+    const account = passTime(stored, now);
+    if ((account.expiries ?? []).length <= maxExpiries) return account;
+    await saveCredits(service, appName, { accounts: [passTime(stored, now, maxExpiries)], entries: [] });
+  }
 }
 
 export async function findEntry(

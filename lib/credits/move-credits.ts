@@ -2,9 +2,9 @@ import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { addAccounts, type CreditAccount, findCredit, getBalance, passTime, splitAccount } from './credit-account.ts';
+import { addAccounts, type CreditAccount, findCredit, getBalance, splitAccount } from './credit-account.ts';
 import type { CreditEntry } from './credit-entry.ts';
-import { type CreditMove, findAccount, findMove, findPurchaseCredits, saveCredits } from './credit-table.ts';
+import { type CreditMove, findMove, findPurchaseCredits, openAccount, saveCredits } from './credit-table.ts';
 
 interface MergedCustomers {
   readonly from: string;
@@ -13,6 +13,9 @@ interface MergedCustomers {
 }
 
 const done = { isDone: true } as const;
+
+/** Credits of one write: a transaction has at most 100 writes, among them two entries of each credit. */
+const maxCredits = 35;
 
 /**
  * Adds the credits of a merged customer to the other customer, before the purchases move. Idempotent: what the
@@ -32,19 +35,21 @@ type AccountMove = MergedCustomers & Pick<CreditAccount, 'isSandbox'>;
 const moveAccount = async (service: Service, appName: string, { from, to, mergeId, isSandbox }: AccountMove) =>
   await retryUntilWritten(async () => {
     const now = service.now();
-    const source = passTime(await findAccount(service, appName, { username: from, isSandbox }), now);
-    if (Object.keys(source.credits).length === 0) return done;
-    const target = passTime(await findAccount(service, appName, { username: to, isSandbox }), now);
+    const source = await openAccount(service, appName, { username: from, isSandbox }, now);
+    const { part, rest, isLast } = splitCredits(source.credits);
+    if (Object.keys(part).length === 0) return done;
+    const target = await openAccount(service, appName, { username: to, isSandbox }, now);
     const known = await findMove(service, appName, to, { mergeId, isSandbox });
     const earlier = known?.reversedAt === undefined ? known : undefined;
-    const { credits } = addAccounts({ ...source, credits: earlier?.credits ?? {}, holds: [] }, source);
-    const holdIds = [...(earlier?.holdIds ?? []), ...source.holds.map(({ id }) => id)];
+    const moved = { credits: part, holds: source.holds.filter(({ credit }) => Object.hasOwn(part, credit)) };
+    const { credits } = addAccounts({ ...source, credits: earlier?.credits ?? {}, holds: [] }, moved);
+    const holdIds = [...(earlier?.holdIds ?? []), ...moved.holds.map(({ id }) => id)];
     const move: CreditMove = { mergeId, isSandbox, credits, holdIds, version: known?.version ?? 0 };
-    const emptied = { ...source, credits: {}, holds: [] };
-    const merged = addAccounts(target, source);
-    const entries = listEntries({ from: emptied, to: merged, moved: source.credits }, move, now);
+    const emptied = { ...source, credits: rest, holds: source.holds.filter((hold) => !moved.holds.includes(hold)) };
+    const merged = addAccounts(target, moved);
+    const entries = listEntries({ from: emptied, to: merged, moved: part }, move, now);
     const change = { accounts: [emptied, merged], entries, move: { to, move } };
-    return (await saveCredits(service, appName, change)) ? done : undefined;
+    return (await saveCredits(service, appName, change)) && isLast ? done : undefined;
   });
 
 const returnAccount = async (service: Service, appName: string, { from, to, mergeId, isSandbox }: AccountMove) =>
@@ -53,16 +58,25 @@ const returnAccount = async (service: Service, appName: string, { from, to, merg
     const known = await findMove(service, appName, to, { mergeId, isSandbox });
     if (!known || known.reversedAt !== undefined) return done;
     const [target, source] = await Promise.all(
-      [to, from].map(async (username) => passTime(await findAccount(service, appName, { username, isSandbox }), now)),
+      [to, from].map(async (username) => await openAccount(service, appName, { username, isSandbox }, now)),
     );
     if (!target || !source) return done;
-    const { rest, returned } = splitAccount(target, known);
+    const { part, rest: credits, isLast } = splitCredits(known.credits);
+    const { rest, returned } = splitAccount(target, { ...known, credits: part });
     const restored = addAccounts(source, returned);
-    const move: CreditMove = { ...known, reversedAt: now };
+    const move: CreditMove = { ...known, credits, ...(isLast && { reversedAt: now }) };
     const entries = listEntries({ from: rest, to: restored, moved: returned.credits }, move, now);
     const change = { accounts: [rest, restored], entries, move: { to, move } };
-    return (await saveCredits(service, appName, change)) ? done : undefined;
+    return (await saveCredits(service, appName, change)) && isLast ? done : undefined;
   });
+
+/** Splits off the credits that one write can contain. */
+function splitCredits(credits: CreditAccount['credits']) {
+  const all = Object.entries(credits);
+  const part: CreditAccount['credits'] = Object.fromEntries(all.slice(0, maxCredits));
+  const rest: CreditAccount['credits'] = Object.fromEntries(all.slice(maxCredits));
+  return { part, rest, isLast: all.length <= maxCredits };
+}
 
 interface MovedCredits {
   readonly from: CreditAccount;

@@ -3,7 +3,7 @@ import { toMergeId } from '../customers/merge.ts';
 import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import { findStoredPurchase } from '../purchases/purchase-table.ts';
-import { findAccount, findMove, findPurchaseCredits, saveCredits } from './credit-table.ts';
+import { findMove, findPurchaseCredits, openAccount, saveCredits } from './credit-table.ts';
 import { listCreditClaims, type PurchaseCredits } from './purchase-credits.ts';
 import { isSettled, settle } from './settlement.ts';
 
@@ -28,13 +28,14 @@ export async function settleCredits(service: Service, appName: string, purchaseI
     const claims = listCreditClaims(stored.state, purchase.payments);
     if (isSettled(purchase, claims, owner)) return done;
     const formerOwner = await findFormerOwner(service, appName, purchase, owner);
+    const now = service.now();
     const [account, former] = await Promise.all([
-      findAccount(service, appName, { username: owner, isSandbox }),
+      openAccount(service, appName, { username: owner, isSandbox }, now),
       formerOwner === undefined
         ? undefined
-        : findAccount(service, appName, { username: formerOwner, isSandbox: purchase.isSandbox }),
+        : openAccount(service, appName, { username: formerOwner, isSandbox: purchase.isSandbox }, now),
     ]);
-    const settlement = settle({ purchase, account, former }, claims, { now: service.now(), allowsDebt });
+    const settlement = settle({ purchase, account, former }, claims, { now, allowsDebt });
     const change = {
       purchase: settlement.purchase,
       accounts: [settlement.account, settlement.former].filter((changed) => changed !== undefined),

@@ -36,8 +36,8 @@ interface SettlementRules {
   readonly allowsDebt: boolean;
 }
 
-/** A transaction of the table has at most 100 writes. */
-const maxEntries = 80;
+/** A transaction of the table has at most 100 writes: the purchase, two accounts, and what one more claim can add. */
+const maxEntries = 94;
 
 /** Whether nothing is to be given, taken back, extended or moved. */
 export const isSettled = (purchase: PurchaseCredits, claims: readonly CreditClaim[], owner: string): boolean =>
@@ -49,7 +49,7 @@ export const isSettled = (purchase: PurchaseCredits, claims: readonly CreditClai
 
 /**
  * Gives what is claimed for the first time, and takes back what refunds demand. The owner receives what is left of the
- * lots of a former owner, who keeps what was spent.
+ * lots of a former owner, who keeps what was spent. The accounts are open as of `now`.
  */
 export function settle(
   { purchase, account, former }: Pick<Settlement, 'purchase' | 'account' | 'former'>,
@@ -58,18 +58,22 @@ export function settle(
 ): Settlement {
   const opened: Settlement = {
     purchase: { ...renamePayments(purchase, claims), owner: account.username },
-    account: passTime(account, rules.now),
-    former: former && passTime(former, rules.now),
+    account,
+    former,
     entries: [],
     isPartial: false,
   };
   let settlement = moveLots(opened, rules);
   for (const claim of claims) {
-    if (settlement.entries.length >= maxEntries) return { ...settlement, isPartial: true };
+    if (countEntries(settlement) >= maxEntries) return { ...settlement, isPartial: true };
     settlement = settleClaim(settlement, claim, rules);
   }
   return settlement;
 }
+
+/** Counts the entries, with those of the expiries. */
+const countEntries = ({ account, former, entries }: Settlement): number =>
+  entries.length + (account.expiries ?? []).length + (former?.expiries ?? []).length;
 
 /**
  * Renames the payments that have become a part of another transaction. A payment that is no transaction any more and

@@ -44,7 +44,7 @@ describe('what a purchase gives', () => {
     let settlement = settle({ purchase, account: ann, former: undefined }, claims, { now: 1, allowsDebt: false });
     let writes = 1;
     for (; settlement.isPartial; writes++) {
-      expect(settlement.entries.length).toBeLessThanOrEqual(80);
+      expect(settlement.entries.length).toBeLessThanOrEqual(97);
       settlement = settle({ ...settlement, former: undefined }, claims, { now: 1, allowsDebt: false });
     }
     expect(writes).toBe(3);
