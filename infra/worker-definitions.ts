@@ -121,7 +121,7 @@ export const workers: readonly WorkerDefinition[] = [
   {
     id: 'enqueue-due-items',
     summary:
-      'Enqueue due refreshes, webhook retries and refund requests, announce the ends of grants, probe the statistics',
+      'Enqueue due refreshes, webhook retries and refund requests, announce the ends of grants and credits, probe the statistics',
     source: { everyMinutes: 1 },
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
     writtenKeys: ['*#P#*', '*#C#*', '*#R#*', deliveryKeys, '*#F#*', '_STATS'],

@@ -60,7 +60,7 @@ function createIndexFinding(table: string, index: IndexName): Finding {
 const impacts: Readonly<Record<IndexName, string>> = {
   byCreated: 'lists, failed webhooks and the list of apps fail',
   byKey: 'transactions by id, changed purchases and webhook deliveries are not found',
-  due: 'refreshes, webhook retries and ends of grants do not happen',
+  due: 'refreshes, webhook retries and ends of grants and credits do not happen',
   byUser: 'exports and erasures of customers, their claims and purchases of a store account are incomplete',
 };
 

@@ -100,6 +100,18 @@ export function passTime(
   return expiring.slice(0, maxCredits).reduce((changed, [credit]) => expireLots(changed, credit, now), released);
 }
 
+/** Returns the time at which units end next, also those that a hold can return. Undefined without an end. */
+export function findNextEnd({ credits, holds }: CreditAccount): EpochMillis | undefined {
+  const ends = Object.values(credits).flatMap(({ lots }) =>
+    lots.map(({ id, left, expiresAt = noEnd }) => {
+      const holding = left > 0 ? [] : holds.filter(({ parts }) => parts.some(([lotId]) => lotId === id));
+      return Math.max(expiresAt, ...holding.map(({ until }) => until));
+    }),
+  );
+  const first = Math.min(noEnd, ...ends);
+  return first === noEnd ? undefined : first;
+}
+
 const hasEnded = ({ expiresAt, left }: CreditLot, now: EpochMillis): boolean =>
   left > 0 && expiresAt !== undefined && expiresAt <= now;
 

@@ -8,7 +8,7 @@ import { GrantingKey } from '../api/identifiers.ts';
  * - `given`: by a payment, or as a gift. `taken`: by hand.
  * - `spent`: by the app. `held`: reserved. `captured` and `released`: the end of a hold, with the units that stay spent
  *   or were returned.
- * - `expired`: the end of a lot, when the next change of the account finds it.
+ * - `expired`: the end of units.
  * - `taken-back`: for a refund. `returned`: the refund was reversed.
  * - `received` and `moved`: to this customer, and to another one.
  */

@@ -1,16 +1,18 @@
 import * as v from 'valibot';
 import type { CursorPage } from '../foundation/cursor-page.ts';
+import { dueIndexKeys } from '../foundation/due-index.ts';
 import { allTimestamps, type Key, toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
 import { parse } from '../foundation/parse.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { tryWrite } from '../foundation/try-update.ts';
-import { CreditAccount, compactAccount, createAccount, MovedCredits, passTime } from './credit-account.ts';
+import { CreditAccount, compactAccount, createAccount, findNextEnd, MovedCredits, passTime } from './credit-account.ts';
 import { CreditEntry } from './credit-entry.ts';
 import { PurchaseCredits } from './purchase-credits.ts';
 
@@ -113,19 +115,44 @@ export async function saveCredits(
   const writes: Write[] = [
     ...(purchase ? [buildPut(table.name, keys.purchaseCreditsKey(appName, purchase.purchaseId), purchase)] : []),
     ...(moved ? [buildPut(table.name, toMoveKey(appName, moved.to, moved.move), moved.move)] : []),
-    ...accounts.map(({ expiries: _expiries, createdAt = now(), ...account }) =>
-      buildPut(table.name, toAccountKeys(appName, account, createdAt), { ...compactAccount(account), createdAt }),
-    ),
+    ...accounts.map(({ expiries: _expiries, createdAt = now(), ...account }) => {
+      const compacted = { ...compactAccount(account), createdAt };
+      return buildPut(table.name, toAccountKeys(appName, compacted), compacted);
+    }),
     ...[...accounts.flatMap(listExpiryEntries), ...entries].map((entry) => buildEntryPut(table.name, appName, entry)),
   ];
   return await tryWrite(async () => await table.transact(writes));
 }
 
-/** Returns the keys of an account, also in the list of all accounts of the app. */
-const toAccountKeys = (appName: string, { username, isSandbox }: AccountId, createdAt: EpochMillis): Key => {
+/** Returns the keys of an account, also in the list of all accounts of the app, and of its next end. */
+const toAccountKeys = (appName: string, account: CreditAccount & { readonly createdAt: EpochMillis }): Key => {
+  const { username, isSandbox, createdAt } = account;
   const key = keys.creditAccountKey(appName, username, toAccountName(isSandbox));
-  return { ...key, ...keys.creditAccountList.entry(appName, `${key.sk}#${username}`, createdAt) };
+  const end = findNextEnd(account);
+  return {
+    ...key,
+    ...keys.creditAccountList.entry(appName, `${key.sk}#${username}`, createdAt),
+    ...(end !== undefined && dueIndexKeys(key, end)),
+  };
 };
+
+/** Writes an entry for the units of an account that have ended. Nothing if the customer was erased since. */
+export async function endCredits(
+  service: Service,
+  {
+    appName,
+    username,
+    account: name,
+  }: { readonly appName: string; readonly username: string; readonly account: string },
+): Promise<void> {
+  const id = { username, isSandbox: name === toAccountName(true) };
+  await retryUntilWritten(async () => {
+    const account = await openAccount(service, appName, id, service.now());
+    const isSaved =
+      account.version === 0 || (await saveCredits(service, appName, { accounts: [account], entries: [] }));
+    return isSaved ? account : undefined;
+  });
+}
 
 /** Scans all accounts of the app in batches. */
 export async function* scanAccounts({ table }: Service, appName: string): AsyncIterable<CreditAccount[]> {

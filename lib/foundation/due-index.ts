@@ -1,6 +1,6 @@
 import { listShards, pickShard } from './item-key.ts';
 import { type Key, toSortableTimestamp } from './key.ts';
-import { deliveryKey, grantKey, purchaseKey, refundRequestKey, toRefundRequestId } from './keys.ts';
+import { creditAccountKey, deliveryKey, grantKey, purchaseKey, refundRequestKey, toRefundRequestId } from './keys.ts';
 import { dayMs, type EpochMillis } from './time.ts';
 
 /** A refresh that follows an interval and no date of the store. It can be postponed. */
@@ -19,7 +19,7 @@ interface CheckRepetition {
   readonly until: EpochMillis;
 }
 
-/** A purchase to refresh, a webhook to retry, a grant that has ended or a refund request with a step to take. */
+/** A purchase to refresh, a webhook to retry, a grant or credits that have ended, or a refund request with a step to take. */
 export type DueItem =
   | {
       readonly kind: 'purchase';
@@ -30,6 +30,7 @@ export type DueItem =
     }
   | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string }
   | { readonly kind: 'grant'; readonly appName: string; readonly username: string; readonly grantId: string }
+  | { readonly kind: 'credits'; readonly appName: string; readonly username: string; readonly account: string }
   | { readonly kind: 'refundRequest'; readonly appName: string; readonly requestId: string };
 
 /** Shards of the index `due`. It contains the items of all apps, and every refresh moves an item within it. */
@@ -71,6 +72,7 @@ export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp
 /** Returns the due item with this key. Undefined if the key is of no kind that can be due. */
 export function parseDueItemKey(key: Key): DueItem | undefined {
   if (grantKey.matches(key)) return { kind: 'grant', ...grantKey.parse(key) };
+  if (creditAccountKey.matches(key)) return { kind: 'credits', ...creditAccountKey.parse(key) };
   if (purchaseKey.matches(key)) return { kind: 'purchase', ...purchaseKey.parse(key) };
   if (refundRequestKey.matches(key)) {
     const { appName, ...parts } = refundRequestKey.parse(key);

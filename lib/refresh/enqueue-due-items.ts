@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import { endCredits } from '../credits/credit-table.ts';
 import { announceGrantEnd } from '../entitlements/grant-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
@@ -14,7 +15,7 @@ const leaseMs = 10 * minuteMs;
 /** Items leased at once: a batch takes less than a second. */
 const batchSize = 400;
 
-/** Number of grants that are written concurrently. */
+/** Number of grants, and of accounts of credits, that are written concurrently. */
 const concurrency = 25;
 
 /** Time that leasing and enqueueing a batch may take. */
@@ -26,8 +27,8 @@ const maxLatenessMs = hourMs;
 type Purchase = Extract<ListedItem, { readonly kind: 'purchase' }>;
 
 /**
- * Leases the due items, oldest first, enqueues refreshes and webhooks, and announces the ends of grants, until less
- * than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued: they
+ * Leases the due items, oldest first, enqueues refreshes and webhooks, and writes the ends of grants and credits, until
+ * less than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued: they
  * are due again after their lease. A check that repeats is enqueued first and leased until the next one: see
  * docs/decisions/0029-leases-of-checks.md. Logs once if items are late.
  */
@@ -102,10 +103,12 @@ function reportLateItems({ emulator, now }: Service, items: readonly ListedItem[
   return true;
 }
 
-/** Announces the ends of grants. */
+/** Announces the ends of grants and credits. */
 async function announceEnds(service: Service, items: readonly ListedItem[]): Promise<void> {
-  const ended = items.filter((item) => item.kind === 'grant');
-  await pMap(ended, async (grant) => await announceGrantEnd(service, grant, service.now()), { concurrency });
+  const grants = items.filter((item) => item.kind === 'grant');
+  await pMap(grants, async (grant) => await announceGrantEnd(service, grant, service.now()), { concurrency });
+  const credits = items.filter((item) => item.kind === 'credits');
+  await pMap(credits, async (item) => await endCredits(service, item), { concurrency });
 }
 
 /**

@@ -1,11 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { give, spend } from '../../../lib/credits/change-credits.ts';
-import { findAccount } from '../../../lib/credits/credit-table.ts';
+import { endHold, give, spend } from '../../../lib/credits/change-credits.ts';
+import { endCredits, findAccount } from '../../../lib/credits/credit-table.ts';
 import { moveCredits, returnMovedCredits } from '../../../lib/credits/move-credits.ts';
 import { toCreditTotals } from '../../../lib/credits/to-records.ts';
-import { creditEntryKey } from '../../../lib/foundation/keys.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
-import { dayMs } from '../../../lib/foundation/time.ts';
+import { duePartitions } from '../../../lib/foundation/due-index.ts';
+import { creditAccountKey, creditEntryKey } from '../../../lib/foundation/keys.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from '../statistics/aggregation-deps.ts';
@@ -14,7 +16,8 @@ let table: Table;
 let now: number;
 let appName: string;
 beforeAll(async () => {
-  table = await createTestTable();
+  // Its own table: the worker of due items reads those of all apps.
+  table = await createTestTable('claimcheck-test-credits');
 });
 beforeEach(() => {
   now = startDate;
@@ -37,10 +40,11 @@ const readTotals = async (username: string) =>
   toCreditTotals(await findAccount(getService(), appName, { username, isSandbox: false }), now);
 const each = (totals: object) => Object.fromEntries(credits.map((credit) => [credit, expect.objectContaining(totals)]));
 
-async function countEntries(username: string, type: string): Promise<number> {
+async function listEntries(username: string, type: string): Promise<Item[]> {
   const { pk, sk } = creditEntryKey(appName, username, 'P', '');
-  return (await table.query({ partition: pk, prefix: sk })).filter((entry) => entry.type === type).length;
+  return (await table.query({ partition: pk, prefix: sk })).filter((entry) => entry.type === type);
 }
+const countEntries = async (username: string, type: string) => (await listEntries(username, type)).length;
 
 describe('a customer with more credits than one transaction has writes', () => {
   it('can spend after all others have ended, each with its entry', async () => {
@@ -63,5 +67,71 @@ describe('a customer with more credits than one transaction has writes', () => {
     await returnMovedCredits(getService(), appName, merge);
     expect([await readTotals('ann'), await readTotals('bob')]).toEqual([each({ balance: 1 }), each({ balance: 0 })]);
     expect(await countEntries('ann', 'received')).toBe(credits.length);
+  });
+});
+
+describe('the end of units', () => {
+  const giveCoins = async (amount: number, until: number) => {
+    const request = { credit: 'coins', amount, idempotencyKey: `until ${until}`, reason: 'why', until };
+    await give(getService(), request, toContext('ann'));
+  };
+  /** Runs the worker of due items at a time, as it runs each minute. Returns the ends that the history has then. */
+  const runWorkerAt = async (time: number) => {
+    now = time;
+    await enqueueDueItems(getService(), () => minuteMs);
+    const ends = (await listEntries('ann', 'expired')).map(({ at, amount, balance }) => ({ at, amount, balance }));
+    return ends.sort((a, b) => Number(a.at) - Number(b.at));
+  };
+  const countDueItems = async () =>
+    (await Promise.all(duePartitions.map(async (partition) => await table.query({ partition, index: 'due' }))))
+      .flat()
+      .filter(({ pk }) => String(pk).startsWith(appName)).length;
+
+  it('has its entry in time, without another change of the customer', async () => {
+    const [first, second] = [startDate + dayMs, startDate + 2 * dayMs];
+    await giveCoins(10, second);
+    await giveCoins(5, first);
+    expect(await runWorkerAt(first - 1)).toEqual([]);
+    const ended = [{ at: first, amount: 5, balance: 10 }];
+    expect(await runWorkerAt(first)).toEqual(ended);
+    expect(await runWorkerAt(first + hourMs)).toEqual(ended);
+    expect(await runWorkerAt(second)).toEqual([...ended, { at: second, amount: 10, balance: 0 }]);
+    expect(await countDueItems()).toBe(0);
+  });
+
+  it('is due for customers with units that end only, and until they are spent', async () => {
+    await give(getService(), { credit: 'gems', amount: 5, idempotencyKey: 'a', reason: 'why' }, toContext('ann'));
+    expect(await countDueItems()).toBe(0);
+    await giveCoins(5, startDate + dayMs);
+    expect(await countDueItems()).toBe(1);
+    await spend(getService(), { credit: 'coins', amount: 5, idempotencyKey: 'b' }, toContext('ann'));
+    expect(await countDueItems()).toBe(0);
+  });
+
+  it('waits for a hold of the units', async () => {
+    const [end, until] = [startDate + hourMs, startDate + 2 * hourMs];
+    await giveCoins(5, end);
+    const hold = { credit: 'coins', amount: 5, hold: true };
+    await spend(getService(), { ...hold, idempotencyKey: 'a', until }, toContext('ann'));
+    expect(await runWorkerAt(end)).toEqual([]);
+    expect(await runWorkerAt(until)).toEqual([{ at: end, amount: 5, balance: 0 }]);
+    await giveCoins(7, until + hourMs);
+    const { holdId = '' } = await spend(
+      getService(),
+      { ...hold, idempotencyKey: 'b', until: until + 3 * hourMs },
+      toContext('ann'),
+    );
+    now = until + 2 * hourMs;
+    await endHold(getService(), { holdId, amount: 4 }, toContext('ann'));
+    expect(await readTotals('ann')).toMatchObject({ coins: { balance: 0, spent: 4, expired: 8 } });
+  });
+
+  it('writes nothing for a customer who was erased since', async () => {
+    await giveCoins(5, startDate + dayMs);
+    const key = creditAccountKey(appName, 'ann', 'P');
+    await table.batchDelete([key]);
+    now += 2 * dayMs;
+    await endCredits(getService(), { appName, username: 'ann', account: 'P' });
+    expect(await table.get(key)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { give, take } from '../../../lib/credits/change-credits.ts';
+import { endCredits } from '../../../lib/credits/credit-table.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { WebhookEvent } from '../../../lib/foundation/webhook-events.ts';
@@ -62,12 +63,12 @@ describe('the webhook credits.updated', () => {
     expect(await sendWebhooks(harness)).toHaveLength(1);
   });
 
-  it('names the units that ended, when the next change finds them', async () => {
+  it('names the units that ended', async () => {
     const harness = await givenHarness(['credits']);
     const until = harness.now + dayMs;
     await give(harness.service, { ...coins(10, 'a'), until }, toContext(harness));
     harness.now += 2 * dayMs;
-    await give(harness.service, coins(3, 'b'), toContext(harness));
+    await endCredits(harness.service, { ...toContext(harness), account: 'P' });
     const { creditEntry } = (await sendWebhooks(harness)).find((body) => body.creditEntry.type === 'expired');
     expect(creditEntry).toMatchObject({ amount: 10, balance: 0, at: new Date(until).toISOString() });
   });
