@@ -3,8 +3,8 @@ import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
 import { dayRange } from '../api/parameters.ts';
-import { emptyAsAbsent } from '../api/schemas.ts';
-import { statsCommon } from './contract.ts';
+import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
+import { countedUntilText, statsCommon } from './contract.ts';
 
 const sums = { given: v.number(), spent: v.number(), takenBack: v.number(), expired: v.number() };
 
@@ -19,7 +19,7 @@ const CreditStat = v.strictObject({
 });
 export type CreditStat = v.InferOutput<typeof CreditStat>;
 
-const CreditStats = v.strictObject({ credits: v.record(v.string(), CreditStat) });
+const CreditStats = v.strictObject({ countedUntil: DateTime, credits: v.record(v.string(), CreditStat) });
 
 export const getCreditStats = defineContract({
   ...statsCommon,
@@ -52,6 +52,7 @@ export const creditStatsDescriptions = [
     days: ['The days of the range on which the credit has changed, earliest first.'],
   }),
   describeObject('CreditStats', CreditStats, 'The credits of all customers.', {
+    countedUntil: countedUntilText,
     credits: ['The credits by name. Without those that nobody has and that have not changed.'],
   }),
 ];
