@@ -92,8 +92,9 @@ function listEntries({ from, to, moved }: MovedCredits, move: CreditMove, now: E
   const sides = [['moved', from] as const, ['received', to] as const];
   return sides.flatMap(([type, account]) =>
     balances.map(({ credit, amount }): CreditEntry => {
-      const { username, isSandbox } = account;
-      const entryId = `credit_${toShortDigest(JSON.stringify([move.mergeId, move.version, type, credit]), 24)}`;
+      const { username, isSandbox, version } = account;
+      // A customer can be merged into several, one after the other.
+      const entryId = `credit_${toShortDigest(JSON.stringify([move.mergeId, version, type, credit]), 24)}`;
       const balance = getBalance(findCredit(account, credit));
       return { entryId, username, isSandbox, at: now, type, credit, amount, balance };
     }),

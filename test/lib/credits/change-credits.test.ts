@@ -135,3 +135,14 @@ describe('the end of units', () => {
     expect(await table.get(key)).toBeUndefined();
   });
 });
+
+describe('a customer whose merge was reversed', () => {
+  it('can be merged into another customer', async () => {
+    await give(getService(), { credit: 'coins', amount: 5, idempotencyKey: 'a', reason: 'why' }, toContext('ann'));
+    const merge = { from: 'ann', to: 'bob', mergeId: 'merge' };
+    await moveCredits(getService(), appName, merge);
+    await returnMovedCredits(getService(), appName, merge);
+    await moveCredits(getService(), appName, { ...merge, to: 'carol' });
+    expect(await readTotals('carol')).toMatchObject({ coins: { balance: 5 } });
+  });
+});
