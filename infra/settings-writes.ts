@@ -4,7 +4,7 @@ const updatesApp: AllowedWrite = { actions: ['UpdateItem'], keys: ['APP#*'] };
 
 /**
  * The endpoints that write the items of an app and of its API keys, with all their writes except events. A pattern of a
- * policy cannot be limited to one app, so no other endpoint writes them. See docs/decisions/0015-leading-keys.md.
+ * policy cannot be limited to one app, so no other endpoint writes them. See docs/decisions/table.md.
  */
 export const settingsWrites: Readonly<Record<string, readonly AllowedWrite[]>> = {
   'change-app': [updatesApp],

@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 /** The API key that an endpoint requires. An endpoint that accepts the public key also accepts the secret key. */
 type KeyLevel = 'public' | 'secret' | 'none';
 
-/** Format of the error responses of an endpoint; see docs/decisions/0003-error-formats.md. */
+/** Format of the error responses of an endpoint; see docs/decisions/api.md. */
 export type ErrorFormat = 'default' | 'validation' | 'processor' | 'client-token' | 'openiap';
 
 type Area =

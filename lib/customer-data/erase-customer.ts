@@ -70,7 +70,7 @@ const batchSize = 100;
  * Erases a user from all items of the app. Purchases, transactions and statistics stay, without the user. Idempotent;
  * after a crash, the next run completes the erasure. Repeats the pass after `eventSettleMs` until there is nothing to
  * remove, because requests and workers can be writing data of the user. Throws `Conflict` if five passes were not
- * enough. See docs/decisions/0019-erasure.md.
+ * enough. See docs/decisions/erasure.md.
  */
 export async function eraseCustomer(
   service: Service,

@@ -7,7 +7,7 @@ import type { Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
 /**
- * Version of the stored data that this release writes. docs/decisions/0032-versions-of-the-table.md has the history,
+ * Version of the stored data that this release writes. docs/decisions/table.md has the history,
  * and the changes that need another version.
  */
 export const tableVersion = 3;

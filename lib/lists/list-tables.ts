@@ -25,7 +25,7 @@ export interface ListedPurchase extends EntitledPurchase {
   readonly hasRefreshToken: boolean;
 }
 
-/** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
+/** The cost does not depend on `skip`: see docs/decisions/lists.md. */
 export async function getPurchasePage(
   service: Service,
   appName: string,
@@ -79,7 +79,7 @@ export async function findListedTransactions(
   return await findListRows(service, appName, 'transactions', { search, parseItem: parseTransactionItem });
 }
 
-/** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
+/** The cost does not depend on `skip`: see docs/decisions/lists.md. */
 export async function getTransactionPage(
   service: Service,
   appName: string,
@@ -98,7 +98,7 @@ export async function findCustomers(
   return await findListRows(service, appName, 'customers', { search, parseItem: parseCustomerItem });
 }
 
-/** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
+/** The cost does not depend on `skip`: see docs/decisions/lists.md. */
 export async function getCustomerPage(
   service: Service,
   appName: string,

@@ -26,7 +26,7 @@ const counterLagMs = hourMs;
 const pageCounters = { isEventuallyConsistent: true } as const;
 const maxUpdatedRows = 10_000;
 
-/** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
+/** The cost does not depend on `skip`: see docs/decisions/lists.md. */
 export async function getItemPage(
   service: Service,
   appName: string,

@@ -26,7 +26,7 @@ import { parseTransactionItem } from './transaction-table.ts';
 
 /*
  * Reads of the purchases that entitle a customer. The cost does not grow with their number: see
- * docs/decisions/0013-purchases-of-a-customer.md.
+ * docs/decisions/customer-purchases.md.
  */
 
 export interface TransactionPage {

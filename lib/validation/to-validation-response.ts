@@ -69,7 +69,7 @@ function assertValid(requested: EntitledPurchase | undefined, username: string |
 
 /**
  * Creates the error for a purchase whose payment is pending. Clients wait and validate again: they drop or finish a
- * purchase for `PurchaseExpired` only (docs/decisions/0012-pending-payments.md).
+ * purchase for `PurchaseExpired` only (docs/decisions/api.md).
  */
 const pendingPaymentError = (): ServiceError =>
   new ServiceError('NeedMoreData', 'The payment is pending. Validate again when it is paid.');

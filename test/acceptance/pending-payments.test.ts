@@ -118,7 +118,7 @@ async function validate(keys: IssuedApiKeys, body: object, platform: Platform) {
   return (await service.validate(keys, body)).body;
 }
 
-/** @see docs/decisions/0012-pending-payments.md */
+/** @see docs/decisions/api.md */
 const pendingError = {
   ok: false,
   code: 6778006,

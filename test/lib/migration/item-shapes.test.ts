@@ -64,7 +64,7 @@ describe('stored items', () => {
     );
     const [removed, added] = [subtract(recorded.shapes, shapes), subtract(shapes, recorded.shapes)];
     const hint =
-      'A removed or changed member needs another tableVersion and a migration (docs/decisions/0032-versions-of-the-table.md). Readers must accept items without an added one (docs/operating/release.md). Then record with RECORD_ITEM_SHAPES=1.';
+      'A removed or changed member needs another tableVersion and a migration (docs/decisions/table.md). Readers must accept items without an added one (docs/operating/release.md). Then record with RECORD_ITEM_SHAPES=1.';
     if (process.env.RECORD_ITEM_SHAPES && (removed.length === 0 || tableVersion > recorded.version))
       writeFileSync(file, `${JSON.stringify({ version: tableVersion, shapes }, null, 1)}\n`);
     else
