@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { FilterOrPolicy, SubscriptionFilter, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { DeploymentOptions } from './deployment-options.ts';
@@ -9,7 +9,11 @@ import type { DeploymentOptions } from './deployment-options.ts';
 export class AlarmTopic extends Construct {
   readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, { alarmEmail }: Pick<DeploymentOptions, 'alarmEmail'>) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { alarmEmail, pageEmail }: Pick<DeploymentOptions, 'alarmEmail' | 'pageEmail'>,
+  ) {
     super(scope, id);
     this.topic = new Topic(this, 'Topic', { displayName: 'Claimcheck alarms', enforceSSL: true });
     // This policy replaces the default policy, which allows the whole account to publish.
@@ -22,5 +26,13 @@ export class AlarmTopic extends Construct {
       }),
     );
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
+    // The description of an alarm is in the body of its message.
+    const pages = SubscriptionFilter.stringFilter({ matchSuffixes: ['Severity: page.'] });
+    if (pageEmail !== undefined)
+      this.topic.addSubscription(
+        new EmailSubscription(pageEmail, {
+          filterPolicyWithMessageBody: { AlarmDescription: FilterOrPolicy.filter(pages) },
+        }),
+      );
   }
 }

@@ -16,9 +16,17 @@ import { createApiMetric } from './api-metrics.ts';
 import { type AlarmText, createAlarm } from './create-alarm.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
-import { createFailureMetric, createLogMetric, createSumMetric, createThrottleMetric } from './failure-metrics.ts';
+import {
+  createAccessLogMetric,
+  createFailureMetric,
+  createLogMetric,
+  createShareMetric,
+  createSumMetric,
+  rejectionPattern,
+  throttlePattern,
+} from './failure-metrics.ts';
 import type { QueueName, Queues } from './queues.ts';
-import { sendsToOwnQueue, workers as workerDefinitions } from './worker-definitions.ts';
+import { exportWorker, sendsToOwnQueue, workers as workerDefinitions } from './worker-definitions.ts';
 
 export interface AlarmsProps {
   /** The topic that the alarms publish to when they start and end. */
@@ -87,6 +95,7 @@ const queueAlarmTexts: Readonly<Record<QueueName, { readonly delayed: AlarmText;
         symptom: 'Forwards are in the dead-letter queue',
         impact: 'the servers of set-forwards miss store notifications',
         action: 'fix the internal error, then redrive the queue',
+        severity: 'ticket',
       },
     },
   };
@@ -122,16 +131,36 @@ const scheduleAlarmTexts = {
   'load-exchange-rates': {
     symptom: 'Exchange rates are not loaded',
     impact: 'amounts in US dollars are outdated or missing',
+    severity: 'ticket',
   },
   'send-alerts': {
     symptom: 'Alerts fail',
     impact: 'the receivers of app set-alerts get no messages about problems',
+    severity: 'ticket',
   },
   'export-apps': {
     symptom: 'Scheduled exports fail',
     impact: 'files of export schedule are missing or outdated',
+    severity: 'ticket',
   },
 } as const satisfies Record<string, Omit<AlarmText, 'action'>>;
+
+const toNotRunningText = (id: keyof typeof scheduleAlarmTexts): AlarmText => ({
+  ...scheduleAlarmTexts[id],
+  action: `check the schedule of ${id} in EventBridge`,
+});
+
+/** Texts for workers that are not invoked. Each minute has a marker of the statistics in the stream. */
+const notRunningTexts: Readonly<Record<string, AlarmText>> = {
+  ...Object.fromEntries(
+    (Object.keys(scheduleAlarmTexts) as (keyof typeof scheduleAlarmTexts)[]).map((id) => [id, toNotRunningText(id)]),
+  ),
+  'aggregate-statistics': {
+    symptom: 'The stream of the table has no reader',
+    impact: 'changes are not counted, and possibly not announced',
+    action: 'check that the event source mappings of aggregate-statistics and fan-out-webhooks are enabled',
+  },
+};
 
 const period = Duration.minutes(5);
 /**
@@ -146,6 +175,12 @@ const tableOperations = [
   Operation.BATCH_WRITE_ITEM,
   Operation.TRANSACT_WRITE_ITEMS,
 ];
+/** Share of the requests that may fail, see docs/operating/objectives.md. */
+const errorBudget = 0.001;
+const burnRates = [
+  { id: 'availability-burn-fast', hours: 1, burnRate: 14.4, days: 2, severity: 'page' },
+  { id: 'availability-burn-slow', hours: 6, burnRate: 6, days: 5, severity: 'ticket' },
+] as const;
 const sumOptions = { period, statistic: 'Sum' } as const;
 const ownQueueWorkers = workerDefinitions.filter(sendsToOwnQueue).map(({ id }) => id);
 
@@ -203,7 +238,7 @@ export class Alarms extends Construct {
   }
 
   /** Alarms on limits of the account and of the stage. */
-  private addCapacityAlarms({ accessLog, workers }: AlarmsProps): void {
+  private addCapacityAlarms({ accessLog, workers, options: { certificateArn } }: AlarmsProps): void {
     this.addAlarm(
       'Latency',
       createApiMetric(this, 'Latency', { period, statistic: 'p95' }),
@@ -215,11 +250,49 @@ export class Alarms extends Construct {
       },
       { evaluationPeriods: 3, datapointsToAlarm: 3 },
     );
-    this.addAlarm('StageThrottles', createThrottleMetric(accessLog, period), 10, {
-      symptom: 'API Gateway rejects requests with 429',
-      impact: 'API clients fail until they retry',
-      action: 'find the address in the access log, then raise the limit of the stage or enable the web ACL',
-    });
+    this.addAlarm(
+      'StageThrottles',
+      createAccessLogMetric(accessLog, 'Throttles', { period, filterPattern: throttlePattern }),
+      10,
+      {
+        symptom: 'API Gateway rejects requests with 429',
+        impact: 'API clients fail until they retry',
+        action: 'find the address in the access log, then raise the limit of the stage or enable the web ACL',
+      },
+    );
+    const requests = createApiMetric(this, 'Count', sumOptions);
+    const rejections = createAccessLogMetric(accessLog, 'Rejections', { period, filterPattern: rejectionPattern });
+    this.addAlarm(
+      'Rejections',
+      createShareMetric(rejections, { total: requests, minimum: 100, period }),
+      0.5,
+      {
+        symptom: 'Half of the requests are rejected with 401 or 429',
+        impact: 'the server or the clients of an app cannot read purchases',
+        action: 'run the query rejected-requests-by-address, then check the keys and the request limit of the app',
+      },
+      { evaluationPeriods: 3, datapointsToAlarm: 3 },
+    );
+    this.addBurnRateAlarms();
+    if (certificateArn !== undefined)
+      this.addAlarm(
+        'certificate-expiring',
+        new Metric({
+          namespace: 'AWS/CertificateManager',
+          metricName: 'DaysToExpiry',
+          dimensionsMap: { CertificateArn: certificateArn },
+          period: Duration.days(1),
+          statistic: 'Minimum',
+        }),
+        30,
+        {
+          symptom: 'The certificate of the domain name expires within 30 days',
+          impact: 'all clients will fail when it has expired',
+          action: 'check its validation records in AWS Certificate Manager, or import a new one',
+          severity: 'ticket',
+        },
+        { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD },
+      );
     const concurrency = { namespace: 'AWS/Lambda', period: Duration.minutes(1) };
     this.addAlarm(
       'AccountThrottles',
@@ -240,6 +313,28 @@ export class Alarms extends Construct {
       impact: missingAccess,
       action: 'check that the recursive loop configuration of the queue workers is Allow, then run the recovery',
     });
+  }
+
+  /**
+   * Alarms on the error budget of availability, 0.1 % of the requests in 30 days: 2 % of it is used in an hour, or 5 %
+   * in six hours.
+   * @see https://sre.google/workbook/alerting-on-slos/
+   */
+  private addBurnRateAlarms(): void {
+    for (const { id, hours, burnRate, days, severity } of burnRates) {
+      const options = { period: Duration.hours(hours), statistic: 'Sum' } as const;
+      const share = createShareMetric(createApiMetric(this, '5XXError', options), {
+        total: createApiMetric(this, 'Count', options),
+        minimum: 100,
+        period: options.period,
+      });
+      this.addAlarm(id, share, burnRate * errorBudget, {
+        symptom: `At this rate, the error budget of 30 days is used up in ${days} days`,
+        impact: 'API clients fail more often than the objective allows',
+        action: 'follow the runbook of ServerErrors',
+        severity,
+      });
+    }
   }
 
   private addValidationAlarms(validate: LambdaFunction): void {
@@ -275,6 +370,7 @@ export class Alarms extends Construct {
       symptom: 'Stream records could not be processed',
       impact: 'changes are not announced or not counted',
       action: 'run webhooks stream-failures list, correct the items, then run webhooks stream-failures replay',
+      severity: 'ticket',
     });
   }
 
@@ -320,13 +416,28 @@ export class Alarms extends Construct {
         symptom: "Webhooks have failed for three days at an app's server",
         impact: 'the app server has missed changes',
         action: 'read the app in the log of send-webhook, then replay its dead deliveries',
+        severity: 'ticket',
       });
+    if (sender)
+      this.addAlarm(
+        'webhook-url-failing',
+        createLogMetric(sender, 'WebhookUrlFailing', period),
+        1,
+        {
+          symptom: "Every webhook to an app's server has failed for an hour",
+          impact: 'the app server misses changes until it responds',
+          action: 'read the app and the URL in the log of send-webhook, and inform its owner',
+        },
+        // Retries are up to an hour apart.
+        { evaluationPeriods: 12, datapointsToAlarm: 1 },
+      );
     const refresher = workers.get('refresh-purchase');
     if (refresher)
       this.addAlarm('refund-statements-lost', createLogMetric(refresher, 'RefundStatementLost', period), 1, {
         symptom: 'A store has not accepted a statement about a refund before the deadline',
         impact: 'the store decides about the refund without the app',
         action: 'read the app and the request in the log of refresh-purchase',
+        severity: 'ticket',
       });
     if (refresher)
       this.addAlarm('refreshes-failing', createFailureMetric(refresher, period), 10, {
@@ -335,6 +446,7 @@ export class Alarms extends Construct {
         action: 'check the log of refresh-purchase',
       });
     this.addScheduleAlarms(workers);
+    this.addMissingRunAlarms(workers);
   }
 
   /** Alarms that start during the traffic shift of a release: the other alarms of these workers are slower. */
@@ -366,17 +478,26 @@ export class Alarms extends Construct {
       impact: 'purchases are refreshed, expirations are announced, and webhooks are retried late',
       action: 'check the duration and the throttles of enqueue-due-items, and the throttles of the table',
     });
-    const runs = dueItemWorker.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
-    this.addAlarm(
-      'enqueue-due-items-not-running',
-      runs,
-      1,
-      { ...scheduleAlarmTexts['enqueue-due-items'], action: 'check the schedule of enqueue-due-items in EventBridge' },
-      {
-        comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-        treatMissingData: TreatMissingData.BREACHING,
-      },
-    );
+  }
+
+  /** Alarms on a worker that its schedule, or the mapping of its stream, no longer invokes. */
+  private addMissingRunAlarms(workers: AlarmsProps['workers']): void {
+    for (const { id, source } of [...workerDefinitions, exportWorker]) {
+      const worker = workers.get(id);
+      const text = notRunningTexts[id as keyof typeof notRunningTexts];
+      if (!worker || !text) continue;
+      const minutes = 'everyMinutes' in source ? Math.max(15, 3 * source.everyMinutes) : 15;
+      this.addAlarm(
+        `${id}-not-running`,
+        worker.metricInvocations({ period: Duration.minutes(minutes), statistic: 'Sum' }),
+        1,
+        text,
+        {
+          comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+          treatMissingData: TreatMissingData.BREACHING,
+        },
+      );
+    }
   }
 
   private addAlarm(

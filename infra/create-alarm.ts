@@ -9,6 +9,8 @@ export interface AlarmText {
   readonly impact: string;
   /** Log, command or console to use. */
   readonly action: string;
+  /** `page`: customers are affected now. `ticket`: it can wait until the next working day. Default: `page`. */
+  readonly severity?: 'page' | 'ticket';
 }
 
 interface AlarmInput {
@@ -26,7 +28,7 @@ export function createAlarm(scope: Construct, id: string, input: AlarmInput): Al
   const alarm = new Alarm(scope, id, {
     metric,
     threshold,
-    alarmDescription: `${text.symptom}. Impact: ${text.impact}. Action: ${text.action}.`,
+    alarmDescription: `${text.symptom}. Impact: ${text.impact}. Action: ${text.action}. Severity: ${text.severity ?? 'page'}.`,
     evaluationPeriods: 1,
     comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
     treatMissingData: TreatMissingData.NOT_BREACHING,

@@ -50,6 +50,8 @@ const DeploymentOptions = v.pipe(
     basePath: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/))),
     /** Subscribed to the topic of the alarms. */
     alarmEmail: v.optional(v.pipe(v.string(), v.email())),
+    /** Subscribed to the alarms of severity `page` only, such as the address of a pager. */
+    pageEmail: v.optional(v.pipe(v.string(), v.email())),
     /** Existing table and master key, for example after a restore. */
     tableName: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{3,255}$/))),
     masterKeyArn: v.optional(Arn('secretsmanager')),

@@ -36,6 +36,11 @@ export const logPatterns = {
   ),
   /** Webhook deliveries that end without success. */
   WebhookDead: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'WebhookDead')),
+  /** Webhook URLs at which every attempt has failed for an hour. */
+  WebhookUrlFailing: FilterPattern.all(
+    isError,
+    FilterPattern.stringValue('$.message.problem', '=', 'WebhookUrlFailing'),
+  ),
 } as const satisfies Record<string, JsonPattern>;
 
 /** Creates a metric that counts the error lines of a kind in the log of a function. Several alarms can share it. */
@@ -63,17 +68,38 @@ export const throttlePattern = FilterPattern.all(
   FilterPattern.stringValue('$.integrationStatus', '!=', '429'),
 );
 
-/** Creates a metric of the requests that API Gateway rejects with 429: it does not have a metric for them. */
-export function createThrottleMetric(accessLog: ILogGroup, period: Duration): IMetric {
-  const filter = new MetricFilter(accessLog, 'Throttles', {
+/** Filter of the access log: requests that are rejected because of their key or a limit, by anyone. */
+export const rejectionPattern = FilterPattern.any(
+  FilterPattern.stringValue('$.status', '=', '401'),
+  FilterPattern.stringValue('$.status', '=', '429'),
+);
+
+/** Creates a metric of lines of the access log: API Gateway does not have a metric for each status. */
+export function createAccessLogMetric(
+  accessLog: ILogGroup,
+  id: 'Throttles' | 'Rejections',
+  { period, filterPattern }: { readonly period: Duration; readonly filterPattern: JsonPattern },
+): IMetric {
+  const filter = new MetricFilter(accessLog, id, {
     logGroup: accessLog,
-    filterPattern: throttlePattern,
+    filterPattern,
     metricNamespace: `Claimcheck/${getServiceName(accessLog)}`,
-    metricName: 'stage-Throttles',
+    metricName: `stage-${id}`,
     metricValue: '1',
   });
   return filter.metric({ period, statistic: 'Sum' });
 }
+
+/** Divides two metrics. The share is 0 while there are fewer than `minimum` in total. */
+export const createShareMetric = (
+  part: IMetric,
+  { total, minimum, period }: { readonly total: IMetric; readonly minimum: number; readonly period: Duration },
+): IMetric =>
+  new MathExpression({
+    expression: `IF(FILL(total, 0) >= ${minimum}, FILL(part, 0) / FILL(total, 1), 0)`,
+    usingMetrics: { part, total },
+    period,
+  });
 
 /** Sums metrics. A metric without data counts as 0, because a function that never failed has none. */
 export function createSumMetric(metrics: readonly IMetric[], period: Duration): IMetric {

@@ -143,7 +143,7 @@ export class ServiceStack extends Stack {
     const { waf, syntheticCheck, backup, monthlyBudgetUsd, alarmEmail, tableName: adoptedTableName } = options;
     if (waf) new WebAcl(this, 'WebAcl', { api, options });
     if (syntheticCheck) new SyntheticCheck(this, 'SyntheticCheck', { url, topic });
-    if (backup) new TableBackup(this, 'Backup', { table, adoptedTableName });
+    if (backup) new TableBackup(this, 'Backup', { table, topic, adoptedTableName });
     if (monthlyBudgetUsd !== undefined && alarmEmail !== undefined)
       new MonthlyBudget(this, 'Budget', { limitUsd: monthlyBudgetUsd, email: alarmEmail });
   }

@@ -1,13 +1,17 @@
 import { Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { Schedule } from 'aws-cdk-lib/aws-events';
+import { EventField, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import type { Role } from 'aws-cdk-lib/aws-iam';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface TableBackupProps {
   readonly table: ITable;
+  /** Receives the jobs that fail. */
+  readonly topic: ITopic;
   readonly adoptedTableName?: string | undefined;
 }
 
@@ -28,13 +32,14 @@ function buildVaultName(scope: Construct): string {
 
 /** Daily backups of the table for 35 days and monthly ones for a year, in a vault that outlives the stack. */
 export class TableBackup extends Construct {
-  constructor(scope: Construct, id: string, { table, adoptedTableName }: TableBackupProps) {
+  constructor(scope: Construct, id: string, { table, topic, adoptedTableName }: TableBackupProps) {
     super(scope, id);
+    const backupVaultName = buildVaultName(this);
     const plan = new BackupPlan(this, 'Plan', {
       // By default, the name is the id of the construct. An account can have the plans of several stages.
       backupPlanName: Stack.of(this).stackName,
       backupVault: new BackupVault(this, 'Vault', {
-        backupVaultName: buildVaultName(this),
+        backupVaultName,
         removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       }),
       backupPlanRules: [
@@ -54,6 +59,22 @@ export class TableBackup extends Construct {
       resources: [BackupResource.fromDynamoDbTable(table)],
       // CloudFormation creates the selection of an adopted table before it deletes the previous selection.
       ...(adoptedTableName !== undefined && { backupSelectionName: adoptedTableName.slice(-maxSelectionNameLength) }),
+    });
+    // See https://docs.aws.amazon.com/aws-backup/latest/devguide/eventbridge.html
+    new Rule(this, 'Failures', {
+      description: 'Backups of the table that fail',
+      eventPattern: {
+        source: ['aws.backup'],
+        detailType: ['Backup Job State Change'],
+        detail: { state: ['FAILED', 'EXPIRED', 'ABORTED'], backupVaultName: [backupVaultName] },
+      },
+      targets: [
+        new SnsTopic(topic, {
+          message: RuleTargetInput.fromText(
+            `The backup job ${EventField.fromPath('$.detail.backupJobId')} of the table ended with ${EventField.fromPath('$.detail.state')}. Action: follow the runbook of failed backups. Severity: ticket.`,
+          ),
+        }),
+      ],
     });
     acknowledgeFinding(
       grantPrincipal as Role,

@@ -104,7 +104,7 @@ export const workers: readonly WorkerDefinition[] = [
     id: 'send-webhook',
     summary: 'Send webhooks to app servers',
     source: { queue: 'webhooks' },
-    permissions: ['write', 'webhooks', 'forwards', 'secrets'],
+    permissions: ['write', 'webhooks', 'forwards', 'secrets', 'indexes'],
     writtenKeys: [deliveryKeys, '*#H#*'],
     timeoutSeconds: 30,
     memoryMb: 256,

@@ -7,6 +7,7 @@ export const everyOption = {
   certificateArn: `arn:aws:acm:eu-west-1:${account}:certificate/4711`,
   basePath: 'claimcheck',
   alarmEmail: 'operator@example.com',
+  pageEmail: 'pager@example.com',
   waf: 'true',
   wafRequestsPerAddress: '3000',
   wafRequestsPerKey: '9000',

@@ -19,6 +19,7 @@ export interface LogContext {
     | 'RefundStatementLost'
     | 'StreamRecordSkipped'
     | 'WebhookDead'
+    | 'WebhookUrlFailing'
     | undefined;
   readonly [detail: string]: string | undefined;
 }

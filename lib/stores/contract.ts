@@ -32,8 +32,8 @@ export const StoreStatus = v.strictObject({
   /** Whether the store has not given a usable response since the last failure. */
   isFailing: v.boolean(),
   /**
-   * `unused`: no request and no notification. `failing`: the store rejects the settings, or at least half of the requests
-   * of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth of them failed.
+   * `unused`: no request and no notification. `failing`: the store rejects the settings, or at least half of the
+   * requests of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth of them failed.
    */
   health: v.picklist(['unused', 'ok', 'degraded', 'failing']),
   /** Requests in the last hour, counted like the requests of the last day. */

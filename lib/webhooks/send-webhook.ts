@@ -3,15 +3,19 @@ import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import type { Service } from '../foundation/service.ts';
-import { type EpochMillis, secondMs } from '../foundation/time.ts';
+import { perContainer } from '../foundation/service.ts';
+import { type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { findDelivery, replaceDelivery } from './delivery-table.ts';
 import { applyAttempt, computeQueueDelaySeconds, markDead } from './delivery-transitions.ts';
+import { toDisplayUrl } from './display-url.ts';
 import type { WebhookUrlHealth } from './endpoint-health.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { readSender, readUrlHealth } from './shared-reads.ts';
 import { skipIfBlocked, updateUrlHealth } from './url-backoff.ts';
+import { summarizeUrl } from './url-success.ts';
+import { listNewestDeliveries } from './webhook-backlog.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 /** Maximum difference between the clocks of two machines. */
@@ -33,6 +37,7 @@ export async function sendWebhook(service: Service, message: WebhookMessage): Pr
     countInternalFailure(delivery, error, service.now()),
   );
   await saveAndReschedule(service, delivery, result);
+  if (result.failedAttempts > delivery.failedAttempts) await reportFailingUrl(service, result);
 }
 
 /** Attempts the delivery, or postpones, redirects or ends it without an attempt. Returns the resulting delivery. */
@@ -78,6 +83,31 @@ function logDeath(
   if (state !== 'dead' || failedAttempts === before.failedAttempts) return;
   const failure = new ServiceError('ConnectionFailed', failureReason);
   logError({ worker: 'send-webhook', problem: 'WebhookDead', app: appName, deliveryId }, failure);
+}
+
+/** Earlier attempts are made within five minutes. */
+const minReportedAttempts = 3;
+const reportIntervalMs = 5 * minuteMs;
+/** Time of the last report by app and URL: a report reads the newest deliveries. */
+const reportTimes = perContainer(() => new Map<string, EpochMillis>());
+
+/** Logs a URL at which every attempt has failed for an hour, which an alarm counts. */
+async function reportFailingUrl(
+  service: Service,
+  { appName, url, failedAttempts, state }: WebhookDelivery,
+): Promise<void> {
+  const now = service.now();
+  const key = `${appName} ${url}`;
+  const reportedAt = reportTimes(service).get(key) ?? 0;
+  if (state !== 'pending' || failedAttempts < minReportedAttempts || now - reportedAt < reportIntervalMs) return;
+  reportTimes(service).set(key, now);
+  const { failing } = summarizeUrl(await listNewestDeliveries(service, appName), url);
+  if (!failing || now - failing.since < hourMs) return;
+  const failure = new ServiceError(
+    'ConnectionFailed',
+    `Every webhook to ${toDisplayUrl(url)} fails: ${failing.message}`,
+  );
+  logError({ worker: 'send-webhook', problem: 'WebhookUrlFailing', app: appName }, failure);
 }
 
 async function saveAndReschedule(service: Service, before: WebhookDelivery, after: WebhookDelivery): Promise<void> {

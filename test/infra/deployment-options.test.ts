@@ -273,6 +273,7 @@ describe('ServiceStack with deployment options', () => {
   it('subscribes the operator to the alarms, which also report their end', () => {
     expect(listProperties(stacks.every.joined, 'AWS::SNS::Subscription')).toMatchObject([
       { Protocol: 'email', Endpoint: everyOption.alarmEmail },
+      { Protocol: 'email', Endpoint: everyOption.pageEmail },
     ]);
     for (const { Properties } of listResources('none', 'AWS::CloudWatch::Alarm'))
       expect(Properties.OKActions).toEqual(Properties.AlarmActions);

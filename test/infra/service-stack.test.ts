@@ -413,7 +413,9 @@ describe('ServiceStack', () => {
     const alarms = listProperties('AWS::CloudWatch::Alarm');
     expect(alarms.length).toBeGreaterThanOrEqual(4);
     for (const { AlarmDescription } of alarms)
-      expect(AlarmDescription).toMatch(/^[A-Z][^.:]+\. Impact: [A-Za-z][^.:]+\. Action: [a-z][^.:]+\.$/);
+      expect(AlarmDescription).toMatch(
+        /^[A-Z][^.:]+\. Impact: [A-Za-z][^.:]+\. Action: [a-z][^.:]+\. Severity: (page|ticket)\.$/,
+      );
   });
 
   it('publishes all alarms to the topic of the stack outputs', () => {

@@ -1,10 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { findApp } from '../../../lib/apps/app-table.ts';
 import { changeSettings } from '../../../lib/apps/manage-apps.ts';
 import { findRawEvent, listEventsByTags } from '../../../lib/events/event-table.ts';
 import { customerKey } from '../../../lib/foundation/keys.ts';
-import { dayMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import { saveUrlBackoff } from '../../../lib/webhooks/delivery-table.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
@@ -51,6 +51,36 @@ async function announce(
   await harness.fanOut([await harness.recordUpdate(purchaseId, input)]);
   await harness.workUntil(until);
 }
+
+describe('an app server that is down', () => {
+  it.each([
+    ['reports it after an hour', undefined, 1],
+    ['does not report it if a webhook arrives within the hour', 90 * minuteMs, 0],
+  ])('%s', async (_name, successAfterMs, numReports) => {
+    const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    getServer().respondWith({ status: 500 });
+    await announce(harness, buildPurchase('ann'), startDate + 59 * minuteMs);
+    const listReports = () =>
+      error.mock.calls
+        .map(([entry]) => entry as Readonly<Record<string, unknown>>)
+        .filter(({ problem }) => problem === 'WebhookUrlFailing');
+    expect(listReports()).toEqual([]);
+    if (successAfterMs !== undefined) {
+      await harness.workUntil(startDate + successAfterMs);
+      getServer().respondWith({ status: 200 });
+      const validation = { strategy: 'last', trigger: 'validation', now: harness.now } as const;
+      await announce(harness, buildPurchase('bob', validation));
+      getServer().respondWith({ status: 500 });
+    }
+    await harness.workUntil(startDate + 3 * hourMs);
+    const reports = listReports();
+    error.mockRestore();
+    expect(reports).toHaveLength(numReports);
+    const message = expect.stringContaining('The server responded with 500');
+    for (const report of reports) expect(report).toMatchObject({ app: harness.keys.appName, message });
+  });
+});
 
 describe('fanOutDeliveries', () => {
   it('creates webhooks for the users who are entitled and for those who lost the purchase', async () => {
