@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../foundation/errors.ts';
-import { Platform, rejectionText, storeNames } from '../foundation/platform.ts';
+import { Platform, storeNames } from '../foundation/platform.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
@@ -69,7 +69,7 @@ function listOutcomes({ type, date, content }: EventRecord, raw: RawEvent | unde
   }
   const message = raw?.error?.message ?? '';
   const call = raw?.externalRequests.findLast(
-    ({ platform }) => platform && message.startsWith(`${storeNames[platform]}${rejectionText}`),
+    ({ platform }) => platform && message.startsWith(`${storeNames[platform]} rejected the settings:`),
   );
   return call?.platform ? [toRejection(call.platform, date, message)] : [];
 }

@@ -36,9 +36,6 @@ export const storeNames: Readonly<Record<Platform, string>> = {
   [platformTokens.braintree]: 'Braintree',
 };
 
-/** Follows the name of a store in the message of each error for settings that the store rejected. */
-export const rejectionText = ' rejected the settings:';
-
 /** Returns `{platform}:{id}`, the format of ids in v3 records. */
 export const withPlatform = (platform: Platform, id: string): string => `${platform}:${id}`;
 
