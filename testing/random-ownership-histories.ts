@@ -25,7 +25,7 @@ export type Round = 'validation' | 'no validation' | 'wrong product' | 'outage';
 /** The history of one purchase at a store. */
 export interface OwnershipHistory {
   readonly platform: Platform;
-  readonly type: 'paid subscription' | 'non consumable';
+  readonly type: 'paid subscription' | 'non consumable' | 'consumable';
   readonly variant: Variant;
   readonly period: 'P1W' | 'P1M' | 'P1Y';
   /** Percentage of the tax. */

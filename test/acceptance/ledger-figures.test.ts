@@ -30,7 +30,7 @@ import {
   refundedCredit,
 } from '../../testing/ledger-histories.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
-import { recountLedger } from '../../testing/recount-ledger.ts';
+import { recountRows } from '../../testing/recount.ts';
 import { sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -53,7 +53,7 @@ describe('figures (any history of subscriptions at the stores)', () => {
     async () => {
       const property = fc.asyncProperty(arbitraryLedgerRun, async (run) => {
         const { keys, ledger } = await playHistories(run);
-        const expected = recountLedger(ledger);
+        const expected = recountRows('recount-ledger.py', ledger);
         const months = expected.months.map(withRoundedMoney);
         expect(await readFigures(keys, expected.months[0].date)).toEqual({ ...expected, months });
       });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { recountLedger } from '../../testing/recount-ledger.ts';
+import { recountRows } from '../../testing/recount.ts';
 
 const products = {
   basic: { priceMicros: 10_000_000, period: 'P1M' },
@@ -48,7 +48,7 @@ function recount(invoices: readonly ReturnType<typeof invoice>[], changes: objec
   const currentPeriodEnd = '2027-03-27T00:00:00Z';
   const stripe = { id: 'sub_1', platform: 'processor_a', state: 'active', currentPeriodEnd };
   const purchases = [{ ...stripe, invoices, payments, ...changes }];
-  return recountLedger({ now: Date.parse(`${today}T00:00:00Z`), products, purchases });
+  return recountRows('recount-ledger.py', { now: Date.parse(`${today}T00:00:00Z`), products, purchases });
 }
 
 describe('the recount of figures over the records of the stores', () => {

@@ -1,0 +1,374 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { changeSettings, getApp, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { type CreditContext, endHold, give, spend, take } from '../../lib/credits/change-credits.ts';
+import { listCreditHistory } from '../../lib/credits/contract.ts';
+import type { CreditAccount } from '../../lib/credits/credit-account.ts';
+import type { CreditEntry } from '../../lib/credits/credit-entry.ts';
+import { scanAccounts } from '../../lib/credits/credit-table.ts';
+import { settleCredits } from '../../lib/credits/settle-credits.ts';
+import { eraseCustomer } from '../../lib/customer-data/erase-customer.ts';
+import { mergeCustomers, reverseMerge } from '../../lib/customer-data/merge-customers.ts';
+import { toExportedCredits, toExportedPurchase, toExportedTransaction } from '../../lib/export/export-rows.ts';
+import { getService } from '../../lib/foundation/container.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import type { Service } from '../../lib/foundation/service.ts';
+import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
+import { findStoredPurchase } from '../../lib/purchases/purchase-table.ts';
+import { enqueueDueItems } from '../../lib/refresh/enqueue-due-items.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import type { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createCrashingTable, tableWrites } from '../../testing/crashing-table.ts';
+import {
+  arbitraryCreditRun,
+  buildCreditCatalogue,
+  type CreditRun,
+  type CreditStep,
+  givenUnits,
+} from '../../testing/credit-histories.ts';
+import { listPurchaseRows } from '../../testing/customer-answers.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { overrideDeps } from '../../testing/override-deps.ts';
+import {
+  type Delivery,
+  type OwnedPurchase,
+  ownershipPlatforms,
+  startOwnership,
+} from '../../testing/random-ownership-histories.ts';
+import { recountRows } from '../../testing/recount.ts';
+import { sampleRuns } from '../../testing/sample.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { readLedger } from '../../testing/store-ledger.ts';
+
+let service: TestService;
+let router: NotificationRouter;
+beforeAll(async () => {
+  // Its own table: the worker of due items reads those of all apps.
+  service = await startTestService('claimcheck-test-credit-histories');
+  router = await startNotificationRouter(service, ownershipPlatforms);
+});
+afterAll(async () => {
+  await router.close();
+  await service.close();
+});
+
+/** With FULL, 500 runs have a million steps. */
+const stepCount = process.env.FULL === '1' ? 2_000 : 150;
+
+/** Steps that run at the same time. */
+const concurrency = 4;
+
+describe('credits (any history at the stores, with crashes between any two writes)', () => {
+  it('are what was given and is not spent, taken back or expired, by an independent recount', async () => {
+    const property = fc.asyncProperty(arbitraryCreditRun(1, stepCount), async (run) => {
+      const problems = await playRun(run);
+      if (problems.length > 0) throw new Error(inspect(problems.slice(0, 3), { depth: 8, breakLength: 140 }));
+    });
+    await fc.assert(property, { ...sampleRuns({ sample: 1, full: 500 }), endOnFailure: true });
+  }, 43_200_000);
+});
+
+/** The answer to a request with an idempotency key: a change, or the refusal with the balance. */
+type Answer = CreditEntry | { readonly refusal: unknown };
+
+interface Request {
+  readonly user: string;
+  readonly answer: Answer;
+  send(): Promise<Answer | undefined>;
+}
+
+/** What the steps of a run have done. */
+interface Played {
+  readonly requests: Request[];
+  readonly holds: { readonly user: string; readonly holdId: string }[];
+  readonly merges: { readonly from: string; readonly to: string; readonly mergeId: string }[];
+  readonly erased: Set<string>;
+  /** Requests whose repetition had another answer. */
+  readonly contradictions: object[];
+}
+
+const key = { id: 'key', name: 'alice' };
+
+/** Plays a run in its own app. Returns the contradictions. */
+async function playRun(run: CreditRun): Promise<object[]> {
+  const { histories, accountSettings, deliveries, clockAdvances } = run.purchases;
+  await service.resetStores();
+  for (const platform of ownershipPlatforms) {
+    const { failedPayments, listLength } = accountSettings;
+    await service.changeAccount(platform, { listLength, ...(platform.includes('processor_a') && { failedPayments }) });
+  }
+  const keys = await service.createApp(ownershipPlatforms, {}, createUniqueName());
+  await changeSettings(getService(), keys.appName, { strategy: 'last', creditFloor: run.floor });
+  await setCatalogue(getService(), keys.appName, buildCreditCatalogue());
+  router.routeTo([keys.appName]);
+  const owned = await Promise.all(histories.map(async (history) => await startOwnership(history, service)));
+  const played: Played = { requests: [], holds: [], merges: [], erased: new Set(), contradictions: [] };
+  const play = createPlayer(keys, run, owned, played);
+  for (const purchase of owned) await play({ type: 'validate', purchase: owned.indexOf(purchase), user: undefined });
+  const rounds = deliveries.length;
+  const stepsOfRound = Math.ceil(run.steps.length / rounds);
+  for (let round = 0; round < rounds; round++) {
+    await playSteps(run.steps.slice(round * stepsOfRound, (round + 1) * stepsOfRound), play);
+    await Promise.all(owned.map(async (purchase) => await purchase.act(round)));
+    const days = Math.round(Number(/\d+/.exec(clockAdvances[round] ?? '')) % 13);
+    await advance(days * dayMs, async () => await deliver(keys, deliveries[round]));
+    await synchronize(keys);
+  }
+  for (const index of played.requests.keys()) await play({ type: 'repeat', request: index });
+  // Longer than the lease of a due item that a crash has interrupted.
+  await advance(11 * minuteMs, async () => await deliver(keys));
+  await synchronize(keys);
+  service.freezeClock();
+  await synchronize(keys);
+  const rows = await readRows(keys, owned, played);
+  router.routeTo([]);
+  return [...played.contradictions, ...recountRows('recount-credits.py', { ...rows, floor: run.floor })];
+}
+
+/** Plays the steps, some at the same time. An erasure is alone: a customer who uses the app is not erased. */
+async function playSteps(steps: readonly CreditStep[], play: (step: CreditStep) => Promise<void>): Promise<void> {
+  const isAlone = ({ type }: CreditStep): boolean => ['erase', 'wait', 'repeat'].includes(type);
+  let batch: CreditStep[] = [];
+  for (const step of [...steps, undefined]) {
+    if (step && !isAlone(step) && batch.push(step) < concurrency) continue;
+    await Promise.all(batch.map(play));
+    batch = [];
+    if (step && isAlone(step)) await play(step);
+  }
+}
+
+/** Returns a function that plays a step. */
+function createPlayer(
+  keys: IssuedApiKeys,
+  run: CreditRun,
+  owned: readonly OwnedPurchase[],
+  { requests, holds, merges, erased, contradictions }: Played,
+): (step: CreditStep) => Promise<void> {
+  const { appName } = keys;
+  const table = createCrashingTable(getService().table, createCrashes(run.crashRate), tableWrites);
+  const noQueue = { send: async () => {} };
+  const crashing = overrideDeps(router.service, { table, refreshQueue: noQueue, webhookQueue: noQueue });
+  /** Repeats an operation after each crash, as a client or a queue does. */
+  const attempt = async <T>(operate: (service: Service) => Promise<T>): Promise<T> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await operate(tries < 5 ? crashing : router.service);
+      } catch (error) {
+        if (!String(error).startsWith('Error: crashed ')) throw error;
+      }
+    }
+  };
+  const users = owned.map(({ username }) => username);
+  const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length];
+  const app = { name: appName, strategy: 'last' } as const;
+  /** Sends a request, and remembers its answer for repetitions. */
+  const request = async (user: string, change: (context: CreditContext, service: Service) => Promise<CreditEntry>) => {
+    // The emulated merchant of Braintree is in the sandbox.
+    const isSandbox = owned.some(({ username, isSandbox: isOfSandbox }) => username === user && isOfSandbox);
+    const context = { appName, username: user, isSandbox, key };
+    const send = async () => await attempt(async (used) => await answerOf(change(context, used)));
+    const answer = await send();
+    if (answer) requests.push({ user, answer, send });
+    return answer;
+  };
+  let keyCount = 0;
+  return async (step) => {
+    const user = 'user' in step ? (pick(users, step.user ?? 0) ?? '') : '';
+    const purchase = 'purchase' in step ? pick(owned, step.purchase) : undefined;
+    const rows = async () => (await listPurchaseRows(keys)).map(({ purchaseId }) => String(purchaseId)).sort();
+    const createRequest = () => ({ idempotencyKey: `key-${keyCount++}`, reason: 'a test' });
+    switch (step.type) {
+      case 'spend':
+      case 'take': {
+        const body = { ...createRequest(), ...step.units };
+        const change = step.type === 'spend' ? spend : take;
+        return void (await request(user, async (context, used) => await change(used, body, context)));
+      }
+      case 'spenders': {
+        const bodies = Array.from({ length: 20 }, () => ({ ...createRequest(), ...step.units, amount: 1 }));
+        await Promise.all(
+          bodies.map(async (body) => await request(user, async (context, used) => await spend(used, body, context))),
+        );
+        return;
+      }
+      case 'give': {
+        const until = step.days === undefined ? undefined : router.service.now() + step.days * dayMs;
+        const body = { ...createRequest(), ...step.units, until };
+        return void (await request(user, async (context, used) => await give(used, body, context)));
+      }
+      case 'hold': {
+        const until = router.service.now() + step.minutes * minuteMs;
+        const body = { ...createRequest(), ...step.units, hold: true, until };
+        const answer = await request(user, async (context, used) => await spend(used, body, context));
+        if (answer && 'holdId' in answer && answer.holdId) holds.push({ user, holdId: answer.holdId });
+        return;
+      }
+      case 'end': {
+        const hold = pick(holds, step.hold);
+        if (!hold) return;
+        const body = { holdId: hold.holdId, amount: step.amount };
+        return void (await request(hold.user, async (context, used) => await endHold(used, body, context)));
+      }
+      case 'repeat': {
+        const repeated = pick(requests, step.request);
+        if (!repeated || erased.has(repeated.user)) return;
+        const again = await repeated.send();
+        if (!isDeepStrictEqual(again, repeated.answer))
+          contradictions.push({ problem: 'a repetition has another answer', first: repeated.answer, again });
+        return;
+      }
+      case 'merge': {
+        const [from, to] = [pick(users, step.from) ?? '', pick(users, step.to) ?? ''];
+        if (from === to) return;
+        const { mergeId } = await attempt(async (used) => await mergeCustomers(used, app, { from, to, key }));
+        merges.push({ from, to, mergeId });
+        return;
+      }
+      case 'reverse': {
+        const merge = pick(merges, step.merge);
+        if (merge && ![merge.from, merge.to].some((name) => erased.has(name)))
+          await attempt(async (used) => await reverseMerge(used, app, { ...merge, key }));
+        return;
+      }
+      case 'erase': {
+        if (!run.erases) return;
+        const options = { wait: async () => {}, waitMs: 0 };
+        const stored = await getApp(router.service, appName);
+        await attempt(async (used) => await eraseCustomer(used, stored, user, options));
+        erased.add(user);
+        return;
+      }
+      case 'settle':
+      case 'refresh': {
+        const purchaseId = pick(await rows(), step.purchase);
+        if (purchaseId === undefined) return;
+        if (step.type === 'refresh')
+          await attempt(async (used) => await refreshPurchase(used, { appName, purchaseId }));
+        return await attempt(async (used) => await settleCredits(used, appName, purchaseId));
+      }
+      case 'validate': {
+        const evidence = await purchase?.getEvidence();
+        const claimer = step.user === undefined ? {} : { applicationUsername: user };
+        await service.validate(keys, { ...evidence, additionalData: { ...evidence?.additionalData, ...claimer } });
+        return;
+      }
+      case 'wait':
+        await advance(step.minutes * minuteMs, async () => {});
+        await attempt(async (used) => await enqueueDueItems(used, () => minuteMs));
+    }
+  };
+}
+
+/** Decides of each write whether the process crashes before or after it. */
+function createCrashes(rate: number): () => boolean {
+  let state = 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state < rate * 2_147_483_647;
+  };
+}
+
+/** Returns undefined for a request that is not remembered, because it is invalid now or needs a hold that has ended. */
+async function answerOf(change: Promise<CreditEntry>): Promise<Answer | undefined> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'InternalError' || error.code === 'DatabaseError')
+      throw error;
+    return error.data === undefined ? undefined : { refusal: error.data };
+  }
+}
+
+/** Moves the clock to each transition of the stores: the signature of a notification is valid for minutes. */
+async function advance(durationMs: number, deliverPosted: () => Promise<void>): Promise<void> {
+  const end = router.service.now() + durationMs;
+  do {
+    const { nextDueTime } = await service.callControl('/clock');
+    await router.waitUntilPosted();
+    const target = Math.min(end, nextDueTime === undefined ? end : Date.parse(nextDueTime) + secondMs);
+    const seconds = Math.max(1, Math.ceil((target - router.service.now()) / secondMs));
+    await service.callControl('/clock', { advance: `PT${Math.min(999_999, seconds)}S` });
+    await deliverPosted();
+  } while (router.service.now() < end);
+}
+
+/** Delivers the notifications. A late one does not arrive here, like a lost one: the next refresh replaces both. */
+async function deliver({ appName }: IssuedApiKeys, delivery: Delivery = 'punctual'): Promise<void> {
+  await router.waitUntilPosted();
+  await router.poll(appName);
+  const posted = router.take(appName);
+  const isPolled = ({ platform }: QueuedNotification): boolean => platform === 'store_c';
+  const byDelivery: Readonly<Record<Delivery, readonly QueuedNotification[]>> = {
+    punctual: posted,
+    late: posted.filter(isPolled),
+    lost: posted.filter(isPolled),
+    doubled: [...posted, ...posted],
+    reversed: posted.toReversed(),
+  };
+  await router.process(byDelivery[delivery]);
+}
+
+/** Refreshes the purchases as their schedule does, settles them as the stream does, and ends what is due. */
+async function synchronize(keys: IssuedApiKeys): Promise<void> {
+  const { appName } = keys;
+  for (const row of await listPurchaseRows(keys)) {
+    const purchaseId = String(row.purchaseId);
+    await refreshPurchase(router.service, { appName, purchaseId });
+    await settleCredits(router.service, appName, purchaseId);
+  }
+  const noQueue = { send: async () => {} };
+  const worker = overrideDeps(router.service, { refreshQueue: noQueue, webhookQueue: noQueue });
+  await enqueueDueItems(worker, () => minuteMs);
+}
+
+/** Reads the rows that the recount needs. */
+async function readRows(keys: IssuedApiKeys, owned: readonly OwnedPurchase[], { merges, erased }: Played) {
+  const { appName } = keys;
+  const now = router.service.now();
+  const accounts: CreditAccount[] = [];
+  for await (const batch of scanAccounts(router.service, appName)) accounts.push(...batch);
+  const history: object[] = [];
+  for (const { username: applicationUsername, isSandbox } of accounts) {
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const query = { sandbox: `${isSandbox}`, limit: '100', ...(cursor && { cursor }) };
+      const { status, body } = await callWithSecretKey(listCreditHistory, keys, {
+        params: { applicationUsername },
+        query,
+      });
+      expect(status).toBe(200);
+      history.push(...body.rows.map((row: object) => ({ ...row, applicationUsername, isSandbox })));
+      cursor = body.nextCursor;
+    }
+  }
+  const stored = await Promise.all(
+    (await listPurchaseRows(keys)).map(
+      async ({ purchaseId }) => await findStoredPurchase(router.service, appName, String(purchaseId)),
+    ),
+  );
+  const known = stored.filter((purchase) => purchase !== undefined);
+  const sold = owned.filter(({ history: { type } }) => type === 'consumable');
+  const summaries = await Promise.all(
+    sold.map(async (purchase) => ({ platform: purchase.platform, summary: await purchase.getSummary() })),
+  );
+  return {
+    now: new Date(now).toISOString(),
+    units: givenUnits,
+    credits: accounts.flatMap((account) => toExportedCredits(account, now)),
+    history,
+    purchases: known.map((purchase) => toExportedPurchase(purchase, now)),
+    transactions: known.flatMap(({ state: { purchase, transactions } }) =>
+      transactions.map(({ transaction }) => toExportedTransaction(transaction, purchase, now)),
+    ),
+    oneTime: Object.fromEntries(
+      summaries.flatMap(({ platform, summary }) => {
+        const ledger = readLedger(summary);
+        return ledger ? [[`${platform}:${summary.id}`, { ...ledger, quantity: summary.quantity ?? 1 }]] : [];
+      }),
+    ),
+    merges: merges.map(({ from, to }) => [from, to]),
+    erased: [...erased],
+  };
+}
