@@ -7,6 +7,7 @@ import { checkNames } from './budgets.ts';
 import { checkBudgets } from './check.ts';
 import { benchConsole } from './console.ts';
 import { benchCost } from './cost.ts';
+import { benchCredits } from './credits.ts';
 import { benchCustomers } from './customers.ts';
 import { benchFigures } from './figures.ts';
 import { benchFlood } from './flood.ts';
@@ -27,6 +28,7 @@ import { benchWebhooks } from './webhooks.ts';
 const benches: Readonly<Record<string, () => Promise<BenchResult | readonly BenchResult[]>>> = {
   console: benchConsole,
   cost: benchCost,
+  credits: benchCredits,
   customers: benchCustomers,
   figures: benchFigures,
   flood: benchFlood,

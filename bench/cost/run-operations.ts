@@ -69,6 +69,7 @@ export async function withRequests<T>(
       'validation, rejected': async () => async () => await validate(bench, rejectedReceipt),
       ...(await listReads(bench)),
       ...(await listUnrecordedReads(bench)),
+      ...(await listCreditOperations(bench)),
     };
     return await use(requests, bench);
   } finally {
@@ -191,6 +192,49 @@ async function listUnrecordedReads(bench: Bench) {
   };
 }
 
+/** Creates an app whose consumable gives credits. Lists its validations and the changes of credits. */
+async function listCreditOperations(bench: Bench): Promise<Requests> {
+  const { setCatalogue } = await import('../../lib/apps/manage-apps.ts');
+  const { captureCredits, giveCredits, spendCredits } = await import('../../lib/credits/contract.ts');
+  const { getService } = await import('../../lib/foundation/container.ts');
+  const keys = await bench.service.createApp(['store_a'], {}, 'com.example.credits');
+  const products = { coins: { type: 'consumable', credits: { coins: 100 } }, premium: { type: 'paid subscription' } };
+  await setCatalogue(getService(), keys.appName, products as Parameters<typeof setCatalogue>[2]);
+  const own = { ...bench, keys };
+  const prepare = async (productId: string, type: string) => {
+    const { validate: body } = await buy(own, { productId, type });
+    await bench.service.waitUntilNotified();
+    return async () => await validate(own, body);
+  };
+  const change = async (contract: Contract, params: Readonly<Record<string, string>>, body: object) => {
+    const request = { credit: 'coins', idempotencyKey: 'order', reason: 'A song', ...body };
+    const { body: text } = await callApi(own, ...buildCall(own, contract, params, request));
+    return JSON.parse(text) as { readonly holdId: string };
+  };
+  const createCustomer = async () => {
+    const params = { applicationUsername: `user-${++userCount}` };
+    await change(giveCredits, params, { amount: 100, idempotencyKey: 'gift' });
+    return params;
+  };
+  return {
+    'credits, validation of another product': async () => await prepare('premium', 'paid subscription'),
+    'credits, validation that gives them': async () => await prepare('coins', 'consumable'),
+    'credits, give': async () => {
+      const params = await createCustomer();
+      return async () => void (await change(giveCredits, params, { amount: 10 }));
+    },
+    'credits, spend': async () => {
+      const params = await createCustomer();
+      return async () => void (await change(spendCredits, params, { amount: 10 }));
+    },
+    'credits, capture': async () => {
+      const params = await createCustomer();
+      const { holdId } = await change(spendCredits, params, { amount: 10, hold: true });
+      return async () => void (await change(captureCredits, { ...params, holdId }, { amount: 5 }));
+    },
+  };
+}
+
 /** Creates a customer with a subscription and two other purchases. Returns the id of the subscription. */
 async function createReader(bench: Bench, username = reader.applicationUsername): Promise<string> {
   const bought: Bought[] = [];
@@ -208,11 +252,21 @@ async function createReader(bench: Bench, username = reader.applicationUsername)
 }
 
 /** Builds a request with the secret key that needs no preparation. */
-function buildRead(bench: Bench, contract: Contract, params: Readonly<Record<string, string>>) {
-  const { appName, secretKey } = bench.keys;
-  const path = contract.path.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''));
-  const event = buildProxyEvent({ httpMethod: 'GET', path, headers: buildBasicAuth(appName, secretKey) });
-  return async () => async () => void (await callApi(bench, `${contract.area}/${contract.id}`, event));
+const buildRead =
+  (bench: Bench, contract: Contract, params: Readonly<Record<string, string>>) => async () => async () =>
+    void (await callApi(bench, ...buildCall(bench, contract, params)));
+
+/** Returns the function of a contract, and an event with the secret key. */
+function buildCall(
+  { keys: { appName, secretKey } }: Bench,
+  { area, id, method, path: template }: Contract,
+  params: Readonly<Record<string, string>>,
+  body?: object,
+): [functionName: string, event: object] {
+  const path = template.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''));
+  const headers = { ...buildBasicAuth(appName, secretKey), 'content-type': 'application/json' };
+  const event = { httpMethod: method, path, headers, ...(body && { body: JSON.stringify(body) }) };
+  return [`${area}/${id}`, buildProxyEvent(event)];
 }
 
 /** Measures an API request with its stream workers. `prepare` returns the request. */
