@@ -19,7 +19,7 @@ interface CheckRepetition {
   readonly until: EpochMillis;
 }
 
-/** A purchase to refresh, a webhook to retry, a grant or credits that have ended, or a refund request with a step to take. */
+/** A purchase to refresh, a webhook to retry, a grant or credits that have ended, or a refund request with a step. */
 export type DueItem =
   | {
       readonly kind: 'purchase';

@@ -86,6 +86,8 @@ interface Played {
   readonly holds: { readonly user: string; readonly holdId: string }[];
   readonly merges: { readonly from: string; readonly to: string; readonly mergeId: string }[];
   readonly erased: Set<string>;
+  /** Customers whose purchases others have claimed. */
+  readonly shared: Set<string>;
   /** Requests whose repetition had another answer. */
   readonly contradictions: object[];
 }
@@ -105,7 +107,14 @@ async function playRun(run: CreditRun): Promise<object[]> {
   await setCatalogue(getService(), keys.appName, buildCreditCatalogue());
   router.routeTo([keys.appName]);
   const owned = await Promise.all(histories.map(async (history) => await startOwnership(history, service)));
-  const played: Played = { requests: [], holds: [], merges: [], erased: new Set(), contradictions: [] };
+  const played: Played = {
+    requests: [],
+    holds: [],
+    merges: [],
+    erased: new Set(),
+    shared: new Set(),
+    contradictions: [],
+  };
   const play = createPlayer(keys, run, owned, played);
   for (const purchase of owned) await play({ type: 'validate', purchase: owned.indexOf(purchase), user: undefined });
   const rounds = deliveries.length;
@@ -145,7 +154,7 @@ function createPlayer(
   keys: IssuedApiKeys,
   run: CreditRun,
   owned: readonly OwnedPurchase[],
-  { requests, holds, merges, erased, contradictions }: Played,
+  { requests, holds, merges, erased, shared, contradictions }: Played,
 ): (step: CreditStep) => Promise<void> {
   const { appName } = keys;
   const table = createCrashingTable(getService().table, createCrashes(run.crashRate), tableWrites);
@@ -252,6 +261,7 @@ function createPlayer(
       case 'validate': {
         const evidence = await purchase?.getEvidence();
         const claimer = step.user === undefined ? {} : { applicationUsername: user };
+        if (purchase && step.user !== undefined) shared.add(purchase.username);
         await service.validate(keys, { ...evidence, additionalData: { ...evidence?.additionalData, ...claimer } });
         return;
       }
@@ -325,7 +335,7 @@ async function synchronize(keys: IssuedApiKeys): Promise<void> {
 }
 
 /** Reads the rows that the recount needs. */
-async function readRows(keys: IssuedApiKeys, owned: readonly OwnedPurchase[], { merges, erased }: Played) {
+async function readRows(keys: IssuedApiKeys, owned: readonly OwnedPurchase[], { merges, erased, shared }: Played) {
   const { appName } = keys;
   const now = router.service.now();
   const accounts: CreditAccount[] = [];
@@ -370,5 +380,6 @@ async function readRows(keys: IssuedApiKeys, owned: readonly OwnedPurchase[], { 
     ),
     merges: merges.map(({ from, to }) => [from, to]),
     erased: [...erased],
+    shared: [...shared],
   };
 }
