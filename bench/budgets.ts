@@ -40,6 +40,10 @@ export const dollarBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
     'read without an event': 6.5,
     'notification with its webhook': 39,
     refresh: 10,
+    'credits, validation that gives them': 38,
+    'credits, give': 12,
+    'credits, spend': 11.5,
+    'credits, capture': 12,
   },
 };
 
@@ -55,13 +59,18 @@ export const writeUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = 
     'read, ': 2.2,
     'notification with its webhook': 31.6,
     refresh: 7.2,
+    'credits, validation of another product': 25.9,
+    'credits, validation that gives them': 33,
+    'credits, give': 7.3,
+    'credits, spend': 7.3,
+    'credits, capture': 7.3,
   },
 };
 
 /** Read units of one request, without workers. */
 export const readUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   targets: { 'read, purchases of a customer': 4 },
-  limits: { 'read, purchases of a customer': 4.1 },
+  limits: { 'read, purchases of a customer': 4.1, 'credits, spend': 1.1 },
 };
 
 /** Table calls of one request by an instance with filled caches. */
@@ -69,6 +78,8 @@ export const tableCallBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = 
   targets: { 'validation, new': 9, 'validation, repeated': 2, 'read, ': 2 },
   limits: {
     'validation, new': 13,
+    // As many as a validation of an app without credits.
+    'credits, validation of another product': 13,
     'validation, repeated at once': 3,
     'validation, repeated later': 4,
     'read, customer': 4,
