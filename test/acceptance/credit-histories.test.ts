@@ -231,7 +231,8 @@ function createPlayer(
       }
       case 'merge': {
         const [from, to] = [pick(users, step.from) ?? '', pick(users, step.to) ?? ''];
-        if (from === to) return;
+        // Nothing of an erased customer is merged.
+        if (from === to || erased.has(from)) return;
         const { mergeId } = await attempt(async (used) => await mergeCustomers(used, app, { from, to, key }));
         merges.push({ from, to, mergeId });
         return;
