@@ -164,6 +164,8 @@ async function runBatches(metered: MeteredService, { keys, buy, measure, measure
   const { service, queues } = metered;
   const usernames = Array.from({ length: batchSize }, (_, number) => `user-${number}`);
   const purchases = await pMap(usernames, buy, { concurrency: 1 });
+  const wordedNames = usernames.map((username) => `${username}.stripe@example.com`);
+  const wordedPurchases = await pMap(wordedNames, buy, { concurrency: 1 });
   const validateAll = async () => {
     for (const { validate } of purchases) await service.validate(keys, validate);
   };
@@ -177,6 +179,9 @@ async function runBatches(metered: MeteredService, { keys, buy, measure, measure
   service.freezeClock();
   const validations = await measureRequest(validateAll);
   const repeated = await measureRequest(validateAll);
+  const wordedValidations = await measureRequest(async () => {
+    for (const { validate } of wordedPurchases) await service.validate(keys, validate);
+  });
   const reads = await measureRequest(readAll);
   await service.callControl('/clock', { advance: 'PT1H' });
   const repeatedLater = await measureRequest(validateAll);
@@ -185,6 +190,8 @@ async function runBatches(metered: MeteredService, { keys, buy, measure, measure
   const [renewals, webhooks] = await measureRenewals(metered, ids, measure);
   return [
     { flow: 'validation, new purchase and new user', steps: validations, budget: 31.5 },
+    // Four more for `stripe@example.com` and `example.com`: an item and an index entry each.
+    { flow: 'validation, new user with two more words in the name', steps: wordedValidations, budget: 35.5 },
     { flow: 'the same receipt again, within a minute', steps: repeated, budget: 4 },
     { flow: 'the same receipt again, an hour later', steps: repeatedLater, budget: 7 },
     { flow: 'GET customer purchases', steps: reads, budget: 2.2 },

@@ -220,6 +220,7 @@ async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
     simulatedKeys,
     (number) => keys.customerIndexKeys('a', `user-${number}`, date).createdPk,
   );
+  const words = simulateShards(simulatedKeys, (number) => keys.nameWordList.entry('a', `user-${number}#0`, '').keyPk);
   const deliveries = simulateShards(simulatedKeys, () => keys.deliveryList.entry('a', randomUUID(), date).keyPk);
   return new Map([
     ['a#E#*', events],
@@ -229,6 +230,7 @@ async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
     ['a#T#*', purchaseShards],
     ['a#C#*', customers],
     ['a#CN#*', customers],
+    ['a#CW#*', words],
     ['a#DL#*', deliveries],
   ]);
 }

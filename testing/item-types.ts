@@ -40,6 +40,7 @@ export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
   transactionKey: 'never',
   purchaseCreditsKey: 'claims',
   customerKey: 'ownPartition',
+  nameWordKey: 'ownPartition',
   ownedPurchaseKey: 'ownPartition',
   ownedTransactionKey: 'ownPartition',
   rankKey: 'ownPartition',

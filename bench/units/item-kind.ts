@@ -8,6 +8,7 @@ const kinds: Readonly<Record<string, string>> = {
   'P T': 'transaction',
   'C C': 'customer',
   'C P': "customer's purchase",
+  'C W': "word of a customer's name",
   'U U': 'user alias',
   'U W': 'unclaimed purchase',
   K: 'handled message',

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { buildUpdate } from '../foundation/build-update.ts';
+import type { ShardedList } from '../foundation/item-key.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import { parse } from '../foundation/parse.ts';
@@ -36,14 +37,15 @@ export async function selectExistingCustomers(
   return items.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username);
 }
 
-/** Returns the first usernames that begin with the text, in any case. */
+/** Returns the first usernames that begin with the text, or have a further word that does, in any case. */
 export async function findCustomerNames(
   { table }: Service,
   appName: string,
+  list: ShardedList<'byKey'>,
   prefix: string,
   limit: number,
 ): Promise<string[]> {
-  const partitions = keys.customerNameList.partitions(appName);
+  const partitions = list.partitions(appName);
   const range = { partitions, index: 'byKey', between: keys.namePrefixRange(prefix) } as const;
   const entries = await queryShards(table, range, limit);
   return entries.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username);

@@ -1,6 +1,7 @@
 import { parseEventDate } from './event-id.ts';
 import { indexKeys, itemKey, listShards, pickShard, shardedList } from './item-key.ts';
 import { type Key, toDigest } from './key.ts';
+import { listNameEnds, maxNameWords } from './name-words.ts';
 import { toShortDigest } from './short-digest.ts';
 import type { EpochMillis } from './time.ts';
 
@@ -39,6 +40,7 @@ export const purchaseCreditsKey = itemKey('<appName>#CB#<purchaseId>', 'B');
 
 // Customer
 export const customerKey = itemKey('<appName>#C#<username>', 'C'); // byCreated, byKey
+export const nameWordKey = itemKey('<appName>#C#<username>', 'W#<number>'); // byKey
 export const ownedPurchaseKey = itemKey('<appName>#C#<username>', 'P#<date>#<purchaseId>');
 export const ownedTransactionKey = itemKey('<appName>#C#<username>', 'T#<date>#<digest>');
 export const rankKey = itemKey('<appName>#C#<username>', 'R#<product>#<phase>#<end>#<date>#<purchaseId>');
@@ -124,6 +126,8 @@ export const creditAccountList = shardedList('byCreated', 'CA', listShardCount);
 export const failedDeliveryList = shardedList('byCreated', 'D', deliveryShardCount);
 export const updatedPurchaseList = shardedList('byKey', 'PU', listShardCount);
 export const customerNameList = shardedList('byKey', 'CN', listShardCount);
+/** Further words of names, each in an item of its own. */
+export const nameWordList = shardedList('byKey', 'CW', maxNameWords * listShardCount);
 export const deliveryList = shardedList('byKey', 'DL', deliveryShardCount);
 
 export const appIndexKeys = indexKeys('byCreated', 'APPS', '<appName>');
@@ -164,6 +168,13 @@ export const customerIndexKeys = (appName: string, username: string, createdAt: 
 /** Builds the keys by which customers are found by the beginning of their names, in any case. */
 export const customerNameKeys = (appName: string, username: string) =>
   customerNameList.entry(appName, username, toNamePrefix(username));
+
+/** Builds the items by which a customer is found by the further words of the name. */
+export const buildNameWordItems = (appName: string, username: string) =>
+  listNameEnds(username).map((end, number) => {
+    const key = nameWordKey(appName, username, String(number));
+    return { ...key, ...nameWordList.entry(appName, `${username}#${number}`, toNamePrefix(end)) };
+  });
 
 /** Characters of a name that the index contains: the lower case of a long name can exceed the size of a sort key. */
 const maxNamePrefix = 100;

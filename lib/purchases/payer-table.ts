@@ -7,8 +7,9 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { tryUpdate } from '../foundation/try-update.ts';
+import { createCustomer } from './create-customer.ts';
 import type { Payer } from './payment-figures.ts';
-import { buildCustomerUpdate, buildPayerUpdate } from './purchase-writes.ts';
+import { buildPayerUpdate } from './purchase-writes.ts';
 
 /** A payment of a purchase, which can be the first one of its customer. */
 interface FirstPayment {
@@ -56,11 +57,9 @@ export async function registerPayer(
   // A customer who was erased concurrently is not created again.
   if (!customer && !isGained) return { payer, hasCustomer: false };
   try {
-    await service.table.update(
-      customer
-        ? buildPayerUpdate(appName, username, { name, payer })
-        : buildCustomerUpdate(appName, username, now, { name, payer }),
-    );
+    const first = { name, payer } as const;
+    if (customer) await service.table.update(buildPayerUpdate(appName, username, first));
+    else await createCustomer(service.table, appName, username, { now, first });
     return { payer, hasCustomer: true };
   } catch (error) {
     if (!isConflict(error)) throw error;

@@ -26,6 +26,7 @@ import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { tryUpdate } from '../foundation/try-update.ts';
 import type { Announcement } from './announcement.ts';
 import { Claim, type ClaimRequest } from './claims.ts';
+import { createCustomer } from './create-customer.ts';
 import { buildHandledMarker, handledPartKey } from './handled-marker.ts';
 import { NotificationReason } from './lifecycle-reasons.ts';
 import type { EncryptedObservation } from './merge.ts';
@@ -34,7 +35,7 @@ import { addLinks, deleteLinksOfErased, deleteStaleLinks } from './owned-purchas
 import { PaymentFigures } from './payment-figures.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import { buildChangeTransactions, buildCheckUpdate, buildCustomerUpdate } from './purchase-writes.ts';
+import { buildChangeTransactions, buildCheckUpdate } from './purchase-writes.ts';
 import type {
   ComparedPurchase,
   EntitledPurchase,
@@ -213,7 +214,7 @@ export async function savePurchaseChange(
   const newCustomers = await findNewCustomers(table, appName, uncheckedUsers);
   // Customers before their links: see deleteLinksOfErased.
   await Promise.all(
-    newCustomers.map(async (username) => await table.update(buildCustomerUpdate(appName, username, updatedAt))),
+    newCustomers.map(async (username) => await createCustomer(table, appName, username, { now: updatedAt })),
   );
   await addLinks(table, appName, change);
   const markers = part ? [buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), updatedAt)] : [];

@@ -4,7 +4,7 @@ import { dueIndexKeys } from '../foundation/due-index.ts';
 import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { maxTransactionWrites, type Update, type Write } from '../foundation/table.ts';
-import { dayMs, type EpochMillis } from '../foundation/time.ts';
+import { dayMs } from '../foundation/time.ts';
 import { buildAnnouncements } from './announcement.ts';
 import type { Claim } from './claims.ts';
 import type { ObservedTransaction } from './merge-transactions.ts';
@@ -16,7 +16,7 @@ import { listRefundKeys } from './refunds.ts';
 import { normalizeAlias } from './user-aliases.ts';
 
 /** The customer's first payment. */
-interface FirstPayer {
+export interface FirstPayer {
   /** Name of its attribute in the customer item. Sandbox and production have one each. */
   readonly name: 'payer' | 'sandboxPayer';
   readonly payer: Payer;
@@ -277,37 +277,6 @@ function buildClaimDeletes(
     ...appliedClaims.map(({ id }) => keys.sharedClaimKey(appName, purchaseId, id)),
   ];
   return deletedKeys.map((Key) => ({ Delete: { TableName: table, Key } }));
-}
-
-/**
- * Builds the write that creates the customer, and stores the customer's first payment. Does not change a customer that
- * another purchase has created since; with a first payment, its condition fails if there is another one.
- */
-export function buildCustomerUpdate(appName: string, username: string, now: EpochMillis, first?: FirstPayer): Update {
-  const { createdPk, createdSk, keyPk, keySk } = keys.customerIndexKeys(appName, username, now);
-  const assignments = [
-    'username = :username',
-    'createdAt = if_not_exists(createdAt, :now)',
-    'createdPk = if_not_exists(createdPk, :pk)',
-    'createdSk = if_not_exists(createdSk, :sk)',
-    'keyPk = :keyPk',
-    'keySk = :keySk',
-    ...(first ? [`${first.name} = :payer`] : []),
-  ];
-  return {
-    Key: { ...keys.customerKey(appName, username) },
-    UpdateExpression: `SET ${assignments.join(', ')}`,
-    ExpressionAttributeValues: {
-      ':username': username,
-      ':now': now,
-      ':pk': createdPk,
-      ':sk': createdSk,
-      ':keyPk': keyPk,
-      ':keySk': keySk,
-      ...(first && { ':payer': first.payer }),
-    },
-    ...(first && { ConditionExpression: `attribute_not_exists(${first.name})` }),
-  };
 }
 
 /** Builds the write that stores the first payment of a customer who exists. */

@@ -10,9 +10,9 @@ export const FoundCustomer = v.strictObject({
   applicationUsername: v.string(),
   /**
    * `name`: the text is the username. `alias`: a store knows the customer by it. `prefix`: the username begins with it,
-   * in any case.
+   * in any case. `word`: another word of the username does.
    */
-  match: v.picklist(['name', 'alias', 'prefix']),
+  match: v.picklist(['name', 'alias', 'prefix', 'word']),
 });
 export const FoundPurchase = v.strictObject({
   type: v.literal('purchase'),
@@ -27,7 +27,7 @@ export const FoundTransaction = v.strictObject({ type: v.literal('transaction'),
 export const FoundEvent = v.strictObject({ type: v.literal('event'), eventId: v.string() });
 export const FoundDelivery = v.strictObject({ type: v.literal('delivery'), deliveryId: v.string() });
 
-/** Something that the searched text identifies, or a customer whose name begins with it. */
+/** Something that the searched text identifies, or a customer whose name, or a word of it, begins with the text. */
 export const SearchResult = v.variant('type', [
   FoundCustomer,
   FoundPurchase,
@@ -43,7 +43,8 @@ const SearchResults = v.strictObject({ results: v.array(SearchResult) });
 export const search = defineContract({
   id: 'search',
   area: 'search',
-  summary: 'Find customers by the beginning of a name, and purchases, transactions, events and deliveries by id',
+  summary:
+    'Find customers by the beginning of a name or word, and purchases, transactions, events and deliveries by id',
   method: 'GET',
   path: '/v3/search',
   aliases: [],
@@ -63,7 +64,7 @@ export const searchDescriptions = [
     applicationUsername: ['Username of the customer.', 'alice'],
     match: [
       '`name`: the text is the username. `alias`: a store knows the customer by it. `prefix`: the username begins with ' +
-        'the text, in any case.',
+        'the text, in any case. `word`: another word of the username does.',
       'name',
     ],
   }),
@@ -94,8 +95,11 @@ export const searchDescriptions = [
 export const searchOperations = [
   describeOperation(search, {
     description:
-      'Finds the customers whose usernames begin with the text, in any case, at most 20, and everything that has it as its ' +
-      'exact id, for support.',
+      'Finds the customers whose usernames, or words of them, begin with the text, in any case, at most 20, and everything ' +
+      'that has it as its exact id, for support. `stripe` and `stripe@ex` find `nora.stripe@example.com`. The words of a ' +
+      'username are the first three after its beginning that start with a letter and have at least three letters or ' +
+      'digits; those of a domain are one word. A username with a generated id, such as a UUID, has none. A text in the ' +
+      'middle of a word finds nothing.',
     query: { q: ['A username, or the id of a purchase, transaction, event or webhook delivery.', 'alice'] },
   }),
 ];

@@ -1,6 +1,7 @@
 import type { App } from '../apps/app.ts';
 import { findCustomerNames, findCustomerRows } from '../customers/customer-table.ts';
 import { findEvent } from '../events/event-table.ts';
+import { customerNameList, nameWordList } from '../foundation/keys.ts';
 import { platforms, withPlatform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { toNeutralId } from '../foundation/vocabulary.ts';
@@ -15,12 +16,12 @@ import type { SearchResult } from './contract.ts';
 /** Maximum number of purchases of one store account. */
 const maxAccountPurchases = 20;
 
-/** Maximum number of customers whose names begin with the text. */
+/** Maximum number of customers whose names, or words of them, begin with the text. */
 const maxNames = 20;
 
 /**
- * Finds the customers whose names begin with the text, and what has exactly this name or id: purchases, transactions,
- * an event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
+ * Finds the customers whose names, or words of them, begin with the text, and what has exactly this name or id:
+ * purchases, transactions, an event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
  */
 export async function search(service: Service, app: App, q: string): Promise<SearchResult[]> {
   const exact = await findExact(service, app, q);
@@ -44,15 +45,19 @@ async function findExact(service: Service, app: App, q: string): Promise<SearchR
 }
 
 async function searchCustomers(service: Service, { name }: App, q: string) {
-  const [named, aliased, prefixed] = await Promise.all([
+  const [named, aliased, prefixed, worded] = await Promise.all([
     findCustomerRows(service, name, [q]),
     findUserOfAlias(service, name, q),
-    findCustomerNames(service, name, q, maxNames),
+    findCustomerNames(service, name, customerNameList, q, maxNames),
+    findCustomerNames(service, name, nameWordList, q, maxNames),
   ]);
   const matches = [
     ...named.map(({ username }) => [username, 'name'] as const),
     ...(aliased === undefined ? [] : [[aliased, 'alias'] as const]),
-    ...prefixed.map((username) => [username, 'prefix'] as const),
+    ...[
+      ...prefixed.map((username) => [username, 'prefix'] as const),
+      ...worded.map((username) => [username, 'word'] as const),
+    ].slice(0, maxNames),
   ];
   // The first match of a customer is the closest one.
   const closest = new Map(matches.toReversed());

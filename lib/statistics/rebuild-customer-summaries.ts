@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
+import { buildNameWordItems } from '../foundation/keys.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { scanUsernames } from '../purchases/app-item-table.ts';
@@ -38,7 +39,12 @@ export async function rebuildCustomerSummaries(
   for await (const usernames of batches) {
     const changes = await pMap(
       usernames,
-      async (username) => ({ username, change: await rebuildCustomerSummary(service, { appName, username }) }),
+      async (username) => {
+        const change = await rebuildCustomerSummary(service, { appName, username });
+        // Customers that an earlier release created lack the words of their names.
+        if (change) await service.table.batchPut(buildNameWordItems(appName, username));
+        return { username, change };
+      },
       { concurrency },
     );
     for (const { username, change } of changes) {

@@ -70,6 +70,7 @@ const missingTypes = [
   'exportScheduleKey',
   'sharedClaimKey',
   'purchaseCreditsKey',
+  'nameWordKey',
   'creditAccountKey',
   'creditEntryKey',
   'creditMoveKey',

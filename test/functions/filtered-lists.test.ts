@@ -158,6 +158,27 @@ describe('GET /v3/search', () => {
     expect(await names('lice')).toEqual([]);
   });
 
+  it.each([
+    ['access', ['no-access']],
+    ['STRIPE', ['stripe-shop', 'Nora.Stripe@example.com']],
+    ['stripe@ex', ['Nora.Stripe@example.com']],
+    ['example', ['Nora.Stripe@example.com', 'ann@example.com']],
+    ['Иванов', ['Мария Иванова']],
+    ['ccess', []],
+    ['com', []],
+  ])('finds customers by another word of the name (%s), after those whose names begin with it', async (q, expected) => {
+    const appKeys = await givenApp(getService().table);
+    const users = ['no-access', 'Nora.Stripe@example.com', 'stripe-shop', 'ann@example.com', 'Мария Иванова'];
+    for (const [index, user] of users.entries())
+      await givenPurchase(appKeys.appName, user, createObservation({ purchaseId: `store_a:${index}` }));
+    const { body } = await callWithSecretKey(search, appKeys, { query: { q } });
+    expect(body.results.map(({ applicationUsername }: Record<string, string>) => applicationUsername)).toEqual(
+      expected,
+    );
+    const words = body.results.filter(({ match }: Record<string, string>) => match === 'word');
+    expect(words).toHaveLength(q === 'STRIPE' ? 1 : expected.length);
+  });
+
   it('finds ids in another case', async () => {
     expect(await find('STORE_B:2')).toMatchObject([{ type: 'purchase' }, { type: 'transaction' }]);
   });

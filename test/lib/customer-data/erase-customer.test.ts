@@ -56,7 +56,7 @@ const listTransactions = async (appName: string): Promise<Transaction[]> =>
   (await listItems(appName)).flatMap(({ transaction }) => (transaction ? [transaction as Transaction] : []));
 
 /** Creates an app with a customer in every kind of item. */
-async function givenStoredCustomer(username = createUniqueName('user')) {
+async function givenStoredCustomer(username = 'nora.stripe@example.org') {
   const service = createService(table);
   const app = await getApp(service, (await givenApp(table)).appName);
   const alias = createUniqueName('alias');

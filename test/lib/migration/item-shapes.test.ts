@@ -50,7 +50,7 @@ beforeAll(async () => {
   service = await startTestService('item-shapes');
   const keys = await service.createApp(['processor_a'], {}, 'shapes');
   await givenAppData({ keys, canary: 'canary', dollars: 1, payments: 2 });
-  const customer = { username: 'grace', alias: '3f2504e0-4f89-41d3-9a0c-0305e82c3301', companion: 'companion' };
+  const customer = { username: 'grace hopper', alias: '3f2504e0-4f89-41d3-9a0c-0305e82c3301', companion: 'companion' };
   await givenCustomer(getService(), await getApp(getService(), 'shapes'), customer);
 });
 afterAll(async () => await service?.close());

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listCustomers } from '../../../lib/customers/contract.ts';
-import { updateCustomerSummary } from '../../../lib/customers/customer-table.ts';
+import { findCustomerNames, updateCustomerSummary } from '../../../lib/customers/customer-table.ts';
 import { getService } from '../../../lib/foundation/container.ts';
-import { createdLists, customerKey } from '../../../lib/foundation/keys.ts';
+import { createdLists, customerIndexKeys, customerKey, nameWordList } from '../../../lib/foundation/keys.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../../../lib/foundation/time.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
@@ -190,6 +190,26 @@ describe('rebuildCustomerSummaries', () => {
         customerInfo: computeCustomerInfo(user, purchases, Date.now()),
       })),
     );
+  });
+});
+
+describe('rebuildCustomerSummaries for customers of earlier releases', () => {
+  it('adds the words of the names that a validation has not written', async () => {
+    const { appName } = await givenApp(table);
+    const username = 'ann.lee@example.com';
+    await table.batchPut([{ ...customerKey(appName, username), ...customerIndexKeys(appName, username, 1), username }]);
+    const find = async () => await findCustomerNames(getService(), appName, nameWordList, 'LEE', 20);
+    expect(await find()).toEqual([]);
+    for (let run = 0; run < 2; run++) await rebuildCustomerSummaries(getService(), appName);
+    expect(await find()).toEqual([username]);
+    expect(await table.query({ partition: customerKey.partition(appName, username) })).toHaveLength(3);
+  });
+
+  it('adds none for unknown customers', async () => {
+    const { appName } = await givenApp(table);
+    const username = 'ann.lee@example.com';
+    await rebuildCustomerSummaries(getService(), appName, { usernames: [username] });
+    expect(await table.query({ partition: customerKey.partition(appName, username) })).toEqual([]);
   });
 });
 
