@@ -85,7 +85,7 @@ function buildFigures(createdAt: EpochMillis, renewal: number): PaymentFigures {
   const purchaseDate = createdAt + renewal * 30 * dayMs;
   const first = { customerSince: createdAt, ...(renewal === 0 && { payerCreatedAt: createdAt }) };
   const chain = renewal > 0 && { previous: { end: purchaseDate }, firstPaidAt: createdAt };
-  return { share: 7_000, end: purchaseDate + 30 * dayMs, ...first, ...chain };
+  return { share: 7_000, isByCell: true, end: purchaseDate + 30 * dayMs, ...first, ...chain };
 }
 
 function buildTransaction({ purchaseId, productId, createdAt }: LoadedPurchase, renewal: number) {

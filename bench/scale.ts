@@ -78,7 +78,7 @@ const leases = 'leases of enqueue-due-items';
 const messagesPerFullBatch = 10;
 
 /** Counters of the app and of the busiest product, and their figures. */
-const counterPartitions = ['table a#S', 'table a#Q#*', 'table a#Z#P', 'table a#Z#C', 'table a#Z#Q#*'] as const;
+const counterPartitions = ['table a#S', 'table a#Q#*', 'table a#Z#P', 'table a#Z#K#*', 'table a#Z#H#*'] as const;
 
 /** Changes that would raise a limit, by partition or resource. */
 const remedies: Readonly<Record<string, string>> = {
@@ -93,8 +93,8 @@ const remedies: Readonly<Record<string, string>> = {
   'due DUE#*': 'more shards: a constant of lib/foundation/due-index.ts',
   'table a#Q#*': 'a longer batching window, or a counter for each group of stream shards',
   'table a#Z#P': 'a longer batching window, or a counter for each group of stream shards',
-  'table a#Z#C': 'a longer batching window, or a counter for each group of stream shards',
-  'table a#Z#Q#*': 'a longer batching window, or a counter for each group of stream shards',
+  'table a#Z#K#*': 'a longer batching window, or a counter for each group of stream shards',
+  'table a#Z#H#*': 'a longer batching window, or a counter for each group of stream shards',
   'table a#S': 'a longer batching window, or a counter for each group of stream shards',
   'updates of one counter': 'a longer batching window, or a counter for each group of stream shards',
   [leases]: 'one run for each group of shards of the index due',

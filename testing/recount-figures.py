@@ -59,6 +59,7 @@ def read_payment(row):
         **row,
         "amount": amount,
         "refunds": refunds,
+        "local": {"amount": row["amountMicros"], "refunds": [(to_ms(refund["date"]), refund["amountMicros"]) for refund in row["refunds"]]},
         "net": amount - sum(micros for _, micros in refunds),
         "refundedAt": max(date for date, _ in refunds) if is_whole else None,
     }
@@ -81,15 +82,28 @@ def add_months(ms, months):
     return int((whole - datetime(1970, 1, 1, tzinfo=timezone.utc)) / timedelta(milliseconds=1))
 
 
-def monthly(payment, until):
-    """Monthly micros of US dollars after the partial refunds before `until`."""
-    whole = payment["refundedAt"]
-    refunded = sum(micros for date, micros in payment["refunds"] if date < until and date != whole)
+def monthly(payment, until, money=None):
+    """Monthly micros of US dollars, or of `money`, after the partial refunds before `until`."""
+    whole, money = payment["refundedAt"], money or payment
+    refunded = sum(micros for date, micros in money["refunds"] if date < until and date != whole)
     start = payment.get("periodStartDate", payment["purchaseDate"])
     days = max(1, (payment["expirationDate"] - start + DAY // 2) // DAY)
     months = MONTHS.get(days)
     factor = Fraction(1, months) if months else Fraction(304375, 10_000 * days)
-    return round_half_up((payment["amount"] - refunded) * factor)
+    return round_half_up((money["amount"] - refunded) * factor)
+
+
+def compare(before, end, payment):
+    """Returns the change of the monthly amount by the price at the new rate, and by the exchange rate."""
+    start = payment["purchaseDate"]
+    amount = monthly(payment, start)
+    change = amount - monthly(before, end)
+    if payment["currency"] == "USD" or payment["currency"] != before["currency"]:
+        return change, 0
+    own = monthly(payment, start, payment["local"])
+    difference = own - monthly(before, end, before["local"])
+    price = round_half_up(Fraction(amount * abs(difference), own)) * (1 if difference > 0 else -1)
+    return price, change - price
 
 
 def is_payment(row):
@@ -152,8 +166,9 @@ def main(folder, is_sandbox):
                 month["reactivated"] += amount
                 month["began"] += 1
             else:
-                change = amount - monthly(previous[0], previous[1])
+                change, exchange = compare(previous[0], previous[1], row)
                 month["expansion" if change > 0 else "contraction"] += abs(change)
+                month["exchange"] += exchange
             for date in sorted({date for date, _ in row["refunds"]}):
                 if start <= date < end:
                     movement[to_month(date)]["contraction"] += monthly(row, date) - monthly(row, date + 1)
@@ -219,10 +234,11 @@ def add_cohort(cohorts, periods, now):
     first = periods[0][0]["purchaseDate"]
     cohort = cohorts[to_month(first)]
     cohort["size"] += 1
-    for index in range(1, 40):
-        # The figures have no period that starts after the export.
-        if add_months(to_ms(f"{to_month(first)}-01T00:00:00Z"), index) > now:
-            break
+    # The figures have no period that starts after the export.
+    latest = 0
+    while add_months(to_ms(f"{to_month(first)}-01T00:00:00Z"), latest + 1) <= now:
+        latest += 1
+    for index in range(1, latest + 1):
         middle = add_months(first, index) + 15 * DAY
         if any(row["purchaseDate"] <= middle < end for row, end in periods):
             cohort["active"][index] += 1
@@ -230,7 +246,8 @@ def add_cohort(cohorts, periods, now):
         index = 0
         while add_months(first, index + 1) <= row["purchaseDate"] + 3 * DAY:
             index += 1
-        cohort["revenue"][index] += row["net"]
+        if index <= latest:
+            cohort["revenue"][index] += row["net"]
 
 
 def to_usd(micros):
@@ -239,11 +256,11 @@ def to_usd(micros):
 
 def build_months(movement):
     rows, mrr, paying = [], 0, 0
-    names = ["new", "expansion", "contraction", "churned", "reactivated"]
+    names = ["new", "expansion", "contraction", "churned", "reactivated", "exchange"]
     for month in sorted(movement):
         sums = movement[month]
         opening = paying
-        mrr += sums["new"] + sums["expansion"] + sums["reactivated"] - sums["contraction"] - sums["churned"]
+        mrr += sums["new"] + sums["expansion"] + sums["reactivated"] + sums["exchange"] - sums["contraction"] - sums["churned"]
         paying += sums["began"] - sums["left"]
         rows.append(
             {

@@ -344,8 +344,8 @@ class Figures:
         while first <= self.now:
             month = to_month(first)
             counts, sums = self.counts[month], self.movement[month]
-            names = ("new", "expansion", "contraction", "churned", "reactivated")
-            signs = (1, 1, -1, -1, 1)
+            names = ("new", "expansion", "contraction", "churned", "reactivated", "exchange")
+            signs = (1, 1, -1, -1, 1, 1)
             changes = [sum(sign * part[name] for name, sign in zip(names, signs)) for part in sums]
             mrr = [total + change for total, change in zip(mrr, changes)]
             money = self.revenue[month]

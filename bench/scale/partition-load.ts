@@ -21,8 +21,8 @@ export function toSharedPattern(partition: string, space = 'table'): string | un
   const [, section = '', ...rest] = partition.split('#');
   if (rest.length === 0) return section === '' ? partition : `a#${section}`;
   if (section === 'E') return /^\d{1,3}$/.test(rest.join('#')) ? 'a#E#*' : undefined;
-  // Figures of platforms, of countries, and of each product.
-  if (section === 'Z') return rest.length > 1 ? 'a#Z#Q#*' : `a#Z#${rest[0]}`;
+  // Figures of platforms, and of each product.
+  if (section === 'Z') return rest.length > 1 ? `a#Z#${rest[0]}#*` : `a#Z#${rest[0]}`;
   // The index contains lists only: the number is the shard of a list.
   if (space === 'byCreated') return `a#${section}#*`;
   return entitySections.includes(section) ? undefined : `a#${section}#*`;

@@ -49,8 +49,6 @@ interface QueryRange {
   readonly after?: Item | undefined;
   /** Half the read units; the result can be stale. */
   readonly isEventuallyConsistent?: boolean;
-  /** Paths of the attributes and members of maps to return. Default: all attributes. Does not change the read units. */
-  readonly paths?: readonly (readonly string[])[];
 }
 
 /**
@@ -178,30 +176,18 @@ export function createTableClient(name: string, options: DynamoDBClientConfig = 
 }
 
 function buildQueryInput(range: QueryRange): Omit<QueryCommandInput, 'TableName'> {
-  const { partition, index, limit, newestFirst, after, isEventuallyConsistent, paths } = range;
+  const { partition, index, limit, newestFirst, after, isEventuallyConsistent } = range;
   const names = index ? indexes[index] : tableKey;
   const [condition, values] = buildSortKeyCondition(range);
-  const [projection, projectedNames] = buildProjection(paths);
   return {
     ...(index ? { IndexName: index } : { ConsistentRead: !isEventuallyConsistent }),
     KeyConditionExpression: `#pk = :pk${condition}`,
-    ...(projection && { ProjectionExpression: projection }),
-    ExpressionAttributeNames: { '#pk': names.pk, ...(condition && { '#sk': names.sk }), ...projectedNames },
+    ExpressionAttributeNames: { '#pk': names.pk, ...(condition && { '#sk': names.sk }) },
     ExpressionAttributeValues: { ':pk': partition, ...values },
     ...(limit !== undefined && { Limit: limit }),
     ScanIndexForward: !newestFirst,
     ...(after && { ExclusiveStartKey: pickKeys(after, [...Object.values(tableKey), ...Object.values(names)]) }),
   };
-}
-
-function buildProjection(
-  paths: QueryRange['paths'] = [],
-): [projection: string, names: Readonly<Record<string, string>>] {
-  const placeholders = new Map([...new Set(paths.flat())].map((name, index) => [name, `#n${index}`]));
-  return [
-    paths.map((path) => path.map((name) => placeholders.get(name)).join('.')).join(', '),
-    Object.fromEntries([...placeholders].map(([name, placeholder]) => [placeholder, name])),
-  ];
 }
 
 const pickKeys = (item: Item, names: readonly string[]): Item =>

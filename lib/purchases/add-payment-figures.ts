@@ -7,7 +7,7 @@ import { isUnconverted } from '../money/usd-amount.ts';
 import type { PurchaseState } from './merge.ts';
 import { findMergedId, type ObservedTransaction } from './merge-transactions.ts';
 import { isPayment, listByDate, listPaidPeriods } from './paid-periods.ts';
-import { computeMonthlyAmounts, computePeriodAmounts } from './payment-amounts.ts';
+import { computeMonthlyAmounts, computePeriodAmounts, toLocal } from './payment-amounts.ts';
 import type { Payer, PaymentFigures, PreviousPeriod } from './payment-figures.ts';
 import { isSubscription, type Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
@@ -55,6 +55,7 @@ export function addPaymentFigures(state: PurchaseState, context: FiguresContext)
       figures: {
         ...link,
         ...shares,
+        isByCell: true,
         ...(customer && { customerSince: customer.since }),
         ...(isFirstOfPayer && { payerCreatedAt: customer.payerCreatedAt }),
       },
@@ -146,6 +147,7 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
     const isInvoluntary = isPresent ? isInvoluntaryEnd(state.purchase) : stored?.isInvoluntary;
     const figures = {
       ...shares,
+      isByCell: true as const,
       end,
       ...(countedEnd !== undefined && { countedEnd }),
       ...(isInvoluntary && { isInvoluntary: true as const }),
@@ -224,6 +226,11 @@ function restoreOrigin(period: PaidPeriod): Origin | undefined {
       monthly: previous.monthly ?? [...computeMonthlyAmounts(transaction, figures.share, transaction.purchaseDate)],
       productId: previous.productId ?? transaction.productId,
       country: previous.country ?? toCountry(transaction.storefront),
+      local: previous.local ?? [
+        ...computeMonthlyAmounts(toLocal(transaction), figures.share, transaction.purchaseDate),
+      ],
+      // An earlier release has not stored the currency.
+      currency: previous.currency ?? (figures.isByCell ? (transaction.currency ?? '') : ''),
     },
     first: getFirst(period),
   };
@@ -238,20 +245,35 @@ const getFirst = ({ transaction, figures }: PaidPeriod): FirstPeriod => ({
 const toPrevious = ({ transaction, figures }: PaidPeriod): Origin['previous'] => ({
   end: figures.countedEnd ?? figures.end,
   monthly: [...computePeriodAmounts(transaction, figures, figures.end)] as [number, number, number, number],
+  local: [...computeLocalAmounts({ transaction, figures })] as [number, number, number, number],
+  currency: transaction.currency ?? '',
   productId: transaction.productId,
   country: toCountry(transaction.storefront),
   ...(figures.isInvoluntary && { isInvoluntary: true as const }),
   ...(isUnconverted(transaction) && { isUnconverted: true as const }),
 });
 
+/** Computes the monthly amounts at the end of a period in the currency of its payment. */
+function computeLocalAmounts({ transaction, figures }: PaidPeriod) {
+  const { previous, end } = figures;
+  const monthly = previous?.local ?? previous?.monthly;
+  const local = previous && { ...previous, ...(monthly && { monthly }) };
+  return computePeriodAmounts(toLocal(transaction), { ...figures, ...(local && { previous: local }) }, end);
+}
+
 /** Leaves out what is the same in both periods: most renewals only store the end of the period before. */
 function comparePrevious(previous: Origin['previous'], transaction: Transaction, share: number): PreviousPeriod {
-  const { end, monthly, productId, country, ...flags } = previous;
-  const own = computeMonthlyAmounts(transaction, share, transaction.purchaseDate);
+  const { end, monthly, local, currency, productId, country, ...flags } = previous;
+  const omitEqual = <T extends object>(amounts: T, own: readonly number[]): T | undefined =>
+    toCanonicalJson(own) === toCanonicalJson(amounts) ? undefined : amounts;
+  const { purchaseDate, currency: ownCurrency = '' } = transaction;
+  const isLocal = currency === ownCurrency && currency !== 'USD' && currency !== '';
   return {
     end,
     ...omitUndefined({
-      monthly: toCanonicalJson(own) === toCanonicalJson(monthly) ? undefined : monthly,
+      monthly: omitEqual(monthly, computeMonthlyAmounts(transaction, share, purchaseDate)),
+      local: isLocal ? omitEqual(local, computeMonthlyAmounts(toLocal(transaction), share, purchaseDate)) : undefined,
+      currency: currency === ownCurrency ? undefined : currency,
       productId: productId === transaction.productId ? undefined : productId,
       country: country === toCountry(transaction.storefront) ? undefined : country,
       ...flags,

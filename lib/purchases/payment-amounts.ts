@@ -135,6 +135,31 @@ export function computePeriodAmounts(
   );
 }
 
+/** Micros of any currency convert to US dollars at the rate 1. */
+export const toLocal = (transaction: Transaction): Transaction => ({ ...transaction, currency: 'USD' });
+
+/**
+ * Computes the part of the change from the period before that its exchange rate makes: the change of the price counts
+ * at the new rate. Zero for another currency than that of the period before.
+ */
+export function computeExchange(
+  transaction: Transaction,
+  { share, isByCell, previous }: PaymentFigures,
+): PaymentAmounts {
+  const { purchaseDate, currency = 'USD' } = transaction;
+  if (!isByCell || !previous || previous.currency !== undefined || currency === 'USD') return [0, 0, 0, 0];
+  const started = computeMonthlyAmounts(transaction, share, purchaseDate);
+  const { monthly = started, local } = previous;
+  const own = computeMonthlyAmounts(toLocal(transaction), share, purchaseDate);
+  return mapAmounts(started, (amount, index) => {
+    const [before = 0, whole = 0] = [monthly[index], own[index]];
+    const change = local ? whole - (local[index] ?? 0) : 0;
+    if (change !== 0 && whole <= 0) return 0;
+    const priceChange = change === 0 ? 0 : Math.sign(change) * multiplyHalfUp(amount, Math.abs(change), whole);
+    return amount - before - priceChange;
+  });
+}
+
 /** Computes the amounts of a whole period of the plan, of which the same part is refunded as of the payment. */
 function computePlanAmounts(
   transaction: Transaction,

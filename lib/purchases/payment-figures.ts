@@ -6,6 +6,9 @@ const PreviousPeriod = v.object({
   end: v.number(),
   /** Monthly amounts at its end: see `PaymentAmounts`. */
   monthly: v.exactOptional(v.tuple([v.number(), v.number(), v.number(), v.number()])),
+  /** The same in the currency of the payment. */
+  local: v.exactOptional(v.tuple([v.number(), v.number(), v.number(), v.number()])),
+  currency: v.exactOptional(v.string()),
   productId: v.exactOptional(v.string()),
   country: v.exactOptional(v.string()),
   isInvoluntary: v.exactOptional(v.literal(true)),
@@ -21,6 +24,11 @@ export type PreviousPeriod = v.InferOutput<typeof PreviousPeriod>;
 export const PaymentFigures = v.object({
   /** Part of the price that the developer receives, in hundredths of a percent, by the rates of commission. */
   share: v.number(),
+  /**
+   * Whether the payment is counted by product and country, and its exchange rate apart. Absent if an earlier release
+   * recorded the payment, until the next change of the purchase.
+   */
+  isByCell: v.exactOptional(v.literal(true)),
   /** Part of the price that is tax by the rates, in hundredths of a percent. Absent if there is none. */
   taxShare: v.exactOptional(v.number()),
   /** End of the paid time. Only set for a paid period of an auto-renewing subscription. */

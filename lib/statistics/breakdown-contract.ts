@@ -56,6 +56,8 @@ export const BreakdownGroup = v.strictObject({
   platform: v.exactOptional(Platform),
   /** Present with `by=product`. */
   productId: v.exactOptional(v.string()),
+  /** The whole range as one row, not rounded to cents. */
+  totals: BreakdownRow,
   /** One for each interval of the range, earliest first. */
   rows: v.array(BreakdownRow),
 });
@@ -122,6 +124,7 @@ export const breakdownDescriptions = [
   describeObject('BreakdownGroup', BreakdownGroup, 'Intervals of the app, a platform or a product.', {
     platform: ['The platform. Present with `by=platform` and `by=product`.'],
     productId: ['The product with its platform prefix. Present with `by=product`.', 'store_a:premium'],
+    totals: ['The whole range as one row, exact to a millionth: rounded rows need not add up to it.'],
     rows: ['One row for each interval of the range, earliest first.'],
   }),
   describeObject('StatsBreakdown', StatsBreakdown, 'Statistics by interval and dimension.', {

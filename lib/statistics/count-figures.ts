@@ -8,6 +8,7 @@ import { toUtcDay } from '../money/daily-rates.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
 import { isPayment } from '../purchases/paid-periods.ts';
 import {
+  computeExchange,
   computeMonthlyAmounts,
   computePaymentAmounts,
   computePeriodAmounts,
@@ -20,7 +21,7 @@ import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
 import { listRevenue } from './count-revenue.ts';
-import type { FiguresDimension, Product } from './counter-key.ts';
+import { type FiguresDimension, type Product, toCellName } from './counter-key.ts';
 import {
   type CohortUnit,
   cohortUnits,
@@ -30,13 +31,14 @@ import {
   maxCohortPeriods,
   toMovementName,
 } from './counter-names.ts';
-import { addCounts, type Counts, prefixNames } from './counts.ts';
+import { addCounts, type Counts, listMergedSums, prefixNames } from './counts.ts';
 
 /** The sums of figures of a day (`YYYY-MM-DD`) or month (`YYYY-MM`) in one dimension. */
 export interface FigureCounts {
   readonly figures: FiguresDimension;
-  /** Only set for the dimension `product`. */
+  /** Only set for a cell. */
   readonly product?: Product;
+  readonly country?: string;
   readonly period: string;
   readonly counts: Counts;
 }
@@ -58,7 +60,30 @@ interface Segment {
 export function countFigures({ kind, item }: StoredItem): FigureCounts[] {
   if (kind !== 'transaction' || !('figures' in item)) return [];
   const { transaction, figures } = parse(TransactionItem, item, 'DatabaseError');
-  return figures && !transaction.sandbox ? addMonthSums(countTransaction({ transaction, figures })) : [];
+  if (!figures || transaction.sandbox) return [];
+  const counts = addMonthSums(countTransaction({ transaction, figures }));
+  return figures.isByCell ? counts : sumFigureCounts(counts.flatMap(toEarlierCounts));
+}
+
+/** Converts the sums of a cell to those that an earlier release counted, until the payment counts in cells. */
+function toEarlierCounts(entry: FigureCounts): FigureCounts[] {
+  const { product, country, period, counts } = entry;
+  if (!product || country === undefined) return [entry];
+  const cell = toCellName({ ...product, country });
+  const [ownProduct, ownCountry] = [cell.slice(0, -2), cell.slice(-2)];
+  const merge = (isMerged: (name: string) => boolean): Counts =>
+    listMergedSums(counts, isMerged).reduce<Counts>((sums, [name, value]) => addCounts(sums, { [name]: value }), {});
+  return [
+    { figures: 'product', product, period, counts: merge((name) => name.startsWith(ownProduct)) },
+    {
+      figures: 'countries',
+      period,
+      counts: prefixNames(
+        country,
+        merge((name) => name.endsWith(ownCountry)),
+      ),
+    },
+  ];
 }
 
 function countTransaction(counted: CountedTransaction): FigureCounts[] {
@@ -95,15 +120,33 @@ const getSegment = ({ platform, productId, storefront }: Transaction): Segment =
   country: toCountry(storefront),
 });
 
+const buildPlatformSums = ({ platform }: Segment, period: string, counts: Counts): FigureCounts => ({
+  figures: 'platforms',
+  period,
+  counts: prefixNames(platform, counts),
+});
+
+const buildCellSums = (
+  { platform, productId, country }: Segment,
+  period: string,
+  counts: Counts,
+  figures: 'cells' | 'cohorts' = 'cells',
+): FigureCounts => ({ figures, product: { platform, productId }, country, period, counts });
+
 /** Builds the sums of a segment in each dimension. */
-function buildSums(segment: Segment, period: string, counts: Counts): FigureCounts[] {
-  const { platform, productId, country } = segment;
-  return [
-    { figures: 'platforms', period, counts: prefixNames(platform, counts) },
-    { figures: 'countries', period, counts: prefixNames(country, counts) },
-    { figures: 'product', product: { platform, productId }, period, counts },
-  ];
-}
+const buildSums = (segment: Segment, period: string, counts: Counts): FigureCounts[] => [
+  buildPlatformSums(segment, period, counts),
+  buildCellSums(segment, period, counts),
+];
+
+/**
+ * Builds the sums of cohorts. Those of a cell have a counter of their own: they are most of its sums, and the figures
+ * by interval read all earlier months without them.
+ */
+const buildCohortSums = (segment: Segment, month: string, counts: Counts): FigureCounts[] => [
+  buildPlatformSums(segment, month, counts),
+  buildCellSums(segment, month, counts, 'cohorts'),
+];
 
 /** Returns the amounts as sums without zeros. */
 const toAmountCounts = (toName: (amount: FigureAmount) => string, amounts: PaymentAmounts): Counts => {
@@ -133,7 +176,10 @@ function countPeriod({ transaction, figures }: CountedTransaction): FigureCounts
   const endCounts = countEnd(computePeriodAmounts(transaction, figures, end), { isInvoluntary, isUnconverted: isBare });
   return [
     ...(isContinued
-      ? countContinuation({ segment, startAmounts, purchaseDate }, previous)
+      ? countContinuation(
+          { segment, startAmounts, purchaseDate, exchange: computeExchange(transaction, figures) },
+          previous,
+        )
       : buildSums(
           segment,
           toUtcDay(purchaseDate),
@@ -158,11 +204,17 @@ interface PeriodStart {
   readonly segment: Segment;
   readonly startAmounts: PaymentAmounts;
   readonly purchaseDate: EpochMillis;
+  /** Part of the change of the amounts that the exchange rate makes. */
+  readonly exchange: PaymentAmounts;
 }
 
-/** Takes back the end of the period before, and counts the difference of the amounts. */
+/**
+ * Takes back the end of the period before, and counts the difference of the amounts. A move to another cell counts as
+ * contraction of the one before and as expansion of this one. What a sum over both counts in place of that has the
+ * name of the cell before, so that figures of any set of cells are exact.
+ */
 function countContinuation(
-  { segment, startAmounts, purchaseDate }: PeriodStart,
+  { segment, startAmounts, purchaseDate, exchange }: PeriodStart,
   { end, productId, country, isInvoluntary, isUnconverted: isBare, ...previous }: PreviousPeriod,
 ): FigureCounts[] {
   const monthly: PaymentAmounts = previous.monthly ?? startAmounts;
@@ -172,30 +224,37 @@ function countContinuation(
     ...(country !== undefined && { country }),
   };
   const day = toUtcDay(purchaseDate);
-  const change = compareAmounts(monthly, startAmounts);
+  const change = compareAmounts(monthly, startAmounts, exchange);
   const leave = sum(toMovement('down', monthly), { moved: -1 });
   const enter = sum(toMovement('up', startAmounts), { moved: 1 });
-  const select = (figures: FiguresDimension, from: Segment, counts: Counts): FigureCounts[] =>
-    buildSums(from, day, counts).filter((sums) => sums.figures === figures);
-  const move = (figures: FiguresDimension, isMoved: boolean): FigureCounts[] =>
-    isMoved
-      ? [...select(figures, before, leave), ...select(figures, segment, enter)]
-      : select(figures, segment, change);
+  const isMoved = productId !== undefined || country !== undefined;
+  const inBoth = addCounts(change, sum(leave, enter), -1);
   return [
     ...buildSums(before, toUtcDay(end), negate(countEnd(monthly, { isInvoluntary, isUnconverted: isBare }))),
     ...(isBare ? buildSums(before, day, { bare: -1 }) : []),
-    ...move('platforms', false),
-    ...move('product', productId !== undefined),
-    ...move('countries', country !== undefined),
+    buildPlatformSums(segment, day, change),
+    ...(isMoved ? [buildCellSums(before, day, leave)] : []),
+    buildCellSums(segment, day, isMoved ? sum(enter, prefixNames(toCellName(before), inBoth)) : change),
   ];
 }
 
-/** Counts a higher amount as expansion and a lower one as contraction: each of the amounts separately. */
-function compareAmounts(before: PaymentAmounts, after: PaymentAmounts): Counts {
-  const up = mapAmounts(after, (amount, index) => Math.max(0, amount - (before[index] ?? 0)));
-  const down = mapAmounts(after, (amount, index) => Math.max(0, (before[index] ?? 0) - amount));
-  return sum(toMovement('up', up), toMovement('down', down));
+/** Counts a higher amount as expansion and a lower one as contraction, without exchange: each amount separately. */
+function compareAmounts(before: PaymentAmounts, after: PaymentAmounts, exchange: PaymentAmounts = noAmounts): Counts {
+  const change = mapAmounts(after, (amount, index) => amount - (before[index] ?? 0) - (exchange[index] ?? 0));
+  return sum(
+    toMovement(
+      'up',
+      mapAmounts(change, (amount) => Math.max(0, amount)),
+    ),
+    toMovement(
+      'down',
+      mapAmounts(change, (amount) => Math.max(0, -amount)),
+    ),
+    toMovement('rate', exchange),
+  );
 }
+
+const noAmounts: PaymentAmounts = [0, 0, 0, 0];
 
 /** Counts each refund of a part within the period as contraction. */
 function countPartialRefunds({ transaction, figures }: CountedTransaction, end: EpochMillis): FigureCounts[] {
@@ -228,7 +287,7 @@ function countSubscriptionCohort({ transaction, figures }: CountedTransaction): 
       isIn(index) ? toCohortAmounts(names, index, amounts) : {},
     );
   });
-  return buildSums(segment, toUtcMonth(purchaseDate), sum(...counts));
+  return buildCohortSums(segment, toUtcMonth(purchaseDate), sum(...counts));
 }
 
 const toCohortAmounts = (names: ReturnType<typeof getCohortNames>, period: number, amounts: PaymentAmounts): Counts =>
@@ -252,7 +311,7 @@ function countCustomerCohort({ transaction, figures }: CountedTransaction): Figu
   const segment = getSegment(transaction);
   return [
     // The months before a cohort are not read: an import can add a payment from before the customer's cohort.
-    ...buildSums(segment, toUtcMonth(Math.max(purchaseDate, customerSince)), sum(...counts)),
+    ...buildCohortSums(segment, toUtcMonth(Math.max(purchaseDate, customerSince)), sum(...counts)),
     ...(payerCreatedAt === undefined ? [] : moveCustomer(segment, payerCreatedAt, customerSince)),
   ];
 }
@@ -266,12 +325,12 @@ const getCustomerNames = (unit: CohortUnit, date: EpochMillis) =>
  */
 function moveCustomer(segment: Segment, createdAt: EpochMillis, since: EpochMillis): FigureCounts[] {
   const units = cohortUnits.filter((unit) => getCohortStart(createdAt, unit) !== getCohortStart(since, unit));
-  const countAt = (date: EpochMillis, count: 1 | -1): FigureCounts[] => {
+  // Customers are counted for the whole app only, which is the sum of the platforms.
+  const countAt = (date: EpochMillis, count: 1 | -1): FigureCounts => {
     const counts = units.map((unit) => ({ [getCustomerNames(unit, date).moved]: count }));
-    // Customers are counted for the whole app only, which is the sum of the platforms.
-    return buildSums(segment, toUtcMonth(date), sum(...counts)).filter(({ figures }) => figures === 'platforms');
+    return buildPlatformSums(segment, toUtcMonth(date), sum(...counts));
   };
-  return [...countAt(since, 1), ...countAt(createdAt, -1)];
+  return [countAt(since, 1), countAt(createdAt, -1)];
 }
 
 /** Returns the complete months since the customer is known. */
@@ -305,8 +364,8 @@ const addMonthSums = (days: readonly FigureCounts[]): FigureCounts[] =>
 export function sumFigureCounts(all: readonly FigureCounts[]): FigureCounts[] {
   const sums = new Map<string, FigureCounts>();
   for (const entry of all) {
-    const { figures, product, period, counts } = entry;
-    const key = JSON.stringify([figures, product?.platform, product?.productId, period]);
+    const { figures, product, country, period, counts } = entry;
+    const key = JSON.stringify([figures, product?.platform, product?.productId, country, period]);
     sums.set(key, { ...entry, counts: addCounts(sums.get(key)?.counts ?? {}, counts) });
   }
   return [...sums.values()].filter(({ counts }) => Object.keys(counts).length > 0);

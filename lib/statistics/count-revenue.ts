@@ -1,5 +1,5 @@
 import type { EpochMillis } from '../foundation/time.ts';
-import { computePaymentAmounts, computeTax } from '../purchases/payment-amounts.ts';
+import { computePaymentAmounts, computeTax, toLocal } from '../purchases/payment-amounts.ts';
 import type { PaymentFigures } from '../purchases/payment-figures.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import type { Transaction } from '../purchases/transaction.ts';
@@ -32,8 +32,7 @@ export function listRevenue(transaction: Transaction, shares: Shares): (readonly
 function sumUntil(transaction: Transaction, shares: Shares, until: EpochMillis): Counts {
   const currency = toCountedCurrency(transaction);
   if (currency === undefined) return {};
-  // Micros of any currency convert to US dollars at the rate 1.
-  const { reported: _reported, ...inCurrency } = computeSums({ ...transaction, currency: 'USD' }, shares, until);
+  const { reported: _reported, ...inCurrency } = computeSums(toLocal(transaction), shares, until);
   return addCounts(toNames('usd', computeSums(transaction, shares, until)), toNames(currency, inCurrency));
 }
 

@@ -8,8 +8,14 @@ export interface Product {
   readonly productId: string;
 }
 
-/** Counters of figures: one for all platforms, one for all countries, one for each product, and one for all credits. */
-export type FiguresDimension = 'platforms' | 'countries' | 'product' | 'credits';
+/**
+ * Counters of figures: one for all platforms, one for each cell (the payments of a product in a country), one for the
+ * cohorts of each cell, and one for all credits. Payments of an earlier release have one for all countries and one for
+ * each product in place of cells.
+ */
+export type FiguresDimension = 'platforms' | 'cells' | 'cohorts' | 'credits' | 'countries' | 'product';
+
+const partitionLetters = { cells: 'K', cohorts: 'H', product: 'Q' } as const;
 
 /**
  * The counters of an app, a product or a dimension of the figures. Figures have their own counters: they are read over
@@ -19,12 +25,16 @@ export interface CounterGroup {
   readonly isSandbox?: boolean | undefined;
   readonly product?: Product | undefined;
   readonly figures?: FiguresDimension | undefined;
+  /** The country of a cell. Undefined in a query of all cells of the product. */
+  readonly country?: string | undefined;
 }
 
 /** Builds the key of a counter for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
 export const counterKey = (appName: string, period: string, group: CounterGroup = {}): Key => ({
   pk: counterPartition(appName, group),
-  sk: period.length === 'YYYY-MM'.length ? keys.monthCounterKey.sortKey(period) : keys.dayCounterKey.sortKey(period),
+  sk:
+    (period.length === 'YYYY-MM'.length ? keys.monthCounterKey.sortKey(period) : keys.dayCounterKey.sortKey(period)) +
+    (group.country === undefined ? '' : `#${group.country}`),
 });
 
 /** Returns the partition of the counters of an app, a product or the figures of a dimension, or of their sandbox. */
@@ -36,13 +46,18 @@ export function counterPartition(appName: string, { isSandbox, product, figures 
   if (figures === 'credits') return toFigures('B');
   if (!product) return keys.dayCounterKey.partition(appName);
   const { platform, digest } = toProductParts(product);
-  return figures ? toFigures(`Q#${platform}#${digest}`) : keys.productCounterKey.partition(appName, platform, digest);
+  if (!figures) return keys.productCounterKey.partition(appName, platform, digest);
+  return toFigures(`${partitionLetters[figures]}#${platform}#${digest}`);
 }
 
 const omitAppName = (appName: string, partition: string): string => partition.slice(appName.length + 1);
 
 /** Product ids can be too long for a key. */
 const toProductParts = ({ platform, productId }: Product) => ({ platform, digest: toDigest(productId) });
+
+/** Names a cell among those of its platform, within the sums of another one. */
+export const toCellName = ({ productId, country }: { readonly productId: string; readonly country: string }): string =>
+  `${toDigest(productId).slice(0, 8)}.${country}`;
 
 /** Builds the key of the checkpoint that a shard of the stream has for a counter. */
 export const toCheckpointKey = (appName: string, shard: string, counter: Key): Key =>
@@ -52,5 +67,8 @@ export const toCheckpointKey = (appName: string, shard: string, counter: Key): K
 export const toCountedProductKey = (appName: string, product: Product): Key =>
   keys.countedProductKey(appName, product.platform, toDigest(product.productId));
 
-/** Returns the day or month of a counter's sort key. */
-export const parseCounterPeriod = (sk: string): string => sk.slice(keys.dayCounterKey.sortKey().length);
+/** Returns the day or month of a counter's sort key, and the country of a cell. */
+export function parseCounterPeriod(sk: string): { readonly period: string; readonly country?: string } {
+  const [period = '', country] = sk.slice(keys.dayCounterKey.sortKey().length).split('#');
+  return { period, ...(country !== undefined && { country }) };
+}

@@ -2,7 +2,7 @@ import type { ListKind } from '../foundation/keys.ts';
 
 /*
  * The names of the sums in the counters. They are stored, so they never change: counter-names.test.ts has them. A sum
- * of a platform or country has its prefix: `store_a/paid`, `DE/g.new`.
+ * of a platform has its prefix: `store_a/paid`. In a cell, `<cell>/g.up` is what only a sum over both cells has.
  */
 
 /** Rows of the lists that were created in an hour of a day, such as `P.13`, or in a month, `P`: for offset paging. */
@@ -48,9 +48,17 @@ export const creditSums = ['given', 'spent', 'takenBack', 'expired'] as const;
 export type CreditSum = (typeof creditSums)[number];
 export const toCreditName = (credit: string, sum: CreditSum): string => `${credit}/${sum}`;
 
-/** Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned. */
-const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
-export type Movement = (typeof movements)[number];
+/**
+ * Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned, and the drift of
+ * exchange rates, which can be negative.
+ *
+ * The other sums of movements: `began` (paid first or again), `moved` (from or to another cell), `left` (ended),
+ * `failed` (the part of them whose payment failed) and `bare` (change of the number of paying ones whose currency has
+ * no rate) count subscriptions. `paid`, `taxed` and `unrated` count payments and periods that a credit pays, those
+ * whose proceeds are computed with their tax, and those whose currency has no rate. `trials`, `converted` and
+ * `unconverted` are read with the cohorts.
+ */
+export type Movement = 'new' | 'up' | 'down' | 'back' | 'lost' | 'rate';
 
 /**
  * Amounts of figures: before refunds, the refunded part, proceeds, and the proceeds that the store reports. Amounts
@@ -58,23 +66,9 @@ export type Movement = (typeof movements)[number];
  */
 const amountLetters = { gross: 'g', refunded: 'r', proceeds: 'p', reported: 'q' } as const;
 export type FigureAmount = keyof typeof amountLetters;
-const figureAmounts = Object.keys(amountLetters) as FigureAmount[];
 
 export const toMovementName = (amount: FigureAmount, movement: Movement): string =>
   `${amountLetters[amount]}.${movement}`;
-
-/**
- * Names of the sums of movements and of subscriptions, without those of cohorts, which are the most of a month. `began`
- * (paid first or again), `moved` (from or to another product or country), `left` (ended), `failed` (the part of them
- * whose payment failed) and `bare` (change of the number of paying ones whose currency has no rate) count
- * subscriptions. The others count payments and periods that a credit pays, those whose proceeds are computed with their
- * tax, and those whose currency has no rate. `trials`, `converted` and `unconverted` are read with the cohorts.
- */
-export const movementNames: readonly string[] = [
-  ...figureAmounts.flatMap((amount) => movements.map((movement) => toMovementName(amount, movement))),
-  ...['began', 'moved', 'left', 'failed', 'bare'],
-  ...['paid', 'taxed', 'unrated'],
-];
 
 /** Units of cohorts and of their periods. */
 export const cohortUnits = ['week', 'month'] as const;
@@ -111,11 +105,3 @@ export function getCohortNames(kind: CohortKind, unit: CohortUnit, start: string
 const revenueLetters = { gross: 'g', refunds: 'r', tax: 't', proceeds: 'p', reported: 'q' } as const;
 export type RevenueSum = keyof typeof revenueLetters;
 export const toRevenueName = (unit: string, sum: RevenueSum): string => `${unit}.${revenueLetters[sum]}`;
-
-/** Adds up an amount of first and further payments: of new and reactivated subscriptions, and of all cohorts. */
-export function sumPayments(counts: Readonly<Record<string, number>>, amount: FigureAmount): number {
-  const movementsOfPayments = [toMovementName(amount, 'new'), toMovementName(amount, 'back')];
-  const isPayment = (name: string): boolean =>
-    movementsOfPayments.includes(name) || /:([a-z])\d{1,5}$/.exec(name)?.[1] === amountLetters[amount];
-  return Object.keys(counts).reduce((sum, name) => sum + (isPayment(name) ? (counts[name] ?? 0) : 0), 0);
-}

@@ -23,6 +23,8 @@ import type { Counts } from './counts.ts';
 /** The counts of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
 export interface CounterPeriod {
   readonly period: string;
+  /** Only set for a cell. */
+  readonly country?: string;
   readonly counts: Counts;
   /** Incremented with every change of the counter. 0: the counter does not exist. */
   readonly version: number;
@@ -31,8 +33,6 @@ export interface CounterPeriod {
 export interface CounterQuery extends CounterGroup {
   /** Half the read units; the latest counts can be missing for some seconds. */
   readonly isEventuallyConsistent?: boolean;
-  /** Names of the sums to return. Default: all. */
-  readonly names?: readonly string[] | undefined;
 }
 
 interface CounterName extends CounterGroup {
@@ -80,7 +80,7 @@ export async function incrementCounter(
   });
 }
 
-/** Lists the existing days from the first to the last, both included, earliest first. */
+/** Lists the existing days from the first to the last, both included, earliest first. A `~` follows each country. */
 export async function listCounterDays(
   service: Service,
   appName: string,
@@ -91,7 +91,7 @@ export async function listCounterDays(
   return await listBetween(
     service,
     appName,
-    [keys.dayCounterKey.sortKey() + first, keys.dayCounterKey.sortKey() + last],
+    [keys.dayCounterKey.sortKey() + first, `${keys.dayCounterKey.sortKey()}${last}~`],
     query,
   );
 }
@@ -107,7 +107,7 @@ export async function listCounterMonths(
   return await listBetween(
     service,
     appName,
-    [keys.monthCounterKey.sortKey() + first, keys.monthCounterKey.sortKey() + last],
+    [keys.monthCounterKey.sortKey() + first, `${keys.monthCounterKey.sortKey()}${last}~`],
     query,
   );
 }
@@ -153,13 +153,10 @@ async function listBetween(
   { table }: Service,
   appName: string,
   between: readonly [string, string],
-  { isEventuallyConsistent = false, names, ...group }: CounterQuery,
+  { isEventuallyConsistent = false, ...group }: CounterQuery,
 ): Promise<CounterPeriod[]> {
   const partition = counterPartition(appName, group);
-  const paths = names && [['sk'], ['version'], ...names.map((name) => ['counts', name])];
-  return (await table.query({ partition, between, isEventuallyConsistent, ...(paths && { paths }) })).map(
-    toCounterPeriod,
-  );
+  return (await table.query({ partition, between, isEventuallyConsistent })).map(toCounterPeriod);
 }
 
 /** Adds a product to the counted products. Idempotent. */
@@ -184,13 +181,9 @@ const buildCounterUpdate = (Key: Key, counter: Counter, before: Counter): Update
   },
 });
 
-/** A query for names that a counter lacks returns no counts. */
-const ListedCounter = v.object({
-  ...v.omit(Counter, ['checkpoints']).entries,
-  counts: v.optional(Counter.entries.counts, {}),
-});
+const ListedCounter = v.omit(Counter, ['checkpoints']);
 
 function toCounterPeriod(item: Item): CounterPeriod {
   const { counts, version } = parse(ListedCounter, item, 'DatabaseError');
-  return { period: parseCounterPeriod(String(item.sk)), counts, version };
+  return { ...parseCounterPeriod(String(item.sk)), counts, version };
 }

@@ -15,6 +15,13 @@ export function addCounts(a: Counts, b: Counts, sign: 1 | -1 = 1): Counts {
 export const prefixNames = (prefix: string, counts: Counts): Counts =>
   Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${prefix}/${name}`, value]));
 
+/** Lists the sums of a cell for a sum over cells: what only a sum over another cell has, too, if that is in it. */
+export const listMergedSums = (counts: Counts, isMerged: (cellName: string) => boolean): [string, number][] =>
+  Object.entries(counts).flatMap(([name, value]): [string, number][] => {
+    const slash = name.indexOf('/');
+    return slash < 0 || isMerged(name.slice(0, slash)) ? [[name.slice(slash + 1), value]] : [];
+  });
+
 /** Converts the counts of a day into its contribution to the month. */
 export function collapseHours(counts: Counts): Counts {
   return Object.entries(counts).reduce<Counts>((month, [name, value]) => {

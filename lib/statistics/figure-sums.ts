@@ -1,7 +1,7 @@
 import { listDays, listMonths } from '../foundation/calendar.ts';
 import type { Platform } from '../foundation/platform.ts';
-import { type FigureAmount, sumPayments } from './counter-names.ts';
-import type { Counts } from './counts.ts';
+import { type FigureAmount, type RevenueSum, toRevenueName } from './counter-names.ts';
+import { type Counts, listMergedSums } from './counts.ts';
 import type { FiguresAmount, ProceedsSource } from './figures-contract.ts';
 
 /** The value of a dimension that figures belong to. Empty for the whole app. */
@@ -26,21 +26,26 @@ export function readAmount(counts: Counts, amount: FiguresAmount, toName: (amoun
   return amount === 'before_refunds' ? read('gross') : read('gross') - read('refunded');
 }
 
-/** Adds up sums of several segments. */
-export const mergeSums = (segment: FigureSegment, all: readonly FigureSums[]): FigureSums => ({
-  segment,
-  days: mergePeriods(all.map(({ days }) => days)),
-  months: mergePeriods(all.map(({ months }) => months)),
-});
-
-function mergePeriods(all: readonly ReadonlyMap<string, Counts>[]): ReadonlyMap<string, Counts> {
-  const merged = new Map<string, Record<string, number>>();
-  for (const [period, counts] of all.flatMap((periods) => [...periods])) {
-    const totals = merged.get(period) ?? {};
-    for (const name of Object.keys(counts)) totals[name] = (totals[name] ?? 0) + (counts[name] ?? 0);
-    merged.set(period, totals);
-  }
-  return merged;
+/**
+ * Adds up sums of several segments. `isMerged` tells whether they contain another cell, so that a move from it is none.
+ */
+export function mergeSums(
+  segment: FigureSegment,
+  all: readonly Omit<FigureSums, 'segment'>[],
+  isMerged: (cellName: string) => boolean = () => false,
+): FigureSums {
+  const merge = (kind: 'days' | 'months'): ReadonlyMap<string, Counts> => {
+    const merged = new Map<string, Record<string, number>>();
+    for (const sums of all) {
+      for (const [period, counts] of sums[kind]) {
+        const totals = merged.get(period) ?? {};
+        for (const [name, value] of listMergedSums(counts, isMerged)) totals[name] = (totals[name] ?? 0) + value;
+        merged.set(period, totals);
+      }
+    }
+    return merged;
+  };
+  return { segment, days: merge('days'), months: merge('months') };
 }
 
 /** Splits sums whose names have a prefix, such as `store_a/g.new`, by the prefix. Sorted by prefix. */
@@ -80,16 +85,17 @@ interface PaymentSummary {
 }
 
 /** Summarizes the payments of sums. */
-export function summarizePayments({ days, months }: FigureSums): PaymentSummary {
-  const counts = sumCounts([...days.values(), ...months.values()]);
-  return summarizeCounts(counts, sumPayments(counts, 'proceeds'), sumPayments(counts, 'reported'));
-}
+export const summarizePayments = ({ days, months }: FigureSums): PaymentSummary =>
+  summarizeCounts(sumCounts([...days.values(), ...months.values()]));
 
-/** Summarizes payments with their proceeds and the reported part of them. */
-export const summarizeCounts = (counts: Counts, proceeds: number, reported: number): PaymentSummary => ({
-  unconvertedShare: toRate(counts.unrated ?? 0, counts.paid ?? 0),
-  proceedsSource: findProceedsSource(counts, proceeds, reported),
-});
+/** Summarizes the payments of counts. */
+export function summarizeCounts(counts: Counts): PaymentSummary {
+  const read = (sum: RevenueSum): number => counts[toRevenueName('usd', sum)] ?? 0;
+  return {
+    unconvertedShare: toRate(counts.unrated ?? 0, counts.paid ?? 0),
+    proceedsSource: findProceedsSource(counts, read('proceeds'), read('reported')),
+  };
+}
 
 /** Divides and rounds to six digits. Returns 0 without a positive whole. */
 export const toRate = (part: number, whole: number): number =>

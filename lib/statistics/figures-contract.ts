@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { describeValue } from '../api/describe.ts';
+import { describeObject, describeValue } from '../api/describe.ts';
 import { EntitlementName } from '../api/identifiers.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
 import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
@@ -29,7 +29,22 @@ export type FiguresAmount = v.InferOutput<typeof FiguresAmount>;
 export const ProceedsSource = v.picklist(['store', 'table', 'estimated', 'mixed']);
 export type ProceedsSource = v.InferOutput<typeof ProceedsSource>;
 
+const CountryCode = v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'an ISO 3166-1 code of two letters such as DE'));
+
+/** The payments that figures count: those that match each filter. */
+export const FigureFilters = v.strictObject({
+  platform: v.exactOptional(Platform),
+  product: v.exactOptional(v.string()),
+  country: v.exactOptional(CountryCode),
+  entitlement: v.exactOptional(EntitlementName),
+});
+export type FigureFilters = v.InferOutput<typeof FigureFilters>;
+
 export const figureQuery = {
+  platform: emptyAsAbsent(Platform),
+  product: emptyAsAbsent(v.string()),
+  country: emptyAsAbsent(CountryCode),
+  entitlement: emptyAsAbsent(EntitlementName),
   startdate: emptyAsAbsent(QueryDay),
   enddate: emptyAsAbsent(QueryDay),
   by: emptyAsAbsent(FiguresDimension),
@@ -42,6 +57,8 @@ export const figureHead = {
   /** The figures contain all payments and changes that were stored until then. */
   countedUntil: DateTime,
   by: FiguresDimension,
+  /** The filters of the query. Absent without any. */
+  filters: v.exactOptional(FigureFilters),
   amount: FiguresAmount,
   /** Present with `amount=proceeds`, unless there are no payments. */
   proceedsSource: v.exactOptional(ProceedsSource),
@@ -64,6 +81,7 @@ export const figureSegment = {
 export const headTexts = {
   countedUntil: countedUntilText,
   by: ['The dimension.'],
+  filters: ['The filters of the query. Absent without any.', { platform: 'store_a', country: 'DE' }],
   amount: ['The amounts.'],
   proceedsSource: ['Source of the proceeds. Present with `amount=proceeds`, unless there are no payments.'],
   unconvertedShare: [
@@ -86,13 +104,26 @@ export const segmentTexts = {
 export const figureParameters = {
   ...dayRange,
   ...pagingParameters,
+  platform: ['Counts this platform only. Filters combine, with any `by`.', 'store_a'],
+  product: ['Counts this product only, by its id with the platform prefix.', 'store_a:premium'],
+  country: ['Counts this country only: ISO 3166-1 code of two letters, or `ZZ` for payments without a country.', 'DE'],
+  entitlement: ['Counts the products only that give this entitlement in the current catalogue.', 'premium'],
   by: ['Dimension of the groups. The default is `none`.', 'product'],
   amount: ['Amounts of the figures. The default is `after_refunds`.', 'after_refunds'],
   sandbox: sandboxOnly,
 } as const;
+export const totalsField = [
+  'The whole range as one row, exact to a millionth: rows that are rounded to cents need not add up to it. Absent before the range starts.',
+] as const;
 export const figureRange = 'The default range is the last 12 months. The guide "Figures" has the definitions.';
 
 export const figuresDescriptions = [
+  describeObject('FigureFilters', FigureFilters, 'Filters of figures. A payment counts if it matches each of them.', {
+    platform: ['The platform.'],
+    product: ['The product with its platform prefix.', 'store_a:premium'],
+    country: ['ISO 3166-1 code of two letters; `ZZ` if unknown.', 'DE'],
+    entitlement: ['The entitlement.', 'premium'],
+  }),
   describeValue('FiguresDimension', FiguresDimension, 'Dimension of figures.', 'product'),
   describeValue(
     'FiguresAmount',

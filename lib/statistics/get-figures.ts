@@ -1,14 +1,15 @@
 import { addDays, addMonths } from '../foundation/calendar.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import type { StatsInterval } from './breakdown-contract.ts';
 import type { CohortInterval } from './cohort-contract.ts';
 import { readCountedUntil } from './counted-until-table.ts';
-import { maxCohortPeriods, movementNames } from './counter-names.ts';
+import { maxCohortPeriods } from './counter-names.ts';
 import { listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { type FigureSums, sumCounts, summarizePayments } from './figure-sums.ts';
-import type { FiguresAmount, FiguresDimension } from './figures-contract.ts';
+import type { FigureFilters, FiguresAmount, FiguresDimension } from './figures-contract.ts';
 import { planReads } from './plan-reads.ts';
 import { readFigures } from './read-figures.ts';
 import { parseStatsRange } from './stats-range.ts';
@@ -16,8 +17,9 @@ import { listIntervals } from './to-breakdown.ts';
 import { type CohortContext, type CohortSums, countCustomers, getNextStart, listCohortStarts } from './to-cohorts.ts';
 import type { MovementContext } from './to-movement.ts';
 import { buildRevenueRows, summarizeRevenue } from './to-revenue.ts';
+import { roundToCents, toExactUsd } from './to-stats.ts';
 
-interface Query {
+interface Query extends FilterQuery {
   readonly startdate?: string | undefined;
   readonly enddate?: string | undefined;
   readonly by?: FiguresDimension | undefined;
@@ -28,10 +30,18 @@ interface Query {
   readonly offset?: number | undefined;
 }
 
+type FilterQuery = { readonly [Name in keyof FigureFilters]: FigureFilters[Name] | undefined };
+
 interface Head {
   readonly by: FiguresDimension;
   readonly amount: FiguresAmount;
 }
+
+/** Returns the filters of the response. Empty without any. */
+const pickFilters = ({ platform, product, country, entitlement }: FilterQuery): FigureFilters =>
+  omitUndefined({ platform, product, country, entitlement });
+
+const buildFilters = (filters: FigureFilters) => (Object.keys(filters).length > 0 ? { filters } : {});
 
 /** Parses the range. The default is the last 31 days by day, otherwise the last 12 months. */
 function parseRange(service: Service, { startdate, enddate }: Query, isByDay: boolean) {
@@ -42,22 +52,24 @@ function parseRange(service: Service, { startdate, enddate }: Query, isByDay: bo
 
 type IntervalQuery = Query & { readonly interval?: StatsInterval | undefined };
 
-/** Reads the sums of the intervals that have started. Without `names`, these are all sums of the intervals only. */
-async function readIntervals(service: Service, appName: string, query: IntervalQuery, names?: readonly string[]) {
+/** Reads the sums of the intervals that have started, and of all months before them if they have running totals. */
+async function readIntervals(service: Service, appName: string, query: IntervalQuery, hasOpening: boolean) {
   const { interval = 'month', by = 'none' } = query;
   const days = parseRange(service, query, interval === 'day');
   const today = toUtcDay(service.now());
   const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
-  const { range, wholeMonths } = planReads(intervals, { interval, today, hasOpening: names !== undefined });
+  const { range, wholeMonths } = planReads(intervals, { interval, today, hasOpening });
   const isSandbox = query.sandbox === 'true';
+  const filters = pickFilters(query);
   // Before the counters, which contain at least what was counted then.
   const countedUntil = await readCountedUntil(service);
   const readings = await readFigures(
     appName,
-    { range, by, isSandbox, page: query, rowsPerGroup: intervals.length, ...(names && { names }) },
+    { range, by, filters, isSandbox, page: query, rowsPerGroup: intervals.length, hasCohorts: false },
     service,
   );
-  return { countedUntil, interval, by, readings, context: { intervals, wholeMonths, today } };
+  const context = { intervals, wholeMonths, today };
+  return { countedUntil, interval, by, ...buildFilters(filters), readings, context };
 }
 
 /** Reads figures by interval. `buildRows` builds the rows of the app and of each group. */
@@ -73,34 +85,51 @@ export async function getIntervalFigures<Row>(
   },
 ) {
   const { amount = 'after_refunds' } = query;
-  const { readings, context, by, ...head } = await readIntervals(service, appName, query, movementNames);
+  const { readings, context, by, ...head } = await readIntervals(service, appName, query, true);
   const { total, groups } = readings;
-  const build = (sums: FigureSums): Row[] => buildRows(sums, { ...context, amount });
+  const build = (sums: FigureSums) => ({
+    ...buildTotals(context, (range) => buildRows(sums, { ...range, amount, toUsd: toExactUsd })),
+    rows: buildRows(sums, { ...context, amount, toUsd: roundToCents }),
+  });
   return {
     ...head,
     ...buildHead({ by, amount }, readings),
-    rows: build(total),
-    ...(groups && { groups: groups.map((sums) => ({ ...buildGroup(sums), rows: build(sums) })) }),
+    ...build(total),
+    ...(groups && { groups: groups.map((sums) => ({ ...buildGroup(sums), ...build(sums) })) }),
   };
+}
+
+type IntervalContext = Omit<MovementContext, 'amount' | 'toUsd'>;
+
+/** Builds the row of the whole range. */
+function buildTotals<Row>(context: IntervalContext, buildRows: (context: IntervalContext) => Row[]) {
+  const [first, last] = [context.intervals[0], context.intervals.at(-1)];
+  const intervals = first && last ? [{ first: first.first, last: last.last }] : [];
+  const [totals] = buildRows({ ...context, intervals });
+  return totals === undefined ? {} : { totals };
 }
 
 /** Reads payments and refunds by interval. */
 export async function getRevenueFigures(service: Service, appName: string, query: Omit<IntervalQuery, 'amount'>) {
-  const { readings, context, ...head } = await readIntervals(service, appName, query);
+  const { readings, context, ...head } = await readIntervals(service, appName, query, false);
   const { total, groups, products } = readings;
   const sumPayments = (sums: FigureSums) => summarizeRevenue(sums, context);
+  const build = (sums: FigureSums) => ({
+    ...buildTotals(context, (range) => buildRevenueRows(sums, range)),
+    rows: buildRevenueRows(sums, context),
+  });
   const { proceedsSource, unconvertedShare } = sumPayments(total);
   return {
     ...head,
     ...(proceedsSource && { proceedsSource }),
     unconvertedShare,
     ...(products && { products }),
-    rows: buildRevenueRows(total, context),
+    ...build(total),
     ...(groups && {
       groups: groups.map((sums) => ({
         ...sums.segment,
         unconvertedShare: sumPayments(sums).unconvertedShare,
-        rows: buildRevenueRows(sums, context),
+        ...build(sums),
       })),
     }),
   };
@@ -125,6 +154,7 @@ export async function getCohortFigures<Cohort>(
   const range = parseRange(service, query, false);
   const now = service.now();
   const today = toUtcDay(now);
+  const filters = pickFilters(query);
   const starts = range ? listCohortStarts(range, unit, today) : [];
   const [first = today] = starts;
   const days = [first, addDays(getNextStart(starts.at(-1) ?? today, unit), -1)] as const;
@@ -140,7 +170,9 @@ export async function getCohortFigures<Cohort>(
       {
         range: { days: reads.days && readsDays ? [days] : [], months: [first.slice(0, 7), today.slice(0, 7)] },
         by,
+        filters,
         isSandbox: query.sandbox === 'true',
+        hasCohorts: true,
         page: query,
         rowsPerGroup: starts.length * (reads.days ? 1 : Math.min(starts.length, maxCohortPeriods[unit])),
       },
@@ -148,16 +180,17 @@ export async function getCohortFigures<Cohort>(
     ),
     reads.customers ? readCustomers() : [],
   ]);
-  const { total, groups } = readings;
+  const { app, total, groups } = readings;
   const customers = countCustomers(indexByPeriod(customerPeriods));
-  const totals = sumCounts(total.months.values());
+  const totals = sumCounts(app.months.values());
   const build = (sums: FigureSums): Cohort[] => {
-    const counts = sums === total ? totals : sumCounts(sums.months.values());
+    const counts = sums === app ? totals : sumCounts(sums.months.values());
     return buildCohorts({ sums, counts, totals, customers }, starts, { unit, amount, now });
   };
   return {
     countedUntil,
     interval: unit,
+    ...buildFilters(filters),
     ...buildHead({ by, amount }, readings),
     cohorts: build(total),
     ...(groups && { groups: groups.map((sums) => ({ ...buildGroup(sums), cohorts: build(sums) })) }),

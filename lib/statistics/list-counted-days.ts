@@ -9,7 +9,7 @@ const listPeriodDays = (period: string): string[] =>
 
 /** Lists the days whose counters contain an item, or the days of a counter itself. */
 export function listCountedDays(stored: StoredItem): string[] {
-  const [, day, month] = /^(?:D#(\d{4}-\d\d-\d\d)|M#(\d{4}-\d\d))$/.exec(String(stored.item.sk)) ?? [];
+  const [, day, month] = /^(?:D#(\d{4}-\d\d-\d\d)|M#(\d{4}-\d\d))(?:#|$)/.exec(String(stored.item.sk)) ?? [];
   const period = day ?? month;
   if (period !== undefined) return listPeriodDays(period);
   return counterScopes.flatMap(({ count }) => {

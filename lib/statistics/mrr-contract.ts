@@ -12,17 +12,20 @@ import {
   figureSegment,
   headTexts,
   segmentTexts,
+  totalsField,
 } from './figures-contract.ts';
 
 const intervalQuery = v.object({ ...figureQuery, interval: emptyAsAbsent(StatsInterval) });
 
-/** Changes of the monthly recurring revenue in an interval, in US dollars. All are positive. */
+/** Changes of the monthly recurring revenue in an interval, in US dollars. All but `exchange` are positive. */
 const MrrMovement = v.strictObject({
   new: v.number(),
   expansion: v.number(),
   contraction: v.number(),
   churned: v.number(),
   reactivated: v.number(),
+  /** Drift of exchange rates: negative if the dollar has gained. */
+  exchange: v.number(),
 });
 
 export const MrrRow = v.strictObject({
@@ -36,11 +39,13 @@ export const MrrRow = v.strictObject({
   unconvertedShare: v.number(),
 });
 export type MrrRow = v.InferOutput<typeof MrrRow>;
-const MrrGroup = v.strictObject({ ...figureSegment, rows: v.array(MrrRow) });
+const MrrGroup = v.strictObject({ ...figureSegment, totals: v.exactOptional(MrrRow), rows: v.array(MrrRow) });
 
 const Mrr = v.strictObject({
   interval: StatsInterval,
   ...figureHead,
+  /** The whole range as one row, not rounded to cents. */
+  totals: v.exactOptional(MrrRow),
   rows: v.array(MrrRow),
   /** One group for each value of the dimension. Absent with `by=none`. */
   groups: v.exactOptional(v.array(MrrGroup)),
@@ -71,11 +76,12 @@ export const ChurnRow = v.strictObject({
   unconvertedShare: v.number(),
 });
 export type ChurnRow = v.InferOutput<typeof ChurnRow>;
-const ChurnGroup = v.strictObject({ ...figureSegment, rows: v.array(ChurnRow) });
+const ChurnGroup = v.strictObject({ ...figureSegment, totals: v.exactOptional(ChurnRow), rows: v.array(ChurnRow) });
 
 const Churn = v.strictObject({
   interval: StatsInterval,
   ...figureHead,
+  totals: v.exactOptional(ChurnRow),
   rows: v.array(ChurnRow),
   groups: v.exactOptional(v.array(ChurnGroup)),
 });
@@ -95,13 +101,19 @@ export const intervalParameter = {
 } as const;
 
 export const mrrDescriptions = [
-  describeObject('MrrMovement', MrrMovement, 'Changes of the monthly recurring revenue. All are positive.', {
-    new: ['Subscriptions that paid for the first time, in US dollars.', 120.5, 'decimal'],
-    expansion: ['Increases of paying subscriptions, in US dollars.', 12.25, 'decimal'],
-    contraction: ['Decreases of paying subscriptions, in US dollars.', 4.5, 'decimal'],
-    churned: ['Subscriptions that ended, in US dollars.', 30.25, 'decimal'],
-    reactivated: ['Subscriptions that paid again after their end, in US dollars.', 9.75, 'decimal'],
-  }),
+  describeObject(
+    'MrrMovement',
+    MrrMovement,
+    'Changes of the monthly recurring revenue. All but `exchange` are positive.',
+    {
+      new: ['Subscriptions that paid for the first time, in US dollars.', 120.5, 'decimal'],
+      expansion: ['Increases of paying subscriptions, in US dollars.', 12.25, 'decimal'],
+      contraction: ['Decreases of paying subscriptions, in US dollars.', 4.5, 'decimal'],
+      churned: ['Subscriptions that ended, in US dollars.', 30.25, 'decimal'],
+      reactivated: ['Subscriptions that paid again after their end, in US dollars.', 9.75, 'decimal'],
+      exchange: ['Drift of exchange rates of paying subscriptions, in US dollars. Can be negative.', -1.25, 'decimal'],
+    },
+  ),
   describeObject('MrrRow', MrrRow, 'Recurring revenue of an interval.', {
     date: dateField,
     mrrUSD: ['Monthly recurring revenue at the end of the interval, or now, in US dollars.', 1520.4, 'decimal'],
@@ -111,11 +123,13 @@ export const mrrDescriptions = [
   }),
   describeObject('MrrGroup', MrrGroup, 'Recurring revenue of one value of the dimension.', {
     ...segmentTexts,
+    totals: totalsField,
     rows: ['One row for each interval of the range, earliest first.'],
   }),
   describeObject('Mrr', Mrr, 'Recurring revenue by interval.', {
     ...headTexts,
     interval: ['Length of the intervals.'],
+    totals: totalsField,
     rows: ['One row for each interval of the range that has started, earliest first.'],
   }),
   describeObject('ChurnRow', ChurnRow, 'Churn of an interval.', {
@@ -131,11 +145,13 @@ export const mrrDescriptions = [
   }),
   describeObject('ChurnGroup', ChurnGroup, 'Churn of one value of the dimension.', {
     ...segmentTexts,
+    totals: totalsField,
     rows: ['One row for each interval of the range, earliest first.'],
   }),
   describeObject('Churn', Churn, 'Churn by interval.', {
     ...headTexts,
     interval: ['Length of the intervals.'],
+    totals: totalsField,
     rows: ['One row for each interval of the range that has started, earliest first.'],
   }),
 ];

@@ -8,7 +8,7 @@ import type { BreakdownGroup, StatsDimension, StatsInterval } from './breakdown-
 import type { Product } from './counter-key.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { type Counts, indexByPeriod } from './counts.ts';
-import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';
+import { buildBreakdown, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';
 
 interface BreakdownQuery {
   /** `YYYY-MM-DD`, both included. Undefined: the range is empty. */
@@ -57,7 +57,7 @@ export async function readBreakdown(
     const limit = page.limit ?? defaultProducts;
     return { groups: [], ...(by === 'product' && { products: { skip, limit, total: products.length } }) };
   }
-  const context = { intervals: listIntervals(days, interval), today: toUtcDay(service.now()) };
+  const context = { days, intervals: listIntervals(days, interval), today: toUtcDay(service.now()) };
   const readSums = async (product?: Product): Promise<SumsByPeriod> => {
     const month = days[0].slice(0, 7);
     const [daily, monthly] = await Promise.all([
@@ -73,19 +73,19 @@ export async function readBreakdown(
       async ({ platform, productId }) => ({
         platform,
         productId,
-        rows: buildBreakdownRows(await readSums({ platform, productId }), context),
+        ...buildBreakdown(await readSums({ platform, productId }), context),
       }),
       { concurrency },
     );
     return { groups, products: { skip, limit, total: products.length } };
   }
   const sums = await readSums();
-  if (by === 'none') return { groups: [{ rows: buildBreakdownRows(mapSums(sums, pickAppSums), context) }] };
+  if (by === 'none') return { groups: [buildBreakdown(mapSums(sums, pickAppSums), context)] };
   if (context.intervals.length * platforms.length > maxRows)
     throw new ServiceError('InvalidPayload', 'The date range has too many intervals: pass interval=week or month.');
   const groups = platforms.flatMap((platform) => {
     const platformSums = mapSums(sums, (counts) => pickPlatformSums(counts, platform));
-    return hasSums(platformSums) ? [{ platform, rows: buildBreakdownRows(platformSums, context) }] : [];
+    return hasSums(platformSums) ? [{ platform, ...buildBreakdown(platformSums, context) }] : [];
   });
   return { groups };
 }

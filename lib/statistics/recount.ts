@@ -37,6 +37,8 @@ export interface CounterDifference {
   readonly product?: Product;
   /** Undefined for a counter of statistics. */
   readonly figures?: FigureCounts['figures'];
+  /** Only set for a counter of a cell. */
+  readonly country?: string;
   readonly isSandbox?: boolean;
   /** Version of the counter that was compared. */
   readonly version: number;
@@ -73,30 +75,29 @@ export async function recount(
     ...products.flatMap((product): CounterGroup[] => [
       { isSandbox, product },
       { isSandbox, product, figures: 'product' },
+      { isSandbox, product, figures: 'cells' },
+      { isSandbox, product, figures: 'cohorts' },
     ]),
   ]);
-  const groupCounters = new Map(
-    await pMap(
-      groups,
-      async (group) => [toGroupKey(group), await readCounters(service, appName, { days, group })] as const,
-      { concurrency },
-    ),
-  );
+  const readings = await pMap(groups, async (group) => await readCounters(service, appName, { days, group }), {
+    concurrency,
+  });
+  const groupCounters = new Map(readings.flat());
   await waitForIndex?.();
   const counted = indexByPeriod(groupCounters.get(appKey)?.days ?? []);
   const recounted = await recountDays(service, appName, { days, counted, reportProgress });
   const months = listWholeMonths(days);
   return [...new Set([...groupCounters.keys(), ...recounted.keys()])].flatMap((key) => {
     const group = parseGroupKey(key);
-    const readings = groupCounters.get(key) ?? { days: [], months: [] };
+    const counters = groupCounters.get(key) ?? { days: [], months: [] };
     const counts = recounted.get(key) ?? new Map<string, Counts>();
     const recountedDays = [...counts.keys()].filter(isDay);
-    const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...recountedDays])].sort();
+    const countedDays = [...new Set([...counters.days.map(({ period }) => period), ...recountedDays])].sort();
     // The figures of a month also have sums that its days lack.
     const countsByMonth = group.figures ? counts : sumByMonth(counts, toMonthCounts(group));
     const differences = [
-      ...findDifferences(countedDays, readings.days, counts),
-      ...findDifferences(months, readings.months, countsByMonth),
+      ...findDifferences(countedDays, counters.days, counts),
+      ...findDifferences(months, counters.months, countsByMonth),
     ];
     return differences.map((difference) => ({ ...difference, ...group }));
   });
@@ -104,27 +105,33 @@ export async function recount(
 
 type CounterReadings = readonly CounterPeriod[];
 
+/** Reads the counters of a group by `toGroupKey`: those of the cells of a product have a group for each country. */
 async function readCounters(
   service: Service,
   appName: string,
-  { days, group }: { days: DayRange; group: CounterGroup },
+  { days: range, group }: { days: DayRange; group: CounterGroup },
 ) {
-  const months = listWholeMonths(days);
-  return {
-    days: await listCounterDays(service, appName, ...days, group),
-    months: months.length > 0 ? await listCounterMonths(service, appName, months[0], months.at(-1), group) : [],
-  };
+  const wholeMonths = listWholeMonths(range);
+  const [first, last] = [wholeMonths[0], wholeMonths.at(-1)];
+  const days = await listCounterDays(service, appName, ...range, group);
+  const months = first === undefined ? [] : await listCounterMonths(service, appName, first, last, group);
+  const countries = group.figures && group.product ? [...days, ...months].map(({ country }) => country) : [undefined];
+  return [...new Set(countries)].map((country) => {
+    const pick = (counters: CounterReadings): CounterReadings => counters.filter((each) => each.country === country);
+    return [toGroupKey({ ...group, country }), { days: pick(days), months: pick(months) }] as const;
+  });
 }
 
-function toGroupKey({ isSandbox, product, figures }: CounterGroup): string {
+function toGroupKey({ isSandbox, product, figures, country }: CounterGroup): string {
   const { platform, productId } = product ?? {};
   const sandbox = isSandbox ? { isSandbox } : {};
-  return JSON.stringify({ ...sandbox, ...(product && { product: { platform, productId } }), figures });
+  return JSON.stringify({ ...sandbox, ...(product && { product: { platform, productId } }), figures, country });
 }
 
 /** The counters of the whole app. */
 const appKey = toGroupKey({});
-const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'product' | 'figures'> => JSON.parse(key);
+const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'product' | 'figures' | 'country'> =>
+  JSON.parse(key);
 
 /** Selects what the month of a counter of statistics has of the counts of its days. */
 const toMonthCounts = ({ product }: CounterGroup) => (product ? pickRunningTotals : collapseHours);
@@ -143,9 +150,9 @@ export async function correctCounters(
 ): Promise<void> {
   const wholeMonths = listWholeMonths(days);
   const skippedPeriods: string[] = [];
-  for (const { period, isSandbox, product, figures, version, recounted, change } of differences) {
+  for (const { period, isSandbox, product, figures, country, version, recounted, change } of differences) {
     const month = period.slice(0, 7);
-    const group = { isSandbox, product, figures };
+    const group = { isSandbox, product, figures, country };
     const monthChange = figures ? change : toMonthCounts(group)(change);
     const monthCorrection = { period: month, ...group, change: (counts: Counts) => addCounts(counts, monthChange) };
     const isInPartOfMonth = isDay(period) && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;

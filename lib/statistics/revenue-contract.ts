@@ -12,6 +12,7 @@ import {
   figureSegment,
   headTexts,
   segmentTexts,
+  totalsField,
 } from './figures-contract.ts';
 import { dateField, intervalParameter } from './mrr-contract.ts';
 
@@ -44,11 +45,16 @@ export const RevenueRow = v.strictObject({
   currencies: v.record(v.string(), CurrencyRevenue),
 });
 export type RevenueRow = v.InferOutput<typeof RevenueRow>;
-const RevenueGroup = v.strictObject({ ...figureSegment, rows: v.array(RevenueRow) });
+const RevenueGroup = v.strictObject({
+  ...figureSegment,
+  totals: v.exactOptional(RevenueRow),
+  rows: v.array(RevenueRow),
+});
 
 const Revenue = v.strictObject({
   interval: StatsInterval,
   ...revenueHead,
+  totals: v.exactOptional(RevenueRow),
   rows: v.array(RevenueRow),
   groups: v.exactOptional(v.array(RevenueGroup)),
 });
@@ -87,12 +93,14 @@ export const revenueDescriptions = [
   ),
   describeObject('RevenueGroup', RevenueGroup, 'Revenue of one value of the dimension.', {
     ...segmentTexts,
+    totals: totalsField,
     rows: ['One row for each interval of the range, earliest first.'],
   }),
   describeObject('Revenue', Revenue, 'Revenue by interval.', {
     ...headTexts,
     proceedsSource: ['Source of the proceeds. Absent without payments.'],
     interval: ['Length of the intervals.'],
+    totals: totalsField,
     rows: ['One row for each interval of the range that has started, earliest first.'],
   }),
 ];

@@ -4,7 +4,7 @@ import type { BreakdownRow, StatsInterval } from './breakdown-contract.ts';
 import { type ProductSum, toReasonName, toSubscriptionReasonName } from './counter-names.ts';
 import { addCounts, type Counts } from './counts.ts';
 import { toRate } from './figure-sums.ts';
-import { listedReasons, roundToCents } from './to-stats.ts';
+import { listedReasons, roundToCents, toExactUsd } from './to-stats.ts';
 
 /** Days of an interval within a range, both included. */
 interface Interval {
@@ -39,14 +39,24 @@ export interface SumsByPeriod {
   readonly earlierMonths: readonly Counts[];
 }
 
-interface RowContext {
+interface BreakdownContext {
+  readonly days: readonly [string, string];
   readonly intervals: readonly Interval[];
   /** Running totals do not change after this day. */
   readonly today: string;
 }
 
-/** Builds a row for each interval. */
-export function buildBreakdownRows(sums: SumsByPeriod, { intervals, today }: RowContext): BreakdownRow[] {
+interface RowContext extends Omit<BreakdownContext, 'days'> {
+  readonly toUsd: (micros: number) => number;
+}
+
+/** Builds a row for each interval, and one for the whole range. */
+export function buildBreakdown(sums: SumsByPeriod, { days, intervals, today }: BreakdownContext) {
+  const [totals] = buildRows(sums, { intervals: listIntervals(days, 'range'), today, toUsd: toExactUsd });
+  return { totals: totals as BreakdownRow, rows: buildRows(sums, { intervals, today, toUsd: roundToCents }) };
+}
+
+function buildRows(sums: SumsByPeriod, { intervals, today, toUsd }: RowContext): BreakdownRow[] {
   const [first] = intervals;
   if (!first) return [];
   const daysBefore = listDays(`${first.first.slice(0, 7)}-01`, addDays(first.first, -1));
@@ -65,7 +75,7 @@ export function buildBreakdownRows(sums: SumsByPeriod, { intervals, today }: Row
     return {
       date: interval.first,
       enddate: interval.last,
-      ...toCounts(counts),
+      ...toCounts(counts, toUsd),
       activeSubscriptions: active,
       activeTrials,
       unverifiedSubscriptions: unverified,
@@ -78,11 +88,11 @@ const sumName = (countsByDay: readonly Counts[], name: ProductSum): number =>
 
 type RunningTotals = 'activeSubscriptions' | 'activeTrials' | 'unverifiedSubscriptions';
 
-function toCounts(counts: Counts): Omit<BreakdownRow, 'date' | 'enddate' | RunningTotals> {
+function toCounts(counts: Counts, toUsd: RowContext['toUsd']): Omit<BreakdownRow, 'date' | 'enddate' | RunningTotals> {
   const read = (name: ProductSum): number => counts[name] ?? 0;
   const amounts = Object.entries(counts).filter(([name]) => name.endsWith('.micros'));
   return {
-    amountUSD: roundToCents(read('usd')),
+    amountUSD: toUsd(read('usd')),
     amountMicros: Object.fromEntries(amounts.map(([name, micros]) => [name.slice(0, -'.micros'.length), micros])),
     numTransactions: read('transactions'),
     numPaidTransactions: read('paid'),

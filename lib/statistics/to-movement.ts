@@ -4,7 +4,6 @@ import type { Counts } from './counts.ts';
 import { type FigureSums, readAmount, sumCounts, sumRange, toRate } from './figure-sums.ts';
 import type { FiguresAmount } from './figures-contract.ts';
 import type { ChurnRow, MrrRow } from './mrr-contract.ts';
-import { roundToCents } from './to-stats.ts';
 
 interface Interval {
   readonly first: string;
@@ -18,6 +17,7 @@ export interface MovementContext {
   readonly wholeMonths: ReadonlySet<string>;
   readonly today: string;
   readonly amount: FiguresAmount;
+  readonly toUsd: (micros: number) => number;
 }
 
 /** Sums of an interval with the running totals at its start. */
@@ -70,7 +70,7 @@ const readMovement = (counts: Counts, amount: FiguresAmount, name: Movement): nu
 
 function computeMrrChange(counts: Counts, amount: FiguresAmount): number {
   const read = (name: Movement): number => readMovement(counts, amount, name);
-  return read('new') + read('up') + read('back') - read('down') - read('lost');
+  return read('new') + read('up') + read('back') + read('rate') - read('down') - read('lost');
 }
 
 const computePayingChange = ({ began = 0, moved = 0, left = 0 }: Counts): number => began + moved - left;
@@ -78,17 +78,19 @@ const computePayingChange = ({ began = 0, moved = 0, left = 0 }: Counts): number
 /** Builds the recurring revenue at the end of each interval and its movement. */
 export const buildMrrRows = (sums: FigureSums, context: MovementContext): MrrRow[] =>
   sumIntervals(sums, context).map(({ date, counts, mrr, unconverted }) => {
-    const read = (name: Movement): number => roundToCents(readMovement(counts, context.amount, name));
+    const { amount, toUsd } = context;
+    const read = (name: Movement): number => toUsd(readMovement(counts, amount, name));
     return {
       date,
-      mrrUSD: roundToCents(mrr),
-      arrUSD: roundToCents(12 * mrr),
+      mrrUSD: toUsd(mrr),
+      arrUSD: toUsd(12 * mrr),
       movement: {
         new: read('new'),
         expansion: read('up'),
         contraction: read('down'),
         churned: read('lost'),
         reactivated: read('back'),
+        exchange: read('rate'),
       },
       unconvertedShare: unconverted,
     };
@@ -104,7 +106,7 @@ export const buildChurnRows = (sums: FigureSums, context: MovementContext): Chur
       activeAtStart: openingPaying,
       churned: left,
       churnRate: toRate(left, openingPaying),
-      churnedMrrUSD: roundToCents(lost),
+      churnedMrrUSD: context.toUsd(lost),
       revenueChurnRate: toRate(lost, openingMrr),
       voluntary: left - failed,
       involuntary: failed,

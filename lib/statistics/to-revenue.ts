@@ -8,9 +8,7 @@ type RevenueContext = Pick<MovementContext, 'intervals' | 'wholeMonths'>;
 
 /** Summarizes the payments of all intervals. */
 export function summarizeRevenue(sums: FigureSums, { intervals, wholeMonths }: RevenueContext) {
-  const counts = sumCounts(intervals.map(({ first, last }) => sumRange(sums, [first, last], wholeMonths)));
-  const read = (sum: RevenueSum): number => counts[toRevenueName('usd', sum)] ?? 0;
-  return summarizeCounts(counts, read('proceeds'), read('reported'));
+  return summarizeCounts(sumCounts(intervals.map(({ first, last }) => sumRange(sums, [first, last], wholeMonths))));
 }
 
 /** Builds the payments and refunds of each interval. */

@@ -120,6 +120,9 @@ const sumUsdMicros = (counts: Counts, options: StatsOptions): number =>
 
 export const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
 
+/** Converts to US dollars without rounding, for totals. */
+export const toExactUsd = (usdMicros: number): number => usdMicros / 1_000_000;
+
 const countUnconverted = (counts: Counts, options: StatsOptions): number =>
   listCurrencies(counts, 'unrated', options).reduce(
     (sum, code) => sum + (counts[toCurrencyName(code, 'unrated')] ?? 0),

@@ -29,7 +29,7 @@ const toMrrRow = (date: string, mrrUSD: number, added = 0): MrrRow => ({
   date,
   mrrUSD,
   arrUSD: 12 * mrrUSD,
-  movement: { new: added, expansion: 0, contraction: 0, churned: 0, reactivated: 0 },
+  movement: { new: added, expansion: 0, contraction: 0, churned: 0, reactivated: 0, exchange: 0 },
   unconvertedShare: 0,
 });
 

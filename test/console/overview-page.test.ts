@@ -47,7 +47,9 @@ const respondWithBreakdown = (getRow: (query: Readonly<Record<string, string>>) 
       countedUntil,
       interval: 'month' as const,
       by,
-      groups: [{ ...(by === 'platform' && { platform: 'store_a' as const }), rows: [getRow(query)] }],
+      groups: [
+        { ...(by === 'platform' && { platform: 'store_a' as const }), totals: getRow(query), rows: [getRow(query)] },
+      ],
     };
   });
 

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
+import { addDays } from '../../lib/foundation/calendar.ts';
+import { getService } from '../../lib/foundation/container.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
@@ -90,13 +92,20 @@ const year = { startdate: '2025-01-01', enddate: '2025-06-30' };
 describe('GET /v3/stats/mrr', () => {
   it('returns the recurring revenue of each month with its movement', async () => {
     const { body } = await callWithSecretKey(getMrr, keys, { query: year });
-    const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 };
+    const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0, exchange: 0 };
     expect(body).toEqual({
       countedUntil: expect.stringMatching(/^\d{4}-.*Z$/),
       interval: 'month',
       by: 'none',
       amount: 'after_refunds',
       unconvertedShare: 0,
+      totals: {
+        date: '2025-01-01',
+        mrrUSD: 5,
+        arrUSD: 60,
+        movement: { ...none, new: 20, contraction: 5, reactivated: 12, churned: 22 },
+        ...converted,
+      },
       rows: [
         { date: '2025-01-01', mrrUSD: 20, arrUSD: 240, movement: { ...none, new: 20 }, ...converted },
         { date: '2025-02-01', mrrUSD: 15, arrUSD: 180, movement: { ...none, contraction: 5 }, ...converted },
@@ -230,6 +239,7 @@ describe('GET /v3/stats/revenue', () => {
       by: 'none',
       proceedsSource: 'estimated',
       unconvertedShare: 0.333333,
+      totals: expect.objectContaining({ date: '2025-01-01', grossUSD: 26.4, refundsUSD: 16.5, proceedsUSD: 7.9629 }),
       rows: [
         {
           date: '2025-01-01',
@@ -297,7 +307,7 @@ describe('GET /v3/stats/revenue', () => {
 });
 
 describe('figures of a plan change', () => {
-  const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 };
+  const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0, exchange: 0 };
   const readMonths = async (app: IssuedApiKeys) => {
     const query = { startdate: '2025-03-01', enddate: '2025-05-31' };
     const { body: mrr } = await callWithSecretKey(getMrr, app, { query });
@@ -515,5 +525,164 @@ describe('GET /v3/stats/conversion', () => {
       { start: '2025-03-01', trials: 2, converted: 1, conversionRate: 0.5 },
       { start: '2025-04-01', trials: 0, converted: 0, conversionRate: 0, customers: 1, payers: 1 },
     ]);
+  });
+});
+
+describe('filters of figures', () => {
+  const figures = [getMrr, getChurn, getRetention, getLtv, getConversion, getRevenue];
+  const month = { startdate: '2025-02-01', enddate: '2025-02-28' };
+  let app: IssuedApiKeys;
+  beforeAll(async () => {
+    app = await givenApp(await createTestTable());
+    await setCatalogue(getService(), app.appName, {
+      basic: { type: 'paid subscription', entitlements: ['premium'] },
+      pro: { type: 'paid subscription', entitlements: ['premium', 'offline'] },
+      other: { type: 'paid subscription' },
+    });
+    const buy = async (id: string, ...payments: readonly GivenPayment[]) =>
+      await givenSubscription(app, `user-${id}`, {
+        id,
+        ...(payments[0]?.productId && { productId: payments[0].productId }),
+        payments,
+      });
+    const product = (name: string, storefront: string, dollars: number) => ({
+      productId: `store_a:${name}`,
+      storefront,
+      amountMicros: dollars * 1_000_000,
+    });
+    // Changes from basic to pro in Germany, then moves with it to France.
+    await buy(
+      '1',
+      { day: '2025-01-10', ...product('basic', 'DEU', 5) },
+      { day: '2025-02-10', ...product('pro', 'DEU', 12) },
+      { day: '2025-03-10', ...product('pro', 'FRA', 12) },
+    );
+    await buy(
+      '2',
+      { day: '2025-01-20', ...product('basic', 'USA', 5) },
+      { day: '2025-02-20', ...product('basic', 'USA', 5) },
+    );
+    await buy('3', { day: '2025-02-05', ...product('other', 'DEU', 7) });
+  });
+  const read = async (contract: Contract, query: Readonly<Record<string, string>>) =>
+    (await callWithSecretKey(contract, app, { query: { ...month, ...query } })).body;
+
+  it.each([
+    // A change between two products of the filter is expansion by the difference only.
+    [{}, 24, { new: 7, expansion: 7 }],
+    [{ entitlement: 'premium' }, 17, { expansion: 7 }],
+    [{ entitlement: 'offline' }, 12, { expansion: 12 }],
+    [{ product: 'store_a:basic' }, 5, { contraction: 5 }],
+    [{ country: 'DE' }, 19, { new: 7, expansion: 7 }],
+    [{ country: 'DE', product: 'store_a:pro' }, 12, { expansion: 12 }],
+    [{ country: 'DE', entitlement: 'premium', platform: 'store_a' }, 12, { expansion: 7 }],
+    [{ platform: 'store_b' }, 0, {}],
+    [{ platform: 'store_b', product: 'store_a:pro' }, 0, {}],
+    [{ country: 'JP' }, 0, {}],
+    [{ country: 'FR', startdate: '2025-03-01', enddate: '2025-03-31' }, 12, { expansion: 12 }],
+    // The end of the other subscriptions.
+    [{ entitlement: 'premium', startdate: '2025-03-01', enddate: '2025-03-31' }, 12, { churned: 5 }],
+    [{ country: 'DE', startdate: '2025-03-01', enddate: '2025-03-31' }, 0, { contraction: 12, churned: 7 }],
+  ])('count only what matches %j', async (filters, mrrUSD, movement) => {
+    const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0, exchange: 0 };
+    for (const by of ['none', 'platform', 'product', 'country', 'entitlement']) {
+      const body = await read(getMrr, { ...filters, by });
+      expect(body).toMatchObject({ rows: [{ mrrUSD, movement: { ...none, ...movement } }] });
+      expect(body.rows[0]).toEqual(body.totals);
+      const sum = (body.groups ?? []).reduce(
+        (total: number, { totals }: { totals: MrrRow }) => total + totals.mrrUSD,
+        0,
+      );
+      if (by === 'platform' || by === 'product' || by === 'country') expect(sum).toBe(mrrUSD);
+    }
+  });
+
+  it('state themselves in each figure, and apply to the cohorts', async () => {
+    const filters = { country: 'DE', entitlement: 'premium' };
+    for (const contract of figures) expect(await read(contract, filters)).toMatchObject({ filters });
+    const query = { ...filters, startdate: '2025-01-01' };
+    const [retention, ltv, revenue] = [
+      await read(getRetention, query),
+      await read(getLtv, query),
+      await read(getRevenue, query),
+    ];
+    // The cohort keeps the country and the product of its first payment.
+    const [{ size, periods }] = retention.cohorts;
+    expect({ size, periods: periods.slice(0, 3) }).toMatchObject({
+      size: 1,
+      periods: [{ revenueUSD: 5 }, { active: 1, revenueUSD: 12 }, { revenueUSD: 12 }],
+    });
+    expect(ltv.cohorts).toContainEqual(expect.objectContaining({ payers: 1 }));
+    expect(revenue).toMatchObject({ totals: { grossUSD: 17 }, rows: [{ grossUSD: 5 }, { grossUSD: 12 }] });
+  });
+
+  it('page the matching products, with the total of all of them', async () => {
+    const query = { entitlement: 'premium', by: 'product', limit: '1', skip: '1' };
+    expect(await read(getMrr, query)).toMatchObject({
+      products: { skip: 1, limit: 1, total: 2 },
+      rows: [{ mrrUSD: 17 }],
+      groups: [{ productId: 'store_a:pro', rows: [{ mrrUSD: 12 }] }],
+    });
+  });
+
+  it.each([
+    { platform: 'store_x' },
+    { product: 'store_a:nothing' },
+    { country: 'QQ' },
+    { country: 'Germany' },
+    { entitlement: 'nothing' },
+  ])('reject the unknown value %j', async (filter) => {
+    for (const contract of figures) {
+      const { status, body } = await callWithSecretKey(contract, app, { query: { ...month, ...filter } });
+      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+      expect(body.message).toContain(Object.keys(filter)[0]);
+    }
+  });
+});
+
+describe('exchange rates', () => {
+  it('are a movement apart from expansion and contraction', async () => {
+    const app = await givenApp(await createTestTable());
+    const pay = (day: string, euros: number, usdRate: string) => ({
+      ...{ day, amountMicros: euros * 1_000_000, currency: 'EUR', usdRate },
+      usdRateDate: addDays(day, -1),
+    });
+    const payments = [pay('2025-01-10', 10, '1.1/1'), pay('2025-02-10', 10, '1.05/1'), pay('2025-03-10', 12, '1.2/1')];
+    await givenSubscription(app, 'ann', { id: '1', payments });
+    for (const [amount, share] of [
+      ['before_refunds', 1],
+      ['proceeds', 0.7],
+    ] as const) {
+      const query = { startdate: '2025-01-01', enddate: '2025-03-31', amount };
+      const { body } = await callWithSecretKey(getMrr, app, { query });
+      const near = (usd: number) => expect.closeTo(usd * share, 6);
+      expect(body.rows).toMatchObject([
+        { mrrUSD: near(11), movement: { new: near(11), exchange: 0 } },
+        { mrrUSD: near(10.5), movement: { expansion: 0, contraction: 0, exchange: near(-0.5) } },
+        // 2 euros more at the new rate, and 10 euros that are worth 1.50 dollars more.
+        { mrrUSD: near(14.4), movement: { expansion: near(2.4), contraction: 0, exchange: near(1.5) } },
+      ]);
+      expect(body.totals.movement).toMatchObject({ expansion: near(2.4), contraction: 0, exchange: near(1) });
+    }
+  });
+});
+
+describe('totals', () => {
+  it.each(['day', 'week', 'month', 'range'])('are the exact sum of the range by %s', async (interval) => {
+    const app = await givenApp(await createTestTable());
+    for (const [index, day] of ['2025-01-05', '2025-01-15', '2025-02-15'].entries())
+      await givenSubscription(app, `user-${index}`, {
+        id: String(index),
+        payments: [{ day, amountMicros: 1_003_334 }],
+      });
+    const query = { startdate: '2025-01-01', enddate: '2025-02-28', interval };
+    const read = async (contract: Contract) => (await callWithSecretKey(contract, app, { query })).body;
+    expect((await read(getStatsBreakdown)).groups[0].totals.amountUSD).toBe(3.010002);
+    expect((await read(getRevenue)).totals.grossUSD).toBe(3.010002);
+    expect((await read(getMrr)).totals).toMatchObject({
+      mrrUSD: 1.003334,
+      movement: { new: 3.010002, churned: 2.006668 },
+    });
+    expect((await read(getChurn)).totals).toMatchObject({ activeAtStart: 0, churned: 2, churnedMrrUSD: 2.006668 });
   });
 });

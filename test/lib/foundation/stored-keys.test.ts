@@ -116,6 +116,7 @@ import { findItemTypes, namePlaces } from '../../../testing/item-types.ts';
 const date = 1_700_000_000_123;
 const eventId = '018bcfe5-687b-7000-8000-000000000000';
 const product = { platform: 'store_a', productId: 'store_a:gold' } as const;
+const cell = { figures: 'cells', product, country: 'DE' } as const;
 const rank = {
   purchaseId: 'store_a:1',
   productId: 'store_a:gold',
@@ -191,12 +192,13 @@ const itemKeys: readonly (readonly [key: Key | undefined, pk: string, sk: string
   [counterKey('demo', '2023-11-14', { product }), 'demo#Q#store_a#f3odNqO_mrv0xp5pKbw0NR', 'D#2023-11-14'],
   [counterKey('demo', '2023-11-14', { product, isSandbox: true }), 'demo#Z#X#Q#store_a#f3odNqO_mrv0xp5pKbw0NR', 'D#2023-11-14'],
   [counterKey('demo', '2023-11', { figures: 'platforms' }), 'demo#Z#P', 'M#2023-11'],
-  [counterKey('demo', '2023-11', { figures: 'countries' }), 'demo#Z#C', 'M#2023-11'],
-  [counterKey('demo', '2023-11', { figures: 'product', product }), 'demo#Z#Q#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11'],
+  [counterKey('demo', '2023-11', cell), 'demo#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
+  [counterKey('demo', '2023-11-14', cell), 'demo#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'D#2023-11-14#DE'],
+  [counterKey('demo', '2023-11', { ...cell, figures: 'cohorts' }), 'demo#Z#H#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
   [counterKey('demo', '2023-11', { figures: 'platforms', isSandbox: true }), 'demo#Z#X#Z#P', 'M#2023-11'],
-  [counterKey('demo', '2023-11', { figures: 'product', product, isSandbox: true }), 'demo#Z#X#Z#Q#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11'],
+  [counterKey('demo', '2023-11', { ...cell, isSandbox: true }), 'demo#Z#X#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
   [toCountedProductKey('demo', product), 'demo#S', 'P#store_a#f3odNqO_mrv0xp5pKbw0NR'],
-  [toCheckpointKey('demo', 'shard', counterKey('demo', '2023-11', { figures: 'product', product, isSandbox: true })), 'demo#B#shard', 'Z#X#Z#Q#store_a#f3odNqO_mrv0xp5pKbw0NR#M#2023-11'],
+  [toCheckpointKey('demo', 'shard', counterKey('demo', '2023-11', { ...cell, isSandbox: true })), 'demo#B#shard', 'Z#X#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR#M#2023-11#DE'],
 ];
 
 // biome-ignore format: one key a line
@@ -251,7 +253,8 @@ const readParts: readonly (readonly [part: unknown, expected: unknown])[] = [
   [forwardChainKey.parseSortKey('L#1700000000123#delivery'), { date: 1700000000123, deliveryId: 'delivery' }],
   [eventItemKey.parse(eventKey('demo', eventId)).eventId, '018bcfe5-687b-7000-8000-000000000000'],
   [tagKey.parseSortKey(tagKey('demo', 'ann#1', date, eventId).sk).eventId, '018bcfe5-687b-7000-8000-000000000000'],
-  [parseCounterPeriod('M#2023-11'), '2023-11'],
+  [parseCounterPeriod('M#2023-11').period, '2023-11'],
+  [parseCounterPeriod('D#2023-11-14#DE'), { period: '2023-11-14', country: 'DE' }],
   [parseKeyTimestamp('1700000000123#store_a:1'), 1700000000123],
   [refundRequestKey.partition('demo', toPaymentDigest('store_a:2')), 'demo#R#bf88dad145c8c1c31b27df67'],
   [createdLists.purchases.partitions('demo').length, 6],

@@ -19,15 +19,15 @@ const countPayment = (changes: Partial<Transaction>, figures: Omit<PaymentFigure
         ...(!changes.currency && { usdRate: '1.1/1' }),
         ...changes,
       }),
-      figures: { share: 8_500, end, ...figures },
+      figures: { share: 8_500, isByCell: true, end, ...figures },
     },
   });
 
-/** Lists the names of the sums of an item in all counters, without platforms and countries. */
+/** Lists the names of the sums of an item in all counters, without platforms and cells. */
 const listNames = ({ days, products, figures }: ItemCounts): string[] => {
   const all = [...days.values(), ...products.map(({ counts }) => counts), ...figures.map(({ counts }) => counts)];
   const names = all.flatMap((counts) => Object.keys(counts));
-  return [...new Set(names.map((name) => name.replace(/^(store_a|DE|FR)\//, '')))].sort();
+  return [...new Set(names.map((name) => name.replace(/^(store_a|[\w-]{8}\.[A-Z]{2})\//, '')))].sort();
 };
 
 describe('the names of stored sums', () => {
@@ -75,7 +75,7 @@ describe('the names of stored sums', () => {
         {},
         { firstPaidAt: startDate - 30 * dayMs, previous: { end: startDate, monthly: [9, 9, 8, 8], country: 'FR' } },
       ),
-      'EUR.g EUR.micros EUR.p EUR.paid EUR.transactions EUR.usd T.0 g.down g.lost g.up left m25-12:a1 m25-12:a2 m25-12:g1 m25-12:p1 moved p.down p.lost p.up paid q.down q.lost transactions usd usd.g usd.p w25-12-01:a4 w25-12-01:a9 w25-12-01:g4 w25-12-01:p4',
+      'EUR.g EUR.micros EUR.p EUR.paid EUR.transactions EUR.usd T.0 g.down g.lost g.rate g.up left m25-12:a1 m25-12:a2 m25-12:g1 m25-12:p1 moved p.down p.lost p.rate p.up paid q.down q.lost q.rate transactions usd usd.g usd.p w25-12-01:a4 w25-12-01:a9 w25-12-01:g4 w25-12-01:p4',
     ],
     [
       'payment after a trial, refunded',

@@ -24,18 +24,29 @@ async function givenCounters(): Promise<string> {
 }
 
 describe('listCounterMonths', () => {
-  it('returns all sums of each period without names', async () => {
+  it('returns all sums of each period', async () => {
     expect(await listCounterMonths(service, await givenCounters(), '2026-01', '2026-02', figures)).toEqual([
       { period: '2026-01', counts: { 'm2026-01:a1': 1 }, version: 1 },
       { period: '2026-02', counts: { 'g.new': 5, 'm2026-01:a1': 2, left: 3 }, version: 1 },
     ]);
   });
 
-  it('returns the named sums only, also of a period without them', async () => {
-    const query = { ...figures, names: ['g.new', 'left', 'g.up'] };
-    expect(await listCounterMonths(service, await givenCounters(), '2026-01', '2026-02', query)).toEqual([
-      { period: '2026-01', counts: {}, version: 1 },
-      { period: '2026-02', counts: { 'g.new': 5, left: 3 }, version: 1 },
+  it('returns the cells of a product with their country, also those of the last month', async () => {
+    const appName = createUniqueName('app');
+    const cells = { figures: 'cells', product: { platform: 'store_a', productId: 'store_a:gold' } } as const;
+    for (const [period, country] of [
+      ['2026-01', 'DE'],
+      ['2026-01', 'US'],
+      ['2026-02', 'ZZ'],
+      ['2026-03', 'DE'],
+    ] as const)
+      await incrementCounter(service, appName, { ...cells, country, period }, 'shard', [
+        { sequenceNumber: '1', writtenAt: 1, counts: { began: 1 } },
+      ]);
+    expect(await listCounterMonths(service, appName, '2026-01', '2026-02', cells)).toEqual([
+      { period: '2026-01', country: 'DE', counts: { began: 1 }, version: 1 },
+      { period: '2026-01', country: 'US', counts: { began: 1 }, version: 1 },
+      { period: '2026-02', country: 'ZZ', counts: { began: 1 }, version: 1 },
     ]);
   });
 });

@@ -12,6 +12,7 @@ import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
 import { platforms } from '../../../lib/foundation/platform.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { toUtcDay } from '../../../lib/money/daily-rates.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import type { ConversionCohort, LtvCohort, RetentionCohort } from '../../../lib/statistics/cohort-contract.ts';
@@ -37,7 +38,9 @@ const arbitraryPayment = fc.record({
   delay: fc.constantFrom(0, 0, 0, -24, 120),
   period: fc.constantFrom('P1W', 'P10D', 'P1M', 'P1M', 'P3M', 'P6M', 'P1Y'),
   // Large enough for parts of it to be less than the payment.
-  cents: fc.integer({ min: 10, max: 20_000 }),
+  cents: fc.oneof(fc.integer({ min: 10, max: 20_000 }), fc.constant(999)),
+  currency: fc.constantFrom('USD', 'EUR', 'EUR', 'EUR'),
+  usdRate: fc.constantFrom('1.0837/1', '1.1/1', '1.2113/1'),
   refund: fc.option(fc.record({ hours: fc.nat(1_200), share: fc.constantFrom(0.3, 0.7, 1) }), { freq: 5 }),
 });
 
@@ -72,7 +75,7 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
     );
   };
   if (hasTrial) add({ amountMicros: 0, isTrialPeriod: true }, 'P1W');
-  for (const { kind, hours, delay, period, cents, refund } of payments) {
+  for (const { kind, hours, delay, period, cents, refund, currency, usdRate } of payments) {
     const isRenewal = kind === 'renewal' && transactions.length > 0;
     const renewed = isRenewal ? { periodStartDate: expirationDate } : {};
     if (isRenewal) purchaseDate = expirationDate + delay * hourMs;
@@ -85,7 +88,17 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
     const isWhole = refund?.share === 1;
     const partMicros = Math.round(cents * (refund?.share ?? 0)) * 10_000;
     const partialRefunds = [{ id: 'refund', date, amountMicros: partMicros }];
-    add({ amountMicros, ...renewed, ...(refund && (isWhole ? { refundedAt: date } : { partialRefunds })) }, period);
+    const rate = currency === 'EUR' && { usdRate, usdRateDate: toUtcDay(purchaseDate, -1) };
+    add(
+      {
+        amountMicros,
+        currency,
+        ...rate,
+        ...renewed,
+        ...(refund && (isWhole ? { refundedAt: date } : { partialRefunds })),
+      },
+      period,
+    );
   }
   return transactions;
 }
