@@ -1,6 +1,7 @@
 """Recounts the figures of docs/figures.md from the records of the emulated stores, independently of the service.
 
-Reads {"now": ms, "products": {id: {"priceMicros", "period"}}, "purchases": [...]} from standard input. A purchase is the
+Reads {"now": ms, "products": {id: {"priceMicros", "period"}}, "purchases": [...]} from standard input, with
+"filter": {"platform", "products": [id]} for the payments of one platform and some products only. A purchase is the
 response of GET /control/purchases/{id} with its `platform`, all in US dollars. Prints the figures by month and by
 cohort as JSON, for payments before refunds, after refunds and as proceeds. Standard library only.
 """
@@ -77,6 +78,7 @@ class Sale:
         # Set for a period that a credit pays: the sale that the credit is from.
         self.payer = None
         self.kept = KEPT.get(platform)
+        self.product = None
 
     def refunded(self, until):
         return sum(micros for date, micros in self.refunds if date < until)
@@ -142,6 +144,7 @@ def read_stripe(purchase, products, now):
             trial = to_ms(whole[0]["periodStart"]) if not sales and trial is None else trial
         elif whole or charged:
             line = (whole or charged)[-1]
+            sale.product = line["productId"]
             start, sale.end = to_ms(line["periodStart"]), to_ms(line["periodEnd"])
             if whole:
                 if gross == 0:
@@ -219,7 +222,7 @@ def read_app_store(purchase, products, _now):
         refunds = [(revoked_at, line["refundedMicros"])] if line["refundedMicros"] > 0 else []
         sale = Sale("store_a", paid_at, gross, 0, refunds)
         sale.end = min(to_ms(line["expiresDate"]), revoked_at or to_ms(FAR))
-        sale.price, sale.price_tax = gross, 0
+        sale.price, sale.price_tax, sale.product = gross, 0, line["productId"]
         sale.length = add_period(paid_at, products[line["productId"]]["period"]) - paid_at
         sales.append(sale)
     return sales, trial
@@ -232,7 +235,8 @@ def read_google_play(purchase, products, _now):
         refunds = [to_refund(refund) for refund in payment["refunds"]]
         sale = Sale("store_b", to_ms(payment["date"]), payment["amountMicros"], payment["taxMicros"], refunds)
         sale.end, sale.price, sale.price_tax = to_ms(payment["periodEnd"]), sale.gross, sale.tax
-        sale.length = add_period(start, products[payment["lines"][0]["productId"]]["period"]) - start
+        sale.product = payment["lines"][0]["productId"]
+        sale.length = add_period(start, products[sale.product]["period"]) - start
         sales.append(sale)
     return sales, bought_at if not sales or sales[0].paid_at > bought_at + HOUR else None
 
@@ -269,20 +273,23 @@ def list_periods(sales):
 
 
 class Figures:
-    def __init__(self, now):
-        self.now, self.today = now, now // DAY * DAY
+    def __init__(self, now, chosen=None):
+        self.now, self.today, self.chosen = now, now // DAY * DAY, chosen
         self.revenue = defaultdict(lambda: [0] * len(MONEY))
         self.movement = defaultdict(lambda: [defaultdict(int) for _ in AMOUNTS])
         self.counts = defaultdict(lambda: defaultdict(int))
         self.cohorts = defaultdict(lambda: {"size": 0, "active": defaultdict(int), "revenue": defaultdict(lambda: [0] * 3)})
         self.trials = defaultdict(lambda: [0, 0])
 
+    def matches(self, sale):
+        return not self.chosen or (sale.platform == self.chosen["platform"] and sale.product in self.chosen["products"])
+
     def move(self, date, names, amounts):
         for sums, name, amount in zip(self.movement[to_month(date)], names, amounts):
             sums[name] += amount
 
     def add(self, sales, trial):
-        for sale in sales:
+        for sale in filter(self.matches, sales):
             before = [0] * len(MONEY)
             for date, until in [(sale.paid_at, -1), *((date, date + 1) for date in sorted({date for date, _ in sale.refunds}))]:
                 money = sale.money(until)
@@ -295,17 +302,25 @@ class Figures:
             self.trials[to_month(trial)][1] += 1 if periods and periods[0][0].refunded_at() is None else 0
         for index, (sale, end) in enumerate(periods):
             self.add_period(periods, index)
-        if periods:
+        if periods and self.matches(periods[0][0]):
             self.add_cohort(periods)
 
     def add_period(self, periods, index):
         sale, end = periods[index]
         start, first = sale.paid_at, sale.monthly(sale.paid_at)
         before = periods[index - 1] if index > 0 else None
+        is_in, was_in = self.matches(sale), before is not None and self.matches(before[0])
+        if before and start - before[1] <= HOUR and is_in != was_in:
+            # A change of the product moves the subscription into what is counted, or out of it.
+            self.move(start, ["expansion" if is_in else "contraction"] * 3, first if is_in else before[0].monthly(before[1]))
+            self.counts[to_month(start)]["began"] += 1 if is_in else -1
+        if not is_in:
+            return
         if before and start - before[1] <= HOUR:
             changes = [new - old for new, old in zip(first, before[0].monthly(before[1]))]
             names = ["expansion" if change > 0 else "contraction" for change in changes]
-            self.move(start, names, map(abs, changes))
+            if was_in:
+                self.move(start, names, map(abs, changes))
         else:
             self.move(start, ["reactivated" if before else "new"] * 3, first)
             self.counts[to_month(start)]["began"] += 1
@@ -379,7 +394,7 @@ class Figures:
 
 
 def main(ledger):
-    figures = Figures(ledger["now"])
+    figures = Figures(ledger["now"], ledger.get("filter"))
     histories = [READERS[purchase["platform"]](purchase, ledger["products"], ledger["now"]) for purchase in join_purchases(ledger["purchases"])]
     for sales, trial in histories:
         figures.add(sales, trial)

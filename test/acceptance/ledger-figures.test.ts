@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Contract } from '../../lib/api/contract.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
@@ -51,21 +51,48 @@ describe('figures (any history of subscriptions at the stores)', () => {
   it(
     'agree with an independent recount in Python over the records of the stores',
     async () => {
-      const property = fc.asyncProperty(arbitraryLedgerRun, async (run) => {
+      const property = fc.asyncProperty(arbitraryLedgerRun, arbitraryFilter, async (run, { platform, entitlement }) => {
         const { keys, ledger } = await playHistories(run);
         const expected = recountRows('recount-ledger.py', ledger);
         const months = expected.months.map(withRoundedMoney);
-        expect(await readFigures(keys, expected.months[0].date)).toEqual({ ...expected, months });
+        const startdate = expected.months[0].date;
+        expect(await readFigures(keys, { startdate })).toEqual({ ...expected, months });
+        const filter = { platform, products: entitlements[entitlement] };
+        const matching = recountLedger({ ...ledger, filter });
+        const { trials: _trials, ...figures } = await readFigures(keys, { startdate, platform, entitlement });
+        expect({
+          filter,
+          months: figures.months.slice(-matching.months.length).map(omitMoney),
+          cohorts: figures.cohorts,
+        }).toEqual({
+          filter,
+          months: matching.months.map(omitMoney),
+          cohorts: matching.cohorts,
+        });
       });
       await fc.assert(property, {
         ...sampleRuns({ sample: 2, full: 40 }),
-        examples: [[refundedCredit]],
+        examples: [[refundedCredit, { platform: 'processor_a', entitlement: 'premium' }]],
         endOnFailure: true,
       });
     },
     60 * minuteMs,
   );
 });
+
+/** Products by entitlement: a change between two of them is none of the entitlement, or ends or starts it. */
+const entitlements: Readonly<Record<string, readonly string[]>> = {
+  premium: ['basic', 'pro'],
+  short: ['weekly'],
+  other: ['pro', 'quarterly'],
+};
+const arbitraryFilter = fc.record({
+  platform: fc.constantFrom(...platforms),
+  entitlement: fc.constantFrom(...Object.keys(entitlements)),
+});
+
+/** The records of the stores show no product of a payment without a period. */
+const omitMoney = ({ money: _money, revenueUSD: _revenue, ...month }: Readonly<Record<string, unknown>>) => month;
 
 /** Google Play reports proceeds after refunds: before a refund, they are rounded to a micro more or less. */
 const withRoundedMoney = <T extends { readonly money: object }>(month: T) => ({
@@ -80,6 +107,11 @@ async function playHistories({ histories, failedPayments, advances }: LedgerRun)
   const keys = await service.createApp(platforms, {}, createUniqueName());
   const settings = await service.callControl('/settings/processor_a');
   await setStoreSettings(getService(), keys.appName, 'processor_a', { ...settings, graceDays: 0 });
+  const catalogue = Object.keys(ledgerProducts).map((id) => {
+    const names = Object.keys(entitlements).filter((name) => entitlements[name]?.includes(id));
+    return [id, { type: 'paid subscription', entitlements: names }] as const;
+  });
+  await setCatalogue(getService(), keys.appName, Object.fromEntries(catalogue));
   router.routeTo([keys.appName]);
   const purchases = await Promise.all(histories.map((history) => buySubscription(history, service)));
   for (const { evidence } of purchases)
@@ -132,8 +164,11 @@ async function synchronize(keys: IssuedApiKeys): Promise<void> {
 const amounts = ['before_refunds', 'after_refunds', 'proceeds'] as const;
 
 /** Reads the figures in the format of the recount, which leaves out zeros. */
-async function readFigures(keys: IssuedApiKeys, startdate: string) {
-  const range = { startdate, enddate: toUtcDay(router.service.now()) };
+async function readFigures(
+  keys: IssuedApiKeys,
+  filters: { readonly startdate: string; readonly [filter: string]: string },
+) {
+  const range = { ...filters, enddate: toUtcDay(router.service.now()) };
   const read = async (contract: Contract, query: Readonly<Record<string, string>> = {}) =>
     (await callWithSecretKey(contract, keys, { query: { ...range, ...query } })).body;
   const readAll = async (contract: Contract) =>
