@@ -51,6 +51,7 @@ const answers: Readonly<Record<string, object>> = {
     by: 'none',
     groups: [
       {
+        totals: expect.objectContaining({ amountUSD: 0 }),
         rows: Array(31).fill({
           date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
           enddate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
@@ -73,6 +74,7 @@ const answers: Readonly<Record<string, object>> = {
   },
   'get-revenue': {
     ...revenueHead,
+    totals: expect.any(Object),
     rows: Array(12).fill({
       date: expect.any(String),
       grossUSD: 0,
@@ -87,16 +89,18 @@ const answers: Readonly<Record<string, object>> = {
   'get-credit-stats': { countedUntil: expect.any(String), credits: {} },
   'get-mrr': {
     ...figureHead,
+    totals: expect.any(Object),
     rows: Array(12).fill({
       date: expect.any(String),
       mrrUSD: 0,
       arrUSD: 0,
-      movement: { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 },
+      movement: { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0, exchange: 0 },
       unconvertedShare: 0,
     }),
   },
   'get-churn': {
     ...figureHead,
+    totals: expect.any(Object),
     rows: Array(12).fill({
       date: expect.any(String),
       activeAtStart: 0,
