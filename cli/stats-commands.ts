@@ -75,10 +75,11 @@ async function recountAction(
     from,
     to,
     purchasesWithoutFigures: withoutFigures,
-    differences: differences.map(({ period, isSandbox, product, change }) => ({
+    differences: differences.map(({ period, isSandbox, product, country, change }) => ({
       period,
       ...(isSandbox && { isSandbox }),
       ...product,
+      ...(country && { country }),
       change,
     })),
   };

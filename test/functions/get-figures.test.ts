@@ -4,6 +4,7 @@ import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts'
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import { addDays } from '../../lib/foundation/calendar.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
@@ -14,7 +15,7 @@ import { getRevenue, type RevenueRow } from '../../lib/statistics/revenue-contra
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { givenPurchase } from '../../testing/given-purchase.ts';
+import { aggregateItems, givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const toDate = (day: string): number => Date.parse(`${day}T10:00:00Z`);
@@ -566,6 +567,27 @@ describe('filters of figures', () => {
   });
   const read = async (contract: Contract, query: Readonly<Record<string, string>>) =>
     (await callWithSecretKey(contract, app, { query: { ...month, ...query } })).body;
+
+  it('are refused until the payments of an earlier release are counted for them', async () => {
+    const partition = purchaseKey.partition(app.appName, 'store_a:1');
+    const items = await getService().table.query({ partition });
+    const earlier = items.map(({ figures, ...item }) => {
+      const { isByCell: _isByCell, ...others } = Object(figures);
+      return { ...item, ...(figures !== undefined && { figures: others }) };
+    });
+    const readAll = async () =>
+      await Promise.all(['product', 'country'].map(async (by) => await read(getMrr, { by, enddate: '2025-03-31' })));
+    const expected = (await readAll()).map(({ groups, totals }) => ({ groups, totals }));
+    await aggregateItems(earlier, items);
+    expect(await readAll()).toMatchObject(expected);
+    expect(await read(getMrr, { country: 'DE' })).toMatchObject({
+      code: 'InvalidPayload',
+      message: expect.stringContaining('stats recount'),
+    });
+    await aggregateItems(items, earlier);
+    expect(await readAll()).toMatchObject(expected);
+    expect(await read(getMrr, { country: 'DE' })).toMatchObject({ rows: [{ mrrUSD: 19 }] });
+  });
 
   it.each([
     // A change between two products of the filter is expansion by the difference only.
