@@ -96,7 +96,7 @@ const storeActions = [
   changePlan,
 ];
 
-/** The emulated App Store cuts the period of a payment that fails early: its length differs from the length of the plan. */
+/** The emulated App Store cuts the period of a payment that fails early: its length differs from the plan. */
 const actionsByStore = {
   store_a: storeActions,
   store_b: [...storeActions, act('expire'), act('fail-payment', { grace: fc.constant(false) }), act('recover')],

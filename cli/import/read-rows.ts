@@ -75,8 +75,8 @@ async function* readRecords(lines: AsyncIterable<Line>): AsyncGenerator<CsvRecor
 }
 
 /**
- * Joins the lines of records with line feeds in quotes. If the quotes of a joined record are invalid or not closed, only
- * its first line is invalid: the next lines are read again.
+ * Joins the lines of records with line feeds in quotes. If the quotes of a joined record are invalid or not closed,
+ * only its first line is invalid: the next lines are read again.
  */
 function createRecordJoiner() {
   let open: Line[] = [];

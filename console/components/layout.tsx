@@ -15,7 +15,7 @@ interface PageProps {
 }
 
 /**
- * Frame of each page: title, actions, content. The title is also the title of the tab, and has the focus after a navigation.
+ * Frame of each page: title, actions, content. The tab has the same title. The title has the focus after a navigation.
  */
 export function Page({ title, context, subtitle, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);

@@ -58,7 +58,7 @@ describe('figures (any history of subscriptions at the stores)', () => {
         const startdate = expected.months[0].date;
         expect(await readFigures(keys, { startdate })).toEqual({ ...expected, months });
         const filter = { platform, products: entitlements[entitlement] };
-        const matching = recountLedger({ ...ledger, filter });
+        const matching = recountRows('recount-ledger.py', { ...ledger, filter });
         const { trials: _trials, ...figures } = await readFigures(keys, { startdate, platform, entitlement });
         expect({
           filter,

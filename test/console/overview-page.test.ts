@@ -65,7 +65,7 @@ const toChurn = (date: string, churnRate: number) => ({
   revenueChurnRate: 0,
   unconvertedShare: 0,
 });
-const movement = { new: 30, expansion: 0, contraction: 0, churned: 10, reactivated: 0 };
+const movement = { new: 30, expansion: 0, contraction: 0, churned: 10, reactivated: 0, exchange: 0 };
 
 const otherRoutes = [
   respondTo(getChurn, () => ({
