@@ -28,8 +28,8 @@ type Purchase = Extract<ListedItem, { readonly kind: 'purchase' }>;
 
 /**
  * Leases the due items, oldest first, enqueues refreshes and webhooks, and writes the ends of grants and credits, until
- * less than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued: they
- * are due again after their lease. A check that repeats is enqueued first and leased until the next one: see
+ * less than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued:
+ * they are due again after their lease. A check that repeats is enqueued first and leased until the next one: see
  * docs/decisions/write-units.md. Logs once if items are late.
  */
 export async function enqueueDueItems(service: Service, remainingMs: () => number): Promise<void> {
