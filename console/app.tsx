@@ -4,6 +4,7 @@ import { readEmulatorClock } from './clock.ts';
 import { Announcer } from './components/announcer.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { useLocation } from './router.tsx';
+import { recordScrollPositions } from './scroll-position.ts';
 import {
   getSession,
   refreshSessions,
@@ -23,6 +24,8 @@ showHiddenCharacters();
 
 // Before the first rendering, so that the key is in the address bar as briefly as possible.
 const linkedCredentials = takeCredentialsFromUrl();
+
+recordScrollPositions();
 
 const expiryCheckMs = 30_000;
 

@@ -67,7 +67,7 @@ export const hasNavigated = (): boolean => isNavigated;
 
 function navigate(href: string, { isReplacing = false } = {}): void {
   if (isReplacing) {
-    history.replaceState(null, '', href);
+    history.replaceState(history.state, '', href);
     dispatchEvent(new HashChangeEvent('hashchange'));
   } else location.hash = href;
 }

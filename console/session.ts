@@ -55,7 +55,7 @@ export function selectApp(appName: string): boolean {
 /** Signs out of all apps: deletes the keys from the browser. */
 export function endSession(): void {
   removeSessions();
-  sessionStorage.removeItem(appStorageKey);
+  sessionStorage.clear();
   localStorage.removeItem(appStorageKey);
   isRejected.set(false);
   sessions.set([]);
@@ -100,6 +100,10 @@ export function takeCredentialsFromUrl(): Credentials | undefined {
   const [appName, key] = [fragment.get('app'), fragment.get('key')];
   if (!location.hash.startsWith('#app=') || appName === null || key === null) return undefined;
   const page = fragment.get('page') ?? '';
-  history.replaceState(null, '', `${location.pathname}${location.search}#${page.startsWith('/') ? page : '/'}`);
+  history.replaceState(
+    history.state,
+    '',
+    `${location.pathname}${location.search}#${page.startsWith('/') ? page : '/'}`,
+  );
   return { appName, key };
 }

@@ -9,10 +9,11 @@ import { Icon } from './components/icon.tsx';
 import { Page } from './components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice, Skeleton } from './components/notice.tsx';
 import { Badge } from './components/values.tsx';
-import type { PageDefinition, PageProps } from './pages/page.ts';
+import { navigationGroups, type PageDefinition, type PageProps } from './pages/page.ts';
 import { pages } from './pages/registry.ts';
 import { changeQuery, Link, matchPattern, toHref, useLocation } from './router.tsx';
 import { showsSandbox } from './sandbox.ts';
+import { restoreScrollPosition } from './scroll-position.ts';
 import { SearchDialog } from './search-dialog.tsx';
 import { endSession, selectApp, startSession, useSessions } from './session.ts';
 import { type StoredSession, stays } from './session-storage.ts';
@@ -31,17 +32,18 @@ interface ShellProps {
 export function Shell({ session, linkError }: ShellProps) {
   const { path, query } = useLocation();
   const [isMenuOpen, setMenuOpen] = useState(false);
+  const search = useSearch();
   const match = findPage(path);
   const isSandbox = showsSandbox(query);
   const title = match?.page.title ?? 'Page not found';
   const isFirstPage = useRef(true);
   useEffect(() => {
     setMenuOpen(false);
-    scrollTo(0, 0);
+    restoreScrollPosition();
     if (isFirstPage.current) isFirstPage.current = false;
     else {
       announce(title);
-      document.querySelector<HTMLElement>('main h1')?.focus();
+      document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
     }
   }, [path, title]);
   return (
@@ -53,6 +55,10 @@ export function Shell({ session, linkError }: ShellProps) {
         <Link to="/" class="brand">
           <BrandMark /> Claimcheck
         </Link>
+        <button type="button" class="button button-quiet menu-button" onClick={search.open}>
+          <Icon name="search" />
+          Search
+        </button>
         <button
           type="button"
           class="button button-quiet menu-button"
@@ -65,20 +71,27 @@ export function Shell({ session, linkError }: ShellProps) {
         </button>
       </header>
       <nav id="navigation" class={classes('navigation', isMenuOpen && 'is-open')} aria-label="Pages">
-        <ul>
-          {availablePages.flatMap(({ path: target, title: label, icon }) =>
-            icon === undefined ? (
-              []
-            ) : (
-              <li key={target}>
-                <a href={toHref(target)} aria-current={isSectionOf(target, path) ? 'page' : undefined}>
-                  <Icon name={icon} /> {label}
-                </a>
-              </li>
-            ),
-          )}
-        </ul>
-        <SearchButton />
+        <Button icon="search" onClick={search.open}>
+          Search <kbd class="quiet">Ctrl K</kbd>
+        </Button>
+        {navigationGroups.map((name) => (
+          <section key={name} aria-label={name}>
+            <h2 class="navigation-title">{name}</h2>
+            <ul>
+              {availablePages.flatMap(({ path: target, title: label, group, icon }) =>
+                icon === undefined || group !== name ? (
+                  []
+                ) : (
+                  <li key={target}>
+                    <a href={toHref(target)} aria-current={isSectionOf(target, path) ? 'page' : undefined}>
+                      <Icon name={icon} /> {label}
+                    </a>
+                  </li>
+                ),
+              )}
+            </ul>
+          </section>
+        ))}
         <ToggleField label="Sandbox" isOn={isSandbox} onChange={selectSandbox} />
         <SessionMenu session={session} />
       </nav>
@@ -98,6 +111,7 @@ export function Shell({ session, linkError }: ShellProps) {
         )}
         {match ? <CurrentPage key={path} {...match} query={query} /> : <PageNotFound path={path} />}
       </main>
+      {search.isOpen && <SearchDialog pages={availablePages} onClose={search.close} />}
     </div>
   );
 }
@@ -128,8 +142,8 @@ function findPage(path: string): PageMatch | undefined {
 const isSectionOf = (target: string, path: string): boolean =>
   target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
 
-/** Opens the search with a click, Ctrl-K or Command-K. */
-function SearchButton() {
+/** Whether the search is open. Ctrl-K or Command-K opens it. */
+function useSearch() {
   const [isOpen, setOpen] = useState(false);
   const close = useCallback(() => setOpen(false), []);
   useEffect(() => {
@@ -142,14 +156,7 @@ function SearchButton() {
     addEventListener('keydown', handleKey);
     return () => removeEventListener('keydown', handleKey);
   }, []);
-  return (
-    <>
-      <Button kind="quiet" icon="search" onClick={() => setOpen(true)}>
-        Search <kbd class="quiet">Ctrl K</kbd>
-      </Button>
-      {isOpen && <SearchDialog onClose={close} />}
-    </>
-  );
+  return { isOpen, close, open: () => setOpen(true) };
 }
 
 const levelNames: Readonly<Record<StoredSession['level'], string>> = {
@@ -165,43 +172,50 @@ function SessionMenu({ session }: Pick<ShellProps, 'session'>) {
   const { appName, level, stay } = session;
   const theme = useTheme();
   const apps = useSessions().map((other) => other.appName);
+  const details = useRef<HTMLDetailsElement>(null);
+  const closeOutside = ({ relatedTarget }: FocusEvent) => {
+    const { current } = details;
+    if (current && relatedTarget instanceof HTMLElement && !current.contains(relatedTarget)) current.open = false;
+  };
   const openApp = (name: string) => {
     // The page of an app can be unknown in another one.
     location.hash = name === addOption ? toHref('/', {}, { app: addOption }) : toHref('/', {}, { app: name });
     selectApp(name);
   };
   return (
-    <div class="session">
-      <p class="session-app">
+    <details class="session" ref={details} onFocusOut={closeOutside}>
+      <summary class="session-summary">
         <span class="session-name" title={appName}>
           {appName}
         </span>
         <Badge tone={level === 'secret' ? 'info' : 'neutral'}>{levelNames[level]}</Badge>
-      </p>
-      <SelectField
-        label="App"
-        value={appName}
-        options={[...apps.map((name) => [name, name] as const), [addOption, 'Another app…']]}
-        onChange={openApp}
-      />
-      <SelectField
-        label="Stay signed in"
-        value={stay}
-        options={stays.map(({ id, label }) => [id, label] as const)}
-        onChange={(id) => startSession(session, id)}
-      />
-      <Button
-        kind="quiet"
-        icon={theme === 'light' ? 'sun' : theme === 'dark' ? 'moon' : 'system'}
-        onClick={selectNextTheme}
-        label={`Theme: ${theme}. Select the next one.`}
-      >
-        Theme: {theme}
-      </Button>
-      <Button kind="quiet" icon="signOut" onClick={endSession}>
-        Sign out
-      </Button>
-    </div>
+      </summary>
+      <div class="session-menu">
+        <SelectField
+          label="App"
+          value={appName}
+          options={[...apps.map((name) => [name, name] as const), [addOption, 'Another app…']]}
+          onChange={openApp}
+        />
+        <SelectField
+          label="Stay signed in"
+          value={stay}
+          options={stays.map(({ id, label }) => [id, label] as const)}
+          onChange={(id) => startSession(session, id)}
+        />
+        <Button
+          kind="quiet"
+          icon={theme === 'light' ? 'sun' : theme === 'dark' ? 'moon' : 'system'}
+          onClick={selectNextTheme}
+          label={`Theme: ${theme}. Select the next one.`}
+        >
+          Theme: {theme}
+        </Button>
+        <Button kind="quiet" icon="signOut" onClick={endSession}>
+          Sign out
+        </Button>
+      </div>
+    </details>
   );
 }
 

@@ -10,6 +10,7 @@ interface DialogProps {
   readonly title: string;
   /** Whether an action is in progress: Escape does not close the dialog, which shows an error of the action. */
   readonly isBusy?: boolean;
+  readonly size?: 'normal' | 'large';
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
@@ -18,7 +19,7 @@ interface DialogProps {
  * A modal dialog. The browser keeps the focus inside, and Escape closes it. The element that opened it has the focus
  * again.
  */
-export function Dialog({ title, isBusy = false, onClose, children }: DialogProps) {
+export function Dialog({ title, isBusy = false, size = 'normal', onClose, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   // Before the next key, which the dialog receives.
@@ -34,7 +35,7 @@ export function Dialog({ title, isBusy = false, onClose, children }: DialogProps
   return (
     <dialog
       ref={dialog}
-      class="dialog"
+      class={`dialog dialog-${size}`}
       aria-labelledby={id}
       onCancel={(event) => isBusy && event.preventDefault()}
       onClose={onClose}

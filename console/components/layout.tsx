@@ -24,7 +24,7 @@ export function Page({ title, context, subtitle, actions, children }: PageProps)
   }, [title]);
   useEffect(() => {
     // The page replaces its placeholder, which had the focus.
-    if (hasNavigated() && document.activeElement === document.body) heading.current?.focus();
+    if (hasNavigated() && document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
     <div class="page">

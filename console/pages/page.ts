@@ -10,12 +10,17 @@ export interface PageProps<Param extends string = never> {
   readonly query: RouteQuery;
 }
 
+/** Groups of the navigation, in their order. */
+export const navigationGroups = ['Business', 'Customers', 'Operation'] as const;
+
 /** A page of the console. */
 export interface PageDefinition {
   /** Path in the fragment of the URL, such as `/customers/:user`. */
   readonly path: string;
   /** Title of the tab of the browser. */
   readonly title: string;
+  /** Group of the navigation. */
+  readonly group?: (typeof navigationGroups)[number];
   /** Icon in the navigation. Without it, the page is reached from others. */
   readonly icon?: IconName;
   /** Only with the store emulator. */

@@ -1,41 +1,53 @@
 import type { PageDefinition } from './page.ts';
 
-/** All pages. Pages with an icon are in the navigation, in this order. The first path that matches is shown. */
+/** All pages. Those with a group and an icon are in the navigation, in this order. The first matching path is shown. */
 export const pages: readonly PageDefinition[] = [
-  { path: '/', title: 'Overview', icon: 'overview', load: async () => (await import('./overview.tsx')).OverviewPage },
+  {
+    path: '/',
+    title: 'Overview',
+    group: 'Business',
+    icon: 'overview',
+    load: async () => (await import('./overview.tsx')).OverviewPage,
+  },
   {
     path: '/revenue',
     title: 'Revenue',
+    group: 'Business',
     icon: 'revenue',
     load: async () => (await import('./figures/pages.ts')).RevenuePage,
   },
   {
     path: '/subscriptions',
     title: 'Subscriptions',
+    group: 'Business',
     icon: 'subscriptions',
     load: async () => (await import('./figures/pages.ts')).SubscriptionsPage,
   },
   {
     path: '/retention',
     title: 'Retention',
+    group: 'Business',
     icon: 'retention',
     load: async () => (await import('./figures/pages.ts')).RetentionPage,
   },
   {
     path: '/ltv',
     title: 'Lifetime value',
+    group: 'Business',
     icon: 'lifetimeValue',
     load: async () => (await import('./figures/pages.ts')).LifetimeValuePage,
   },
   {
     path: '/conversion',
     title: 'Conversion',
+    group: 'Business',
     icon: 'conversion',
     load: async () => (await import('./figures/pages.ts')).ConversionPage,
   },
   {
     path: '/customers',
     title: 'Customers',
+    group: 'Customers',
     icon: 'customers',
     load: async () => (await import('./customers/customers.tsx')).CustomersPage,
   },
@@ -52,14 +64,22 @@ export const pages: readonly PageDefinition[] = [
   {
     path: '/transactions',
     title: 'Transactions',
+    group: 'Customers',
     icon: 'transactions',
     load: async () => (await import('./transactions/transactions.tsx')).TransactionsPage,
   },
-  { path: '/events', title: 'Events', icon: 'events', load: async () => (await import('./events.tsx')).EventsPage },
+  {
+    path: '/events',
+    title: 'Events',
+    group: 'Operation',
+    icon: 'events',
+    load: async () => (await import('./events.tsx')).EventsPage,
+  },
   { path: '/events/:id', title: 'Event', load: async () => (await import('./event.tsx')).EventPage },
   {
     path: '/webhooks',
     title: 'Webhooks',
+    group: 'Operation',
     icon: 'webhooks',
     load: async () => (await import('./webhooks/webhooks.tsx')).WebhooksPage,
   },
@@ -67,19 +87,28 @@ export const pages: readonly PageDefinition[] = [
   {
     path: '/refund-requests',
     title: 'Refund requests',
+    group: 'Customers',
     icon: 'refunds',
     load: async () => (await import('./refund-requests.tsx')).RefundRequestsPage,
   },
-  { path: '/stores', title: 'Stores', icon: 'stores', load: async () => (await import('./stores.tsx')).StoresPage },
+  {
+    path: '/stores',
+    title: 'Stores',
+    group: 'Operation',
+    icon: 'stores',
+    load: async () => (await import('./stores.tsx')).StoresPage,
+  },
   {
     path: '/settings',
     title: 'Settings',
+    group: 'Operation',
     icon: 'settings',
     load: async () => (await import('./settings/settings.tsx')).SettingsPage,
   },
   {
     path: '/reference',
     title: 'API reference',
+    group: 'Operation',
     icon: 'reference',
     load: async () => (await import('./reference.tsx')).ReferencePage,
   },
@@ -91,6 +120,7 @@ export const pages: readonly PageDefinition[] = [
   {
     path: '/emulator',
     title: 'Emulator',
+    group: 'Operation',
     icon: 'emulator',
     isLocal: true,
     load: async () => (await import('./emulator/emulator.tsx')).EmulatorPage,

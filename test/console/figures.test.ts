@@ -18,7 +18,7 @@ const toPlain = (text: string): string => text.replace(/[`*]/g, '').replace(/\s+
 describe('definitions', () => {
   const page = toPlain(readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8'));
 
-  it.each(Object.values(definitions))('quotes docs/figures.md: $title', ({ paragraphs, differences }) => {
+  it.each(Object.entries(definitions))('quotes docs/figures.md: %s', (_id, { paragraphs, differences }) => {
     const sentences = [...paragraphs.flatMap((text) => text.split(/(?<=\.) (?=[A-Z])/)), ...differences.flat()];
     expect(sentences.filter((sentence) => !page.includes(toPlain(sentence)))).toEqual([]);
   });

@@ -4,11 +4,13 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { listAnnotations } from '../../lib/annotations/contract.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { search } from '../../lib/search/contract.ts';
 import { getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
+import { getChurn, getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 
@@ -37,6 +39,9 @@ const routes = () => [
   respondTo(getDue, () => unavailable),
   respondTo(listStores, () => unavailable),
   respondTo(getStatsBreakdown, () => unavailable),
+  respondTo(getMrr, () => unavailable),
+  respondTo(getChurn, () => unavailable),
+  respondTo(listAnnotations, () => unavailable),
 ];
 
 const path = '/customers?q=alice';

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.ts';
 import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import { callApi } from '../../api/client.ts';
@@ -9,6 +9,7 @@ import { readEmulatorClock } from '../../clock.ts';
 import { Page } from '../../components/layout.tsx';
 import { EmptyState, EndPlaceholders, ErrorNotice } from '../../components/notice.tsx';
 import { CopyId, DateTime } from '../../components/values.tsx';
+import { addRecentCustomer } from '../../recent-customers.ts';
 import { Link } from '../../router.tsx';
 import { showsSandbox } from '../../sandbox.ts';
 import { useCanChange, useCanSupport } from '../../session.ts';
@@ -53,6 +54,9 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
   const app = useApi(endpoints.getApp, {});
   const products = Object.values(app.data?.catalogue ?? {});
   const creditNames = [...new Set(products.flatMap(({ credits }) => Object.keys(credits ?? {})))].sort();
+  useEffect(() => {
+    if (summary) addRecentCustomer(user);
+  }, [user, summary !== undefined]);
   const [linkCount, setLinkCount] = useState(0);
   const [grantChanges, setGrantChanges] = useState(0);
   const revision = purchases.isLoaded ? JSON.stringify([newest, active]) : undefined;

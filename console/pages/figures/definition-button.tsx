@@ -1,13 +1,18 @@
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FieldList } from '../../components/field-list.tsx';
-import { type DefinitionId, definitions } from './definitions.ts';
+import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
+import { type DefinitionId, definitionTitles } from './definition-titles.ts';
+
+/** The texts are loaded with the first definition. */
+const loadDefinitions = async () => (await import('./definitions.ts')).definitions;
 
 /** Opens the definition of a figure. */
 export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
   const [isOpen, setOpen] = useState(false);
-  const { title, paragraphs, differences } = definitions[id];
+  const title = definitionTitles[id];
   const close = () => setOpen(false);
   return (
     <>
@@ -16,18 +21,27 @@ export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
       </Button>
       {isOpen && (
         <Dialog title={title} onClose={close}>
-          <div class="dialog-body">
-            {paragraphs.map((text) => (
-              <p key={text}>{text}</p>
-            ))}
-            {differences.length > 0 && <FieldList fields={differences} />}
-            <p class="quiet">The page docs/figures.md has the rules of all figures and an example.</p>
-          </div>
+          <DefinitionText id={id} />
           <div class="dialog-actions">
             <Button onClick={close}>Close</Button>
           </div>
         </Dialog>
       )}
     </>
+  );
+}
+
+function DefinitionText({ id }: { readonly id: DefinitionId }) {
+  const { data, error, reload } = useLoad(loadDefinitions, 'definitions');
+  if (!data) return error === undefined ? <Skeleton lines={4} /> : <ErrorNotice error={error} onRetry={reload} />;
+  const { paragraphs, differences } = data[id];
+  return (
+    <div class="dialog-body">
+      {paragraphs.map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+      {differences.length > 0 && <FieldList fields={differences} />}
+      <p class="quiet">The page docs/figures.md has the rules of all figures and an example.</p>
+    </div>
   );
 }

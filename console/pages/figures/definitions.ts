@@ -1,6 +1,7 @@
+import type { DefinitionId } from './definition-titles.ts';
+
 /** Definition of a figure, in the words of docs/figures.md. */
 interface Definition {
-  readonly title: string;
   readonly paragraphs: readonly string[];
   /** Services with another definition, and how it differs. */
   readonly differences: readonly (readonly [service: string, definition: string])[];
@@ -9,7 +10,6 @@ interface Definition {
 /** The main rules of each figure. A test compares them with docs/figures.md. */
 export const definitions = {
   revenue: {
-    title: 'Revenue',
     paragraphs: [
       'grossUSD are the payments of the interval, refundsUSD the refunds that were made in it, also of earlier payments. proceedsUSD = grossUSD − refundsUSD − commissionUSD − taxUSD. A refund returns its part of the commission and of the tax on its own day, so that past days do not change and an interval can have less than nothing.',
       'Amounts are exact to a millionth: the rows of any interval (day, week, month, quarter or range) add up to the same sums.',
@@ -17,7 +17,6 @@ export const definitions = {
     differences: [],
   },
   mrr: {
-    title: 'Monthly recurring revenue',
     paragraphs: [
       'MRR = sum of the monthly amounts of all subscriptions with paid time at the end of the interval. ARR = 12 × MRR.',
       'Monthly amount: the price divided by the months of the period (1, 2, 3, 4, 6, 12, 24, 36; 28 days count as a month). A period of other length: price × 30.4375 ÷ days.',
@@ -38,7 +37,6 @@ export const definitions = {
     ],
   },
   churn: {
-    title: 'Churn',
     paragraphs: [
       'churnRate = churned ÷ activeAtStart; revenueChurnRate = churnedMrrUSD ÷ MRR at the start. involuntary counts ends of subscriptions whose payment failed; all others are voluntary, unknown reasons included.',
       'Paid time that ends today counts as ended tomorrow, because the subscription can renew until then.',
@@ -57,7 +55,6 @@ export const definitions = {
     ],
   },
   retention: {
-    title: 'Retention',
     paragraphs: [
       'The cohort of a subscription is the week or month of its first payment. It is active in period k if the middle of the period is paid: 15 days (3.5 days with interval=week) after k months (weeks) since its first payment.',
       'Index 0 is the size of the cohort. rate = active ÷ size. revenueUSD are the payments made in the period; one that is made up to three days (one day) early belongs to the next period.',
@@ -73,7 +70,6 @@ export const definitions = {
     ],
   },
   ltv: {
-    title: 'Lifetime value',
     paragraphs: [
       'Realized, not predicted. The cohort of a customer is the week or month in which the service stored the customer, or of the first payment if that is earlier (an import).',
       'revenuePerCustomerUSD of month k = all payments, one-time purchases included, until the end of the k-th month since then ÷ customers. revenuePerPayerUSD = the same ÷ payers, the customers with a payment. With by, customers counts all customers of the app.',
@@ -86,7 +82,6 @@ export const definitions = {
     ],
   },
   conversion: {
-    title: 'Conversion',
     paragraphs: [
       'The cohort of a trial is the week or month in which it starts. converted counts the trials that a payment followed. A first payment that is refunded in full does not count. payerRate = payers ÷ customers.',
     ],
@@ -98,7 +93,6 @@ export const definitions = {
     ],
   },
   proceeds: {
-    title: 'Proceeds',
     paragraphs: [
       'proceeds = price − refunds − tax − commission.',
       'Tax is what the store reports for the payment (taxMicros of a transaction: Stripe, Braintree, Google Play), or the taxPercent of a rate of the app.',
@@ -112,6 +106,4 @@ export const definitions = {
       ],
     ],
   },
-} as const satisfies Readonly<Record<string, Definition>>;
-
-export type DefinitionId = keyof typeof definitions;
+} as const satisfies Readonly<Record<DefinitionId, Definition>>;

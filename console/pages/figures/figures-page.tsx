@@ -10,7 +10,7 @@ import { CountedUntil } from '../counted-until.tsx';
 import { PeriodChoice } from '../period-choice.tsx';
 import { describeShownDays, type PeriodId, type Range } from '../periods.ts';
 import { DefinitionButton } from './definition-button.tsx';
-import type { DefinitionId } from './definitions.ts';
+import type { DefinitionId } from './definition-titles.ts';
 import type { FiguresView } from './figures-view.ts';
 import { amounts, dimensions, type FiguresFilters } from './filters.ts';
 import { describeSegment, toSegmentKey } from './segments.ts';

@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
-import { type ConsolePage, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
+import {
+  type ConsolePage,
+  findAccessibilityViolations,
+  type RunningConsole,
+  waitUntilLoaded,
+} from '../../../testing/open-console.ts';
+import { waitFor } from '../../../testing/wait-for.ts';
 
 const oddName = 'a/b?#%+ü<script>😀';
 const scriptProduct = '<img src=x onerror=alert(1)>';
@@ -96,6 +102,49 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor();
       expectNoProblem(consolePage);
+    });
+
+    it('opens pages and recent customers with the keyboard alone', async () => {
+      const consolePage = await openLoaded('/customers/alice');
+      const { page } = consolePage;
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('reten');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Retention' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('region', { name: 'Recent customers' }).waitFor();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor();
+      expectNoProblem(consolePage);
+    });
+  });
+
+  describe('Navigation', () => {
+    it('fits a window of 800 pixels, and opens the account', async () => {
+      const consolePage = await openLoaded('/customers');
+      const { page } = consolePage;
+      const navigation = page.locator('#navigation');
+      expect(await navigation.evaluate((element) => element.scrollHeight - element.clientHeight)).toBe(0);
+      await page.locator('.session summary').click();
+      await navigation.getByLabel('Stay signed in').waitFor();
+      expect(await findAccessibilityViolations(consolePage)).toEqual([]);
+      await page.locator('h1').click();
+      await navigation.getByLabel('Stay signed in').waitFor({ state: 'hidden' });
+    });
+
+    it('returns with Back to where a page was left', async () => {
+      const consolePage = await openLoaded('/reference');
+      const { page } = consolePage;
+      const readTop = async () => await page.evaluate<number>('document.documentElement.scrollTop');
+      await page.evaluate('scrollTo(0, 700)');
+      await waitFor('the position', readTop, (top) => top === 700);
+      await page.getByRole('link', { name: 'Settings', exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+      await waitFor('the top', readTop, (top) => top === 0);
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'API reference' }).waitFor();
+      await waitFor('the position', readTop, (top) => top === 700);
     });
   });
 

@@ -67,6 +67,7 @@ export function describeSignIn(getRunning: () => Promise<RunningConsole>): void 
       await page.getByLabel('Key').fill(` ${secretKey} `);
       await page.getByLabel('Key').press('Enter');
       await waitUntilLoaded(signedOut);
+      await page.locator('.session summary').click();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
