@@ -20,7 +20,7 @@ export const definitions = {
     paragraphs: [
       'MRR = sum of the monthly amounts of all subscriptions with paid time at the end of the interval. ARR = 12 × MRR.',
       'Monthly amount: the price divided by the months of the period (1, 2, 3, 4, 6, 12, 24, 36; 28 days count as a month). A period of other length: price × 30.4375 ÷ days.',
-      'MRR at the end = MRR at the start + new + expansion + reactivated − contraction − churned:',
+      'MRR at the end = MRR at the start + new + expansion + reactivated − contraction − churned + exchange:',
       'Out: trials, free periods, grants, sandbox purchases, purchases that a family shares.',
     ],
     differences: [
@@ -29,10 +29,7 @@ export const definitions = {
         'A week counts 4 times, a day 30 times. Movement is new and churned only: a resubscription lowers churned',
       ],
       ['RevenueCat v3', 'A product change and a resubscription are churned and new'],
-      [
-        'Stripe Billing',
-        'Subscriptions that are past due stay in. Tax is out. A temporary coupon does not lower MRR. Exchange rates are a movement',
-      ],
+      ['Stripe Billing', 'Subscriptions that are past due stay in. Tax is out. A temporary coupon does not lower MRR'],
       ['ChartMogul', 'Movement is by customer: a second subscription is expansion'],
     ],
   },
@@ -72,7 +69,7 @@ export const definitions = {
   ltv: {
     paragraphs: [
       'Realized, not predicted. The cohort of a customer is the week or month in which the service stored the customer, or of the first payment if that is earlier (an import).',
-      'revenuePerCustomerUSD of month k = all payments, one-time purchases included, until the end of the k-th month since then ÷ customers. revenuePerPayerUSD = the same ÷ payers, the customers with a payment. With by, customers counts all customers of the app.',
+      'revenuePerCustomerUSD of month k = all payments, one-time purchases included, until the end of the k-th month since then ÷ customers. revenuePerPayerUSD = the same ÷ payers, the customers with a payment. With by and filters, payments are those that match, payers the customers whose first payment matches, and customers all customers of the app.',
     ],
     differences: [
       ['RevenueCat', 'By days instead of months. Payers are the customers with a payment by then'],

@@ -24,6 +24,7 @@ const movements = [
   { id: 'reactivated', label: 'Reactivated', read: sumMovement('reactivated'), format: formatUsd },
   { id: 'contraction', label: 'Contraction', read: sumMovement('contraction'), format: formatUsd },
   { id: 'churned', label: 'Churned', read: sumMovement('churned'), format: formatUsd, rowsKind: 'lapsed' },
+  { id: 'exchange', label: 'Exchange rates', read: sumMovement('exchange'), format: formatUsd },
 ] as const satisfies readonly IntervalColumn<MrrRow>[];
 
 const [added, expanded, reactivated, contracted, churned] = movements;
