@@ -7,6 +7,7 @@ import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { toInvoiceSubscription } from './invoice-lines.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceOutcome } from './invoice-objects.ts';
 import { buildCharge, buildPaymentIntent, type PaymentStatus, toIntentStatus } from './payment-objects.ts';
+import { withoutDebt } from './subscription-transition.ts';
 
 interface BillingInput {
   readonly at: number;
@@ -53,7 +54,7 @@ export function billSubscription(
   if (outcome === 'emailed') state.records.pendingDueDates.add(invoice.id);
   if (event !== undefined) emitEvent(state, event, { purchaseId, at, object: invoice });
   const isReactivated = outcome === 'paid' && ['past_due', 'unpaid'].includes(subscription.status);
-  return { ...subscription, latest_invoice: invoice.id, ...(isReactivated && { status: 'active' }) };
+  return { ...(isReactivated ? withoutDebt(subscription, at) : subscription), latest_invoice: invoice.id };
 }
 
 /** Status of the payment that Stripe creates with an invoice. A draft does not have a payment. */

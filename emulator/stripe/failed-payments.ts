@@ -7,7 +7,7 @@ import { startNextPeriod } from './billing-periods.ts';
 import { endSubscription } from './end-subscription.ts';
 import { requireOpenInvoice } from './open-invoices.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
-import { isEnded, isRunning, type SubscriptionTransition } from './subscription-transition.ts';
+import { isEnded, isRunning, type SubscriptionTransition, withoutDebt } from './subscription-transition.ts';
 
 /**
  * Time of the retries of a failed payment: the default of Smart Retries.
@@ -126,5 +126,5 @@ export const markUncollectible: SubscriptionTransition = (state, subscription, a
   });
   emitEvent(state, 'invoice.marked_uncollectible', { purchaseId, at, object });
   const isReactivated = (status === 'past_due' || status === 'unpaid') && subscription.latest_invoice === invoice.id;
-  return isReactivated ? saveSubscription(state, { ...subscription, status: 'active' }, at) : purchaseId;
+  return isReactivated ? saveSubscription(state, withoutDebt(subscription, at), at) : purchaseId;
 };

@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
 import { type AccountState, listInvoices, requirePossible, saveSubscription } from './account-state.ts';
 import { payInvoice } from './billing.ts';
+import { withoutDebt } from './subscription-transition.ts';
 
 /** Returns the open invoice with the id in the body. Default: the latest open invoice. */
 export function requireOpenInvoice(
@@ -35,5 +36,5 @@ export function payOpenInvoice(
   const invoice = requireOpenInvoice(state, purchaseId, details);
   payInvoice(state, invoice, { purchaseId, at });
   const isReactivated = (status === 'past_due' || status === 'unpaid') && latest_invoice === invoice.id;
-  return isReactivated ? saveSubscription(state, { ...subscription, status: 'active' }, at) : purchaseId;
+  return isReactivated ? saveSubscription(state, withoutDebt(subscription, at), at) : purchaseId;
 }

@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { secondMs } from '../calendar.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import type { AccountState } from './account-state.ts';
 
@@ -9,6 +10,12 @@ export type SubscriptionTransition = (
   at: number,
   details: ActionBody,
 ) => string;
+
+/** Returns an overdue subscription that has paid its latest invoice. A trial that was granted before goes on. */
+export const withoutDebt = (subscription: Stripe.Subscription, at: number): Stripe.Subscription => ({
+  ...subscription,
+  status: (subscription.trial_end ?? 0) * secondMs > at ? 'trialing' : 'active',
+});
 
 /** Whether the current period is paid or free. */
 export const isRunning = ({ status }: Stripe.Subscription): boolean => status === 'active' || status === 'trialing';

@@ -133,6 +133,12 @@ describe('a moved trial of the emulated Stripe', () => {
     expect(item?.current_period_end).toBe(end);
   });
 
+  it('goes on after an overdue invoice is paid', async () => {
+    const extra = ['extra-invoice', { priceMicros: 20_000_000, unpaid: true }] as const;
+    const { subscription } = await runSubscription(client, ['P3D', ['move-trial', { end: 'P9D' }], extra, ['pay', {}]]);
+    expect(subscription.status).toBe('trialing');
+  });
+
   it('rejects an end in the past', async () => {
     const { id } = await runSubscription(client, [], order);
     expect((await client.act(id, 'move-trial', { end: '2020-01-01T00:00:00Z' })).status).toBe(400);
