@@ -75,7 +75,7 @@ export function Shell({ session, linkError }: ShellProps) {
           Search <kbd class="quiet">Ctrl K</kbd>
         </Button>
         {navigationGroups.map((name) => (
-          <section key={name} aria-label={name}>
+          <div key={name}>
             <h2 class="navigation-title">{name}</h2>
             <ul>
               {availablePages.flatMap(({ path: target, title: label, group, icon }) =>
@@ -90,7 +90,7 @@ export function Shell({ session, linkError }: ShellProps) {
                 ),
               )}
             </ul>
-          </section>
+          </div>
         ))}
         <ToggleField label="Sandbox" isOn={isSandbox} onChange={selectSandbox} />
         <SessionMenu session={session} />
