@@ -6,7 +6,7 @@ import { billSubscription } from './billing.ts';
 import { getPeriod } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import { buildProrationLine, getRemainingShare } from './plan-change.ts';
-import { buildItem, getEarliestEnd, withItems } from './subscription-objects.ts';
+import { buildItem, withItems } from './subscription-objects.ts';
 import type { SubscriptionTransition } from './subscription-transition.ts';
 
 /**
@@ -37,10 +37,7 @@ export const addItem: SubscriptionTransition = (state, subscription, at, { produ
   );
   const item = buildItem(id, { price, quantity: 1, end: cycle.end }, at);
   const line = buildProrationLine(item, { start: at, end: cycle.end, share: getRemainingShare(cycle, at) });
-  const extended = withItems(subscription, [...items.data, item]);
-  // A cancelation at the end of the period takes effect with the earliest end, including the new item.
-  const changed = extended.cancel_at_period_end ? { ...extended, cancel_at: getEarliestEnd(extended) } : extended;
-  const billed = billSubscription(state, changed, {
+  const billed = billSubscription(state, withItems(subscription, [...items.data, item]), {
     at,
     reason: 'subscription_update',
     lines: [line],

@@ -54,24 +54,17 @@ export function withTrialEnd(
   subscription: Stripe.Subscription,
   { at, end }: { at: number; end: number },
 ): Stripe.Subscription {
-  const { id, status, cancel_at_period_end, items, trial_start } = subscription;
+  const { id, status, items, trial_start } = subscription;
   const isTrialing = status === 'trialing';
   if (isTrialing) records.pendingTrialReminders.add(id);
+  const moved = items.data.map((item) =>
+    withPeriod(item, { start: isTrialing ? item.current_period_start * secondMs : at, end: end * secondMs }),
+  );
   return {
-    ...subscription,
+    ...withItems(subscription, moved),
     status: 'trialing',
     trial_start: isTrialing ? trial_start : toSeconds(at),
     trial_end: end,
     billing_cycle_anchor: end,
-    ...(cancel_at_period_end && { cancel_at: end }),
-    items: {
-      ...items,
-      data: items.data.map((item) =>
-        withPeriod(item, {
-          start: isTrialing ? item.current_period_start * secondMs : at,
-          end: end * secondMs,
-        }),
-      ),
-    },
   };
 }

@@ -151,11 +151,18 @@ export function getItem({ id, items }: Stripe.Subscription): Stripe.Subscription
   return item;
 }
 
-/** Copies a subscription with other items. */
-export const withItems = (
+/**
+ * Copies a subscription with other items. A cancelation at the end of the period follows the earliest end of the items.
+ *
+ * @see https://docs.stripe.com/changelog/basil/2025-07-30/cancel-at-enums
+ */
+export function withItems(
   subscription: Stripe.Subscription,
   data: readonly Stripe.SubscriptionItem[],
-): Stripe.Subscription => ({ ...subscription, items: { ...subscription.items, data: [...data] } });
+): Stripe.Subscription {
+  const changed = { ...subscription, items: { ...subscription.items, data: [...data] } };
+  return changed.cancel_at_period_end ? { ...changed, cancel_at: getEarliestEnd(changed) } : changed;
+}
 
 /** Copies a subscription with its first item changed. */
 export const withItem = (

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
 import { dayMs } from '../calendar.ts';
 import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
-import { monthEnd } from './random-histories.ts';
+import { monthEnd, type Step } from './random-histories.ts';
 import { buildItemPeriod, createStripeClient, placeStripeOrder, runSubscription, toSeconds } from './stripe-client.ts';
 
 let client: EmulatorClient;
@@ -37,6 +37,13 @@ describe('a plan change at the emulated Stripe', () => {
     ]);
     const at = startTime + 14 * dayMs;
     expect(item).toMatchObject(buildItemPeriod(at, Date.parse('2028-02-14T10:00:00Z')));
+  });
+
+  it('ends a canceled subscription with the period of the new interval', async () => {
+    const quarterly = { productId: 'quarterly', period: 'P3M', autoRenew: true };
+    const toWeekly: Step = ['change-plan', { productId: 'weekly', period: 'P1W' }];
+    const { subscription } = await runSubscription(client, [['cancel'], 'P1D', toWeekly, 'P1W'], quarterly);
+    expect(subscription).toMatchObject({ status: 'canceled', cancel_at: toSeconds(startTime + 8 * dayMs) });
   });
 });
 
