@@ -9,7 +9,7 @@ import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import { processNotification } from '../lib/store-notifications/process-notification.ts';
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import { receiveNotification } from '../lib/store-notifications/receive-notification.ts';
-import { pollNotifications } from '../lib/store-notifications/recover-notifications.ts';
+import { pollNotifications, recoverUndelivered } from '../lib/store-notifications/recover-notifications.ts';
 import { startHttpServer } from './http-server.ts';
 import { observeChanges } from './observe-changes.ts';
 import { toProxyEvent } from './proxy-event.ts';
@@ -26,6 +26,8 @@ export interface NotificationRouter {
   waitUntilPosted(): Promise<void>;
   /** Enqueues the notifications of the stores that do not post them. */
   poll(appName: string): Promise<void>;
+  /** Enqueues what the stores list as undelivered, as the schedule does. Braintree posts no notification of a refund. */
+  recover(appName: string): Promise<void>;
   /** Removes the queued notifications of an app from the queue and returns them, oldest first. */
   take(appName: string): QueuedNotification[];
   /** Processes the notifications one after the other. */
@@ -72,6 +74,9 @@ export async function startNotificationRouter(
     },
     async poll(appName) {
       await pollNotifications(routerService, [await getApp(routerService, appName)], () => hourMs);
+    },
+    async recover(appName) {
+      await recoverUndelivered(routerService, [await getApp(routerService, appName)], () => hourMs);
     },
     take(appName) {
       const taken = queue.filter((notification) => notification.appName === appName);

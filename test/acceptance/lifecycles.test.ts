@@ -220,6 +220,7 @@ async function runHistories(
   await validate('first');
   for (const [round, advance] of clockAdvances.entries()) {
     await Promise.all(running.map((history) => history.act(round)));
+    await Promise.all([punctual, late].map(async ({ appName }) => await router.recover(appName)));
     await processAtOnce(punctual);
     await service.callControl('/clock', { advance });
     await processAtOnce(punctual);
