@@ -26,7 +26,7 @@ export interface NotificationRouter {
   waitUntilPosted(): Promise<void>;
   /** Enqueues the notifications of the stores that do not post them. */
   poll(appName: string): Promise<void>;
-  /** Enqueues what the stores list as undelivered, as the schedule does. Braintree posts no notification of a refund. */
+  /** Enqueues what the stores list as undelivered, such as the refunds of Braintree, which it does not post. */
   recover(appName: string): Promise<void>;
   /** Removes the queued notifications of an app from the queue and returns them, oldest first. */
   take(appName: string): QueuedNotification[];
