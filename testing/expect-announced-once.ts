@@ -62,8 +62,14 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
   let renewals = 0;
   let renewalIntents = 0;
   let ends = 0;
+  let returns = 0;
+  let wasEnded = false;
   return changes.flatMap(({ after, lifecycleReasons }) => {
     const { purchase, transactions } = after.state;
+    const isEnded = purchase.endedAt !== undefined;
+    // A store can revoke a purchase again that it has returned, such as a trial, which has no refund.
+    if (wasEnded && !isEnded) returns++;
+    wasEnded = isEnded;
     const refunds = listRefundKeys(transactions.map(({ transaction }) => transaction));
     if (lifecycleReasons.includes('RENEWED')) renewals++;
     if (lifecycleReasons.includes('WILL_AUTO_RENEW') || lifecycleReasons.includes('RENEWED')) renewalIntents++;
@@ -72,11 +78,11 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
       RENEWED: [purchase.transactionId, purchase.expirationDate, ends],
       EXPIRED: renewals,
       REFUNDED: refunds,
-      REVOKED: [refunds, renewals],
+      REVOKED: [refunds, renewals, returns],
       WILL_LAPSE: renewalIntents,
     };
     // A reversed refund returns access to the same period.
-    const isEndedByRefund = purchase.endedAt !== undefined && lifecycleReasons.includes('REFUNDED');
+    const isEndedByRefund = isEnded && lifecycleReasons.includes('REFUNDED');
     if (isEndedByRefund || lifecycleReasons.includes('EXPIRED') || lifecycleReasons.includes('PAUSED')) ends++;
     return lifecycleReasons
       .filter((reason) => reason in details)
