@@ -99,7 +99,7 @@ class Recount {
 
 describe('any history of payments, refunds and spends', () => {
   it.each([false, true])('has the balance of a recount, and is settled once (debt: %s)', (allowsDebt) => {
-    const property = fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+    const property = fc.property(fc.array(step, { maxLength: 50, size: 'max' }), (steps) => {
       const recount = new Recount(allowsDebt);
       const claims = new Map<number, CreditClaim>();
       let state = { purchase, account: ann, former: undefined };
@@ -120,8 +120,9 @@ describe('any history of payments, refunds and spends', () => {
           const { purchase: settled, account } = settle(state, [...claims.values()], { now, allowsDebt });
           state = { purchase: settled, account, former: undefined };
         }
-        expect(getBalance(findCredit(state.account, 'coins'))).toBe(recount.balance);
-        if (!allowsDebt) expect(recount.balance).toBeGreaterThanOrEqual(0);
+        const balance = getBalance(findCredit(state.account, 'coins'));
+        if (balance !== recount.balance || (!allowsDebt && balance < 0))
+          throw new Error(`Step ${now}: ${balance} in place of ${recount.balance}`);
       }
     });
     fc.assert(property, sampleRuns({ sample: 300, full: 20_000 }));
