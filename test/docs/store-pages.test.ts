@@ -96,12 +96,17 @@ interface DocumentedError {
   readonly message: string;
 }
 
-/** Reads the errors of a page: code and number, and the message with `…` for a variable part. */
+/** Reads the errors of a page: code and number of a heading, and the messages of its items, `…` for a variable part. */
 const listErrors = (file: string): DocumentedError[] =>
-  listItems(readSection(file, 'Errors')).map((item) => {
-    const [, message = '', code = '', number = ''] = /^`([^`]+)` \(`(\w+)` (\d+)\)\. Cause: .+ Cure: /.exec(item) ?? [];
-    return { code, number: Number(number), message };
-  });
+  readSection(file, 'Errors')
+    .split(/^### /m)
+    .flatMap((part) => {
+      const [, code = '', number = ''] = /^`(\w+)` (\d+)\n/.exec(part) ?? [];
+      const messages = listItems(part).flatMap((item) => /^(?:`[^`]+`(?:, )?)+(?=: .+\.$)/.exec(item)?.[0] ?? '');
+      return messages
+        .flatMap((text) => [...text.matchAll(/`([^`]+)`/g)].map(([, message = '']) => message))
+        .map((message) => ({ code, number: Number(number), message }));
+    });
 
 const toPattern = (message: string): RegExp =>
   new RegExp(
