@@ -111,12 +111,11 @@ describe.each(quotingPages)('%s', (file) => {
   });
 });
 
-it('quotes the same figures in each document', () => {
-  const totals = quotingPages.map((file) =>
-    [
-      ...readFileSync(file, 'utf8').matchAll(/<!-- results: cost months .*\n\n.*\n\n([\s\S]+?)\n\n<!-- end -->/g),
-    ].flatMap(([, table = '']) => readRows(table).map(({ users, total }) => ({ users, total }))),
+it('has the totals of docs/performance.md in README.md', () => {
+  const page = readFileSync('docs/performance.md', 'utf8');
+  const [, table = ''] = /<!-- results: cost months .*\n\n.*\n\n([\s\S]+?)\n\n<!-- end -->/.exec(page) ?? [];
+  const totals = Object.fromEntries(readRows(table).map(({ users, total }) => [users, Math.round(Number(total))]));
+  expect(readFileSync('README.md', 'utf8')).toContain(
+    `About ${totals[10_000]} dollars a month at AWS for 10,000 users, ${totals[1_000_000]} for a million and ${totals[0]} for none`,
   );
-  expect(totals[0]?.length).toBeGreaterThan(0);
-  expect(totals[1]).toEqual(totals[0]);
 });

@@ -5,19 +5,12 @@ import { deploymentOptionNames, getStackName, readDeploymentOptions } from '../.
 import { Catalogue } from '../../lib/apps/catalogue.ts';
 import { parse } from '../../lib/foundation/parse.ts';
 import { parseImportRow } from '../../lib/import/parse-import-row.ts';
-import { listItems, listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
+import { listItems, readSection, readSnippet } from '../../testing/documents.ts';
 import { everyOption } from '../../testing/stack-options.ts';
 
 const listNames = (cell = ''): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
 
 describe('docs/guides/run-for-production.md', () => {
-  const file = 'docs/guides/run-for-production.md';
-
-  it('advises on each deployment option', () => {
-    const documented = listTableRows(readSection(file, 'Choose the options')).flatMap(([cell]) => listNames(cell));
-    expect(documented.sort()).toEqual([...deploymentOptionNames].sort());
-  });
-
   it('shows a command with a valid value of every option, which the tests of the stack set too', () => {
     const command = readSnippet('docs/guides/run-for-production.md', 'every-option');
     const options = Object.fromEntries(

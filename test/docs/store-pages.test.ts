@@ -96,7 +96,7 @@ interface DocumentedError {
   readonly message: string;
 }
 
-/** Reads the errors of a page: code and number of a heading, and the messages of its items, `…` for a variable part. */
+/** Reads the errors of a page: code and number of a heading, messages of its items, `…` for a variable part. */
 const listErrors = (file: string): DocumentedError[] =>
   readSection(file, 'Errors')
     .split(/^### /m)
