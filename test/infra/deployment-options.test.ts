@@ -255,7 +255,7 @@ describe('ServiceStack with deployment options', () => {
       );
   });
 
-  it('links a runbook for each alarm, with symptom, impact and action', () => {
+  it('links a runbook for each alarm, with its start, impact and action', () => {
     const file = 'docs/guides/runbooks.md';
     const headings = listHeadings(readDocument(file)).filter(({ level }) => level === 3);
     const names = headings.flatMap(({ title }) => [...title.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
@@ -266,7 +266,7 @@ describe('ServiceStack with deployment options', () => {
     const alarms = Object.keys(findResources('every', 'AWS::CloudWatch::Alarm'));
     expect(alarms.filter((alarm) => !patterns.some((pattern) => pattern.test(alarm)))).toEqual([]);
     expect(names.filter((_name, index) => !alarms.some((alarm) => patterns[index]?.test(alarm)))).toEqual([]);
-    const parts = /^\n\*\*Starts:\*\* .+\n\n\*\*Symptom:\*\* .+\n\n\*\*Impact:\*\* .+\n\n\*\*Action:\*\*\n\n1\. /;
+    const parts = /^\n\*\*Starts:\*\* (?:.+\n)+\n\*\*Impact:\*\* (?:.+\n)+\n1\. /;
     for (const { title } of headings) expect(readSection(file, title)).toMatch(parts);
   });
 
