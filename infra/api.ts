@@ -161,6 +161,8 @@ function getInvocationRole(functions: ApiProps['functions'], functionId: string)
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),
+    extendedRequestId: AccessLogField.contextExtendedRequestId(),
+    lambdaRequestId: '$context.integration.requestId',
     method: AccessLogField.contextHttpMethod(),
     route: AccessLogField.contextResourcePath(),
     status: AccessLogField.contextStatus(),

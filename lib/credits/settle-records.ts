@@ -3,7 +3,7 @@ import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { purchaseKey } from '../foundation/keys.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
-import { reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
+import { describeRecord, reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { settleCredits } from './settle-credits.ts';
 
@@ -33,13 +33,13 @@ export async function settleRecords(service: Service, records: readonly StreamRe
   return giving.find(({ key }) => failedKeys.has(key.pk))?.sequenceNumber;
 }
 
-async function trySettle(service: Service, { appName, key }: StreamRecord): Promise<ServiceError | undefined> {
+async function trySettle(service: Service, record: StreamRecord): Promise<ServiceError | undefined> {
   try {
-    await settleCredits(service, appName, purchaseKey.parse(key).purchaseId);
+    await settleCredits(service, record.appName, purchaseKey.parse(record.key).purchaseId);
     return undefined;
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
-    logError({ worker, app: appName }, failure);
+    logError({ worker, ...describeRecord(record) }, failure);
     return failure;
   }
 }

@@ -19,6 +19,8 @@ import { listUsernames } from './list-usernames.ts';
 /** Collects the content of an event while its request or job is handled. */
 export interface EventRecorder {
   readonly eventId: string;
+  /** Id that the client has sent with the request. Default: the id of the event. */
+  readonly requestId: string;
   /** Adds rows to lists of the content. A list keeps its first 100 rows; `trimmed` counts the others. */
   addContent(rows: Partial<Record<ContentList, readonly object[]>>): void;
   setAppDownload(versions: NonNullable<EventContent['appDownload']>): void;
@@ -73,8 +75,10 @@ export function createEventRecorder({
   let type = initialType;
   let username: string | undefined;
   let verifiedKey: VerifiedKey | undefined;
+  const requestId = reqId && !containsSecretPattern(reqId) ? reqId : eventId;
   return {
     eventId,
+    requestId,
     addContent(rows) {
       for (const [list, added] of Object.entries(rows) as [ContentList, readonly object[]][]) {
         const acceptedRows = added.slice(0, maxRowsPerList - lists[list].length);
@@ -102,8 +106,7 @@ export function createEventRecorder({
       calls.push(call);
     },
     finish(input) {
-      const safeReqId = reqId && !containsSecretPattern(reqId) ? reqId : undefined;
-      if (safeReqId) tags.set(toTagValue(safeReqId), '_R');
+      if (requestId !== eventId) tags.set(toTagValue(requestId), '_R');
       if (!input.outcome.ok) tags.set('error', '_X');
       const { sanitizedRequest, redact } = sanitizeRequest(input);
       const sanitizedLists = sanitizeLists(lists, redact);
@@ -121,7 +124,7 @@ export function createEventRecorder({
         tags: Object.fromEntries(tags),
         ...(versions && { appDownload: versions }),
       });
-      const base = { eventId, reqId: safeReqId ?? eventId, type, date, content };
+      const base = { eventId, reqId: requestId, type, date, content };
       return {
         event: {
           ...base,

@@ -1,6 +1,7 @@
 import type { App } from '../apps/app.ts';
 import { listApps } from '../apps/app-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 import { exportApp } from './export-app.ts';
@@ -44,6 +45,7 @@ export async function runScheduledExports(
     try {
       await runExport(service, dueExport, { openTarget, timeoutMs: remainingMs() - reservedMs });
     } catch (error) {
+      logError({ worker: 'export-apps', app: dueExport.app.name }, ServiceError.fromUnknown(error));
       failures.push(error);
     }
   }

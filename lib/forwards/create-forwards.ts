@@ -38,7 +38,7 @@ const toChain = ({ platform, order }: StoreMessage, { url }: Forward): string =>
   toDigest('chain', platform, order, url);
 
 async function buildForward({ cipher }: Service, message: StoreMessage, forward: Forward): Promise<WebhookDelivery> {
-  const { appName, platform, key, occurredAt, receivedAt, content } = message;
+  const { appName, platform, key, occurredAt, receivedAt, eventId, content } = message;
   const { authorization: _authorization, ...headers } = content.headers;
   const sent = forward.includesAuthorization ? content : { ...content, headers };
   return {
@@ -47,6 +47,7 @@ async function buildForward({ cipher }: Service, message: StoreMessage, forward:
     type: 'forward',
     url: forward.url,
     notification: { id: toDigest(platform, key), reason: 'OTHER', date: occurredAt },
+    ...(eventId !== undefined && { eventId }),
     state: 'pending',
     failedAttempts: 0,
     createdAt: receivedAt,

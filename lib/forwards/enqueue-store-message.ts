@@ -12,6 +12,8 @@ interface ReceivedMessage {
   readonly platform: Platform;
   readonly raw: RawNotification;
   readonly receivedAt: EpochMillis;
+  /** The event that records the first notification. */
+  readonly eventId: string;
   /** The content of the message. The first one identifies it. */
   readonly notifications: readonly StoreNotification[];
 }
@@ -28,7 +30,7 @@ const maxBodyBytes = 200_000;
  */
 export async function enqueueStoreMessage(
   service: Service,
-  { appName, platform, raw, receivedAt, notifications }: ReceivedMessage,
+  { appName, platform, raw, notifications, ...ids }: ReceivedMessage,
 ): Promise<void> {
   const [notification] = notifications;
   const forwards = (await findCachedForwards(service, appName)) ?? [];
@@ -40,7 +42,7 @@ export async function enqueueStoreMessage(
   const headers = forwardedHeaders.flatMap((name) => (raw.headers[name] ? [[name, raw.headers[name]] as const] : []));
   const { key, occurredAt } = notification;
   const content = { body: raw.body, headers: Object.fromEntries(headers) };
-  const message = { appName, platform, key, order: findPurchase(notification), occurredAt, receivedAt, content };
+  const message = { ...ids, appName, platform, key, order: findPurchase(notification), occurredAt, content };
   await service.forwardQueue.send([message], { group: appName });
 }
 

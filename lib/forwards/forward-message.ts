@@ -19,6 +19,8 @@ export const StoreMessage = v.object({
   order: v.string(),
   occurredAt: v.number(),
   receivedAt: v.number(),
+  /** The event that records the notification. */
+  eventId: v.exactOptional(v.string()),
   content: ForwardContent,
 });
 export type StoreMessage = v.InferOutput<typeof StoreMessage>;

@@ -79,7 +79,8 @@ async function attemptOrSkip(service: Service, delivery: WebhookDelivery): Promi
 /** Counts an internal error as a failed attempt, so the delivery is listed and retried for days. */
 function countFailure({ now }: Service, delivery: WebhookDelivery, error: unknown): WebhookDelivery {
   const failure = ServiceError.fromUnknown(error);
-  logError({ worker: 'send-forward', app: delivery.appName, deliveryId: delivery.deliveryId }, failure);
+  const { appName, deliveryId, eventId } = delivery;
+  logError({ worker: 'send-forward', app: appName, deliveryId, eventId }, failure);
   const message = `The message could not be sent: ${failure.message}`;
   return applyAttempt(delivery, { failure: 'no-connection', message }, { now: now(), random: Math.random() });
 }

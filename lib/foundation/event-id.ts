@@ -11,8 +11,27 @@ export function createEventId(date: EpochMillis, random: Uint8Array = randomByte
   const bytes = Buffer.from(random.subarray(0, 10));
   bytes[0] = 0x70 | ((bytes[0] ?? 0) & 0x0f);
   bytes[2] = 0x80 | ((bytes[2] ?? 0) & 0x3f);
-  return (time + bytes.toString('hex')).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return formatUuid(time + bytes.toString('hex'));
 }
+
+/**
+ * Creates the id of the event of a request. It ends with the last two groups of the request id of API Gateway, so that
+ * one text finds the lines of the access log and of the functions, and the event. An id of another form is ignored.
+ */
+export function createRequestEventId(date: EpochMillis, requestId: string | undefined): string {
+  const id = createEventId(date);
+  const [, ending] = /-4[0-9a-f]{3}(-[89ab][0-9a-f]{3}-[0-9a-f]{12})$/.exec(requestId ?? '') ?? [];
+  return ending === undefined ? id : id.slice(0, -ending.length) + ending;
+}
+
+/** Returns the 16 bytes of a UUID, for an item that is near a limit of its size. */
+export const packEventId = (eventId: string): Uint8Array => Buffer.from(eventId.replaceAll('-', ''), 'hex');
+
+/** Lambda delivers the bytes of a stream record as Base64 text. */
+export const unpackEventId = (packed: Uint8Array | string): string =>
+  formatUuid((typeof packed === 'string' ? Buffer.from(packed, 'base64') : Buffer.from(packed)).toString('hex'));
+
+const formatUuid = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /**
  * Returns the id of the event that records an attempt. It names the delivery, so lists of attempts need no event item.

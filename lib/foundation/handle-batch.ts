@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { ServiceError } from './errors.ts';
-import { logError } from './log.ts';
+import { type LogContext, logError } from './log.ts';
 import { parseJson } from './parse.ts';
 
 interface BatchHandler<S extends v.GenericSchema> {
@@ -26,10 +26,28 @@ export async function handleBatch<S extends v.GenericSchema>(
         await handle(parseJson(schema, body, 'InternalError'));
         return [];
       } catch (error) {
-        logError({ worker, messageId }, ServiceError.fromUnknown(error));
+        logError({ worker, messageId, ...readSubject(body) }, ServiceError.fromUnknown(error));
         return [{ itemIdentifier: messageId }];
       }
     }),
   );
   return { batchItemFailures: outcomes.flat() };
+}
+
+const id = v.optional(v.string());
+const Subject = v.object({
+  appName: id,
+  platform: id,
+  purchaseId: id,
+  refundRequestId: id,
+  deliveryId: id,
+  eventId: id,
+});
+
+/** Reads the ids of a message for the log. A message that does not match its schema can have them too. */
+function readSubject(body: string): LogContext {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), Subject), body);
+  if (!result.success) return {};
+  const { appName, ...ids } = result.output;
+  return { app: appName, ...ids };
 }

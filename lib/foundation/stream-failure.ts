@@ -1,5 +1,6 @@
 import { ServiceError } from './errors.ts';
-import { logError } from './log.ts';
+import { purchaseKey } from './keys.ts';
+import { type LogContext, logError } from './log.ts';
 import type { Service } from './service.ts';
 import type { StreamRecord } from './stream-record.ts';
 import type { EpochMillis } from './time.ts';
@@ -31,7 +32,7 @@ export function computeFromRecord<T>(compute: () => T): T {
 }
 
 /**
- * Enqueues and logs skipped work. The log omits the keys, which can contain usernames. Throws `ConnectionFailed` if a
+ * Enqueues and logs skipped work. Throws `ConnectionFailed` if a
  * message could not be enqueued.
  */
 export async function reportStreamFailures(
@@ -39,6 +40,15 @@ export async function reportStreamFailures(
   failures: readonly StreamFailure[],
 ): Promise<void> {
   await streamFailures.send(failures);
-  for (const { worker, appName, reason } of failures)
-    logError({ worker, app: appName, problem: 'StreamRecordSkipped' }, new ServiceError('DatabaseError', reason));
+  for (const { worker, reason, ...record } of failures)
+    logError(
+      { worker, ...describeRecord(record), problem: 'StreamRecordSkipped' },
+      new ServiceError('DatabaseError', reason),
+    );
 }
+
+/** Returns the app and the purchase of a record for the log. Other keys can contain usernames. */
+export const describeRecord = ({ appName, key }: Pick<StreamRecord, 'appName' | 'key'>): LogContext => ({
+  app: appName,
+  ...(key.sk === 'P' && { purchaseId: purchaseKey.parse(key).purchaseId }),
+});

@@ -5,6 +5,7 @@ import type { App } from '../apps/app.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { saveEvent } from '../events/event-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { createRequestEventId } from '../foundation/event-id.ts';
 import { logError } from '../foundation/log.ts';
 import { findSecrets } from '../foundation/redaction/sanitize.ts';
 import type { Service } from '../foundation/service.ts';
@@ -29,7 +30,9 @@ export interface ApiCall {
 
 export function createApiCall({ now }: Service, contract: Contract, lambdaEvent: APIGatewayProxyEvent): ApiCall {
   const reqId = getHeader(lambdaEvent, 'x-request-id')?.slice(0, 200);
-  const recorder = createEventRecorder({ type: contract.eventType, date: now(), ...(reqId && { reqId }) });
+  const date = now();
+  const eventId = createRequestEventId(date, lambdaEvent.requestContext.requestId);
+  const recorder = createEventRecorder({ type: contract.eventType, date, eventId, ...(reqId && { reqId }) });
   return { contract, lambdaEvent, recorder };
 }
 
@@ -44,7 +47,7 @@ export async function respondWithBody(
 ): Promise<APIGatewayProxyResult> {
   const response = toBodyResponse(reply);
   await recordCallEvent(service, call, response);
-  return toHttpResult(call.contract, response, { ...(reply.headers && { headers: reply.headers }) });
+  return toHttpResult(call.contract, response, { headers: { ...buildRequestIdHeader(call), ...reply.headers } });
 }
 
 /** Creates the response to a failed call, in the error format of its contract, and records its event. */
@@ -57,8 +60,13 @@ export async function respondWithError(
   if (error.retryable) logCallError(call, error);
   const response = toErrorResponse(call.contract, error, matchRoute(call.contract, call.lambdaEvent));
   await recordCallEvent(service, call, response, error);
-  return toHttpResult(call.contract, response, { error });
+  return toHttpResult(call.contract, response, { error, headers: buildRequestIdHeader(call) });
 }
+
+/** The id finds the event of the request. A header cannot have other characters. */
+const buildRequestIdHeader = ({ recorder: { requestId, eventId } }: ApiCall) => ({
+  'X-Request-Id': /^[\x20-\x7e]+$/.test(requestId) ? requestId : eventId,
+});
 
 /** A failed write of the event is logged only: the client still receives its response. */
 async function recordCallEvent(
@@ -114,5 +122,6 @@ const listCredentialStrings = (lambdaEvent: APIGatewayProxyEvent): string[] =>
 function logCallError({ contract, app, lambdaEvent, recorder }: ApiCall, error: ServiceError): void {
   const { body, queryStringParameters } = lambdaEvent;
   const secrets = new Set([...listCredentialStrings(lambdaEvent), ...findSecrets([body, queryStringParameters])]);
-  logError({ endpoint: contract.id, app: app?.name, eventId: recorder.eventId }, error, secrets);
+  const { eventId, requestId } = recorder;
+  logError({ endpoint: contract.id, app: app?.name, eventId, requestId }, error, secrets);
 }

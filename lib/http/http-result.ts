@@ -42,16 +42,14 @@ export function toHttpResult(
       'Content-Type': 'application/json',
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
-      ...(isBrowserCall && { 'Access-Control-Allow-Origin': '*' }),
-      ...(retryAfterSeconds !== undefined && buildRetryHeaders(retryAfterSeconds, isBrowserCall)),
+      ...(isBrowserCall && {
+        'Access-Control-Allow-Origin': '*',
+        // Scripts on other origins can read other headers only if they are exposed.
+        'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id',
+      }),
+      ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
       ...headers,
     },
     body: JSON.stringify(body),
   };
 }
-
-/** Scripts on other origins can read the header only if it is exposed. */
-const buildRetryHeaders = (seconds: number, isBrowserCall: boolean) => ({
-  'Retry-After': String(seconds),
-  ...(isBrowserCall && { 'Access-Control-Expose-Headers': 'Retry-After' }),
-});

@@ -35,7 +35,8 @@ export const createOpenHandler =
       },
       async respondWithError(cause) {
         const error = toServiceError(cause);
-        if (error.retryable) logError({ endpoint: contract.id }, error);
+        if (error.retryable)
+          logError({ endpoint: contract.id, requestId: lambdaEvent.requestContext.requestId }, error);
         return toHttpResult(contract, toErrorResponse(contract, error, route), { error });
       },
     });

@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { listApps } from '../apps/app-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
-import { logWarning } from '../foundation/log.ts';
+import { logError, logWarning } from '../foundation/log.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import type { Service } from '../foundation/service.ts';
 import { findAlerts, saveAlerts } from './alert-table.ts';
@@ -26,6 +26,7 @@ export async function sendAlerts(service: Service): Promise<void> {
       try {
         await sendAlert(service, app);
       } catch (error) {
+        logError({ worker: 'send-alerts', app: app.name }, ServiceError.fromUnknown(error));
         failures.push(error);
       }
     },

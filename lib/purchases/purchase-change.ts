@@ -103,6 +103,8 @@ export interface PurchaseUpdate {
   readonly awaitsCredentials?: boolean;
   /** What a verified store notification proves without an observation. */
   readonly renewalNotice?: RenewalNotice;
+  /** The event that records the update. */
+  readonly eventId?: string;
   readonly strategy: Strategy;
   readonly now: EpochMillis;
 }
@@ -117,6 +119,8 @@ export interface PurchaseChange {
   readonly announcedReasons: readonly NotificationReason[];
   /** The only recipients of the announcements. Absent if all users of the purchase are recipients. */
   readonly announcedUsers?: readonly string[];
+  /** The event that records the update. */
+  readonly eventId?: string;
   /** Claims that are new or changed. */
   readonly newClaims: readonly Claim[];
   /** The new claims that a new purchase has from the purchase that it replaces. */
@@ -203,6 +207,7 @@ export function computePurchaseChange(
     lifecycleReasons,
     announcedReasons,
     ...(isOwnershipOnly && ownershipChanges <= maxAnnouncedUsers && { announcedUsers: [...gainedUsers, ...lostUsers] }),
+    ...(update.eventId !== undefined && { eventId: update.eventId }),
     newClaims: claims.filter((claim) => !before?.claims.includes(claim)),
     appliedClaims,
     copiedClaims: before ? [] : claims.filter((claim) => inheritedClaims.includes(claim)),

@@ -1,6 +1,7 @@
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { buildUpdate } from '../foundation/build-update.ts';
 import { dueIndexKeys } from '../foundation/due-index.ts';
+import { packEventId } from '../foundation/event-id.ts';
 import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { maxTransactionWrites, type Update, type Write } from '../foundation/table.ts';
@@ -71,7 +72,7 @@ export function buildChangeTransactions(
 const isUnannounced = true;
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
-  const { before, after, announcedReasons, announcedUsers } = change;
+  const { before, after, announcedReasons, announcedUsers, eventId } = change;
   const { state, claims: _claims, nextRefreshAt: _due, ...stored } = after;
   const { transactions: _transactions, ...purchaseState } = state;
   // The index keys contain the times: see `addKeyTimes`.
@@ -90,7 +91,9 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
         ...purchaseState,
         // The fan-out derives the announcements of this version from the reasons: see lib/purchases/announcement.ts.
         announcedReasons,
-        ...(announcedReasons.length === 0 && { isUnannounced }),
+        ...(announcedReasons.length === 0
+          ? { isUnannounced }
+          : eventId !== undefined && { event: packEventId(eventId) }),
         ...(givesCredits(state) && { givesCredits: true }),
         ...(announcedUsers && { announcedUsers }),
       },

@@ -119,9 +119,10 @@ async function recordRefresh(
 ): Promise<RecordPurchaseResult[]> {
   const recorded = await recordAndFulfill(result, context);
   if (hasObservation(result.observations, purchaseId)) return recorded;
-  const { app, service } = context;
+  const { app, recorder, service } = context;
+  const { eventId } = recorder;
   const awaitsCredentials = result.failure?.code === ('NeedMoreData' satisfies ErrorCode);
-  const input = { trigger: 'refresh', awaitsCredentials, strategy: app.strategy, now: service.now() } as const;
+  const input = { trigger: 'refresh', awaitsCredentials, eventId, strategy: app.strategy, now: service.now() } as const;
   const scheduled = await recordPurchase(service, app.name, purchaseId, input);
   return scheduled ? [...recorded, scheduled] : recorded;
 }
@@ -140,9 +141,9 @@ async function recordAndFulfill(
 
 async function recordObservations(
   observations: readonly Observation[],
-  { app, service, storeReason, storeUser: namedUser }: RefreshContext,
+  { app, recorder: { eventId }, service, storeReason, storeUser: namedUser }: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
-  const update = { trigger: 'refresh', strategy: app.strategy, ...(storeReason && { storeReason }) } as const;
+  const update = { trigger: 'refresh', eventId, strategy: app.strategy, ...(storeReason && { storeReason }) } as const;
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
     const isNamed = namedUser !== undefined && containsAliasForm(observation.userAliases, namedUser);

@@ -1,7 +1,13 @@
 import pMap from 'p-map';
-import { isPermanent, type ServiceError } from '../foundation/errors.ts';
+import { isPermanent, ServiceError } from '../foundation/errors.ts';
+import { logWarning } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
-import { computeFromRecord, reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
+import {
+  computeFromRecord,
+  describeRecord,
+  reportStreamFailures,
+  type StreamFailure,
+} from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
@@ -31,7 +37,11 @@ export async function aggregateStreamRecords(
     try {
       await run();
     } catch (error) {
-      if (!isPermanent(error)) throw error;
+      if (!isPermanent(error)) {
+        // A warning, because Lambda logs the error of the batch, which names no app.
+        logWarning({ worker: 'aggregate-statistics', ...describeRecord(record) }, ServiceError.fromUnknown(error));
+        throw error;
+      }
       failures.push(toStreamFailure(record, error));
     }
   };

@@ -62,13 +62,18 @@ export async function processNotification(service: Service, queued: QueuedNotifi
  * Records what the verified notification proves while its store is unavailable, so that a subscriber who has renewed
  * keeps access.
  */
-async function recordRenewalNotice(service: Service, { platform, notification }: QueuedNotification, app: App) {
+async function recordRenewalNotice(
+  service: Service,
+  { platform, notification, eventId }: QueuedNotification,
+  app: App,
+) {
   const store = await loadStore(platform);
   const found = store.findRenewalNotice?.(notification);
   if (!found) return;
   await recordPurchase(service, app.name, found.purchaseId, {
     trigger: 'notification',
     renewalNotice: found.notice,
+    eventId,
     strategy: app.strategy,
     now: service.now(),
   });
@@ -105,6 +110,7 @@ async function recordNotification(
       storeReason: reason,
       ...(await resolveStoreUser(service, app.name, observation)),
       notificationPart: { ...notificationKey, isPartOfSeveral },
+      eventId: recorder.eventId,
       strategy: app.strategy,
       now: service.now(),
     });
@@ -131,7 +137,7 @@ async function recordNotification(
 async function claimForNewAlias(
   { stored }: RecordPurchaseResult,
   observation: Observation,
-  { app, service }: ProcessingContext,
+  { app, recorder: { eventId }, service }: ProcessingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   if (stored.claims.length > 0) return undefined;
   const { storeUser } = await resolveStoreUser(service, app.name, observation);
@@ -139,6 +145,7 @@ async function claimForNewAlias(
   return await recordPurchase(service, app.name, observation.purchase.purchaseId, {
     trigger: 'notification',
     storeUser,
+    eventId,
     strategy: app.strategy,
     now: service.now(),
   });
@@ -146,11 +153,17 @@ async function claimForNewAlias(
 
 async function recordFulfilled(
   observations: readonly Observation[],
-  { app, service }: ProcessingContext,
+  { app, recorder: { eventId }, service }: ProcessingContext,
 ): Promise<RecordPurchaseResult[]> {
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
-    const input = { trigger: 'notification', observation, strategy: app.strategy, now: service.now() } as const;
+    const input = {
+      trigger: 'notification',
+      observation,
+      eventId,
+      strategy: app.strategy,
+      now: service.now(),
+    } as const;
     results.push(await recordPurchase(service, app.name, observation.purchase.purchaseId, input));
   }
   return results.filter((result) => result !== undefined);

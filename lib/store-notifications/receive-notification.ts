@@ -5,7 +5,7 @@ import { createEventRecorder, type EventRecorder } from '../events/event-recorde
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { enqueueStoreMessage } from '../forwards/enqueue-store-message.ts';
 import { ServiceError } from '../foundation/errors.ts';
-import { createEventId } from '../foundation/event-id.ts';
+import { createEventId, createRequestEventId } from '../foundation/event-id.ts';
 import { logError, logWarning } from '../foundation/log.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
@@ -35,13 +35,17 @@ export async function receiveNotification(
   service: Service,
   lambdaEvent: APIGatewayProxyEvent,
 ): Promise<APIGatewayProxyResult> {
+  const eventId = createRequestEventId(service.now(), lambdaEvent.requestContext.requestId);
+  let app: string | undefined;
   try {
-    return await enqueueNotifications(service, await identifyCall(service, lambdaEvent));
+    const call = await identifyCall(service, lambdaEvent, eventId);
+    app = call.app.name;
+    return await enqueueNotifications(service, call);
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     const { code, status, message, retryable } = failure;
     const log = retryable ? logError : logWarning;
-    log({ endpoint: 'receive-notification', path: lambdaEvent.path }, failure);
+    log({ endpoint: 'receive-notification', app, path: lambdaEvent.path, eventId }, failure);
     const publicMessage = code === 'Forbidden' ? rejectedMessage : message;
     return toHttpResult(status, JSON.stringify({ ok: false, status, code, message: publicMessage }));
   }
@@ -52,7 +56,11 @@ export async function receiveNotification(
  */
 const rejectedMessage = 'The notification is rejected.';
 
-async function identifyCall(service: Service, lambdaEvent: APIGatewayProxyEvent): Promise<NotificationCall> {
+async function identifyCall(
+  service: Service,
+  lambdaEvent: APIGatewayProxyEvent,
+  eventId: string,
+): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
     appName === undefined
@@ -61,7 +69,7 @@ async function identifyCall(service: Service, lambdaEvent: APIGatewayProxyEvent)
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'The app is not found.');
   const type = `webhook.${endpoint.platform}.called`;
   const receivedAt = service.now();
-  const recorder = createEventRecorder({ type, date: receivedAt });
+  const recorder = createEventRecorder({ type, date: receivedAt, eventId });
   return { endpoint, app, raw: toRawNotification(lambdaEvent), receivedAt, recorder };
 }
 
@@ -103,7 +111,14 @@ async function enqueueNotifications(
       })),
       { group: app.name },
     );
-    await enqueueStoreMessage(service, { appName: app.name, platform, raw, receivedAt, notifications });
+    await enqueueStoreMessage(service, {
+      appName: app.name,
+      platform,
+      raw,
+      receivedAt,
+      eventId: recorder.eventId,
+      notifications,
+    });
     return toHttpResult(200, received.responseText ?? '');
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);

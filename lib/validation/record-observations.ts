@@ -168,9 +168,9 @@ async function linkUserAliases(
 async function claimPurchases(
   username: string,
   purchaseIds: readonly string[],
-  { app, service, importedClaims }: RecordingContext,
+  { app, service, recorder: { eventId }, importedClaims }: RecordingContext,
 ): Promise<void> {
-  const input = { trigger: toTrigger(importedClaims), storeUser: username, strategy: app.strategy };
+  const input = { trigger: toTrigger(importedClaims), storeUser: username, eventId, strategy: app.strategy };
   await pMap(
     purchaseIds,
     async (purchaseId) => await recordPurchase(service, app.name, purchaseId, { ...input, now: service.now() }),
@@ -183,7 +183,7 @@ const toTrigger = (importedClaims: ImportedClaims | undefined): UpdateTrigger =>
 
 async function recordObservation(
   observation: Observation,
-  { app, service, request, validation, importedClaims }: RecordingContext,
+  { app, service, recorder: { eventId }, request, validation, importedClaims }: RecordingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   const user = username !== undefined && { username, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
@@ -202,6 +202,7 @@ async function recordObservation(
       },
     }),
     ...(reportedPeriod && { reportedPeriod }),
+    eventId,
     strategy: app.strategy,
     now: service.now(),
   });

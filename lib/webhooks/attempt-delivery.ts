@@ -33,7 +33,7 @@ export async function attemptDelivery(
   delivery: WebhookDelivery,
   sender: WebhookSender,
 ): Promise<DeliveryAttempt> {
-  const { appName, deliveryId, username, url } = delivery;
+  const { appName, username, url } = delivery;
   const { secretKey } = sender;
   const secrets = listSecrets(sender);
   const { webhookSettings, vocabulary } = sender.app;
@@ -58,7 +58,7 @@ export async function attemptDelivery(
     vocabulary,
     now: startedAt,
   });
-  const headers = buildWebhookHeaders({ deliveryId, body }, { secrets, sentAt: getWallTime() });
+  const headers = buildWebhookHeaders({ ...delivery, body }, { secrets, sentAt: getWallTime() });
   const outcome = await service.postWebhook({ url, headers, body });
   const redact = createRedactor([secretKey, ...secrets, ...secrets.map((secret) => secret.replace(/^whsec_/, ''))]);
   const call = toExternalCall(url, outcome, { startedAt, endedAt: service.now() });

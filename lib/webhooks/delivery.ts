@@ -46,6 +46,8 @@ export const WebhookDelivery = v.object({
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
+  /** The event that records the cause of the webhook. */
+  eventId: v.exactOptional(v.string()),
   /** The product before a change of the plan: its entitlements changed too. */
   previousProductId: v.exactOptional(v.string()),
   /** The entitlement of the grant that caused the webhook. */
@@ -88,6 +90,7 @@ type DeliveryInput = Pick<
   | 'url'
   | 'username'
   | 'notification'
+  | 'eventId'
   | 'previousProductId'
   | 'entitlement'
   | 'changedEntitlements'

@@ -3,10 +3,16 @@ import type { App } from '../apps/app.ts';
 import { findApp } from '../apps/app-table.ts';
 import { selectExistingCustomers } from '../customers/customer-table.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
-import { logError } from '../foundation/log.ts';
+import { type LogContext, logError } from '../foundation/log.ts';
 import { memoize } from '../foundation/memoize.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { computeFromRecord, reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
+import {
+  computeFromRecord,
+  describeRecord,
+  reportStreamFailures,
+  type StreamFailure,
+} from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Announcement } from '../purchases/announcement.ts';
@@ -41,7 +47,9 @@ export async function fanOutDeliveries(
       const ownDeliveries = outcomes.map(({ deliveries }) =>
         deliveries.filter((delivery) => delivery.appName === appName),
       );
-      const failure = await catchFailure(async () => await enqueueDeliveries(service, ownDeliveries.flat()));
+      const failure = await catchFailure({ app: appName }, async () => {
+        await enqueueDeliveries(service, ownDeliveries.flat());
+      });
       if (!failure) return;
       for (const [index, deliveries] of ownDeliveries.entries()) if (deliveries.length > 0) failedIndexes.add(index);
     }),
@@ -50,7 +58,7 @@ export async function fanOutDeliveries(
   const firstFailed = Math.min(...failedIndexes);
   const passed = skipped.filter((index) => index < firstFailed);
   const failures = passed.flatMap((index) => toStreamFailure(records[index], outcomes[index]?.failure) ?? []);
-  const reportFailure = await catchFailure(async () => await reportStreamFailures(service, failures));
+  const reportFailure = await catchFailure({}, async () => await reportStreamFailures(service, failures));
   return records[reportFailure ? (passed[0] ?? firstFailed) : firstFailed]?.sequenceNumber;
 }
 
@@ -79,7 +87,7 @@ type FindApp = (appName: string) => Promise<App | undefined>;
 
 async function createDeliveries(service: Service, record: StreamRecord, findApp: FindApp): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
-  const failure = await catchFailure(async () => {
+  const failure = await catchFailure(describeRecord(record), async () => {
     const deliveries = await buildDeliveriesOfRecord(service, record, findApp);
     await pMap(deliveries, async (delivery) => await createDeliveryIfAbsent(service, delivery), { concurrency });
     created = deliveries;
@@ -122,20 +130,20 @@ async function omitErasedRecipients(
   return { ...announcements, recipients: await selectExistingCustomers(service, appName, recipients) };
 }
 
-async function catchFailure(run: () => Promise<void>): Promise<ServiceError | undefined> {
+async function catchFailure(context: LogContext, run: () => Promise<void>): Promise<ServiceError | undefined> {
   try {
     await run();
     return undefined;
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
-    logError({ worker: 'fan-out-webhooks' }, failure);
+    logError({ worker: 'fan-out-webhooks', ...context }, failure);
     return failure;
   }
 }
 
 /** Builds a delivery for each announcement, recipient and URL. */
 export function buildDeliveries(
-  { appName, announcements, recipients, purchase, previousProductId }: PurchaseAnnouncements,
+  { appName, announcements, recipients, purchase, previousProductId, eventId }: PurchaseAnnouncements,
   app: App,
   now: EpochMillis,
 ): WebhookDelivery[] {
@@ -144,6 +152,7 @@ export function buildDeliveries(
     appName,
     type: 'purchases.updated',
     createdAt: now,
+    ...(eventId !== undefined && { eventId }),
     ...(previousProductId !== undefined && { previousProductId }),
   } as const;
   const notifications = announcements.map(({ id, reason, date }: Announcement) => ({
@@ -166,10 +175,8 @@ export async function enqueueDeliveries(
 ): Promise<void> {
   const [first] = deliveries;
   if (!first) return;
-  const messages = deliveries.map(({ appName, deliveryId, failedAttempts }) => ({
-    appName,
-    deliveryId,
-    failedAttempts,
-  }));
+  const messages = deliveries.map(({ appName, deliveryId, failedAttempts, eventId }) =>
+    omitUndefined({ appName, deliveryId, failedAttempts, eventId }),
+  );
   await webhookQueue.send(messages, { group: first.appName });
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { unpackEventId } from '../foundation/event-id.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ItemImage, StreamRecord } from '../foundation/stream-record.ts';
 import { type Announcement, buildAnnouncements, FirstOwnerVersion } from '../purchases/announcement.ts';
@@ -9,6 +10,8 @@ const PurchaseItem = v.object({
   updatedAt: v.number(),
   entitledUsers: v.array(v.string()),
   announcedReasons: v.array(NotificationReason),
+  /** Packed: most items stay below 1,024 bytes. */
+  event: v.exactOptional(v.union([v.instance(Uint8Array), v.string()])),
   /** The only recipients. Absent in most items. */
   announcedUsers: v.exactOptional(v.array(v.string())),
   firstOwnerVersion: v.exactOptional(FirstOwnerVersion),
@@ -34,6 +37,8 @@ export interface PurchaseAnnouncements {
    * the purchase with this version if it was read from a stream record.
    */
   readonly recipients: readonly string[];
+  /** The event that records the change. */
+  readonly eventId?: string;
   readonly purchase: v.InferOutput<typeof PurchaseItem>['purchase'];
   /** The product of the version before, if it is a different one. */
   readonly previousProductId?: string;
@@ -61,7 +66,8 @@ export function readPurchaseItem(
 ): PurchaseAnnouncements &
   Pick<v.InferOutput<typeof PurchaseItem>, 'version' | 'announcedUsers' | 'firstOwnerVersion'> {
   const stored = parse(PurchaseItem, item, 'InternalError');
-  const { purchase, version, updatedAt, announcedReasons, announcedUsers, firstOwnerVersion, entitledUsers } = stored;
+  const { purchase, version, updatedAt, announcedReasons, announcedUsers, firstOwnerVersion, entitledUsers, event } =
+    stored;
   const { purchaseId } = purchase;
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, announcedReasons);
   return {
@@ -70,6 +76,7 @@ export function readPurchaseItem(
     recipients: entitledUsers,
     purchase,
     version,
+    ...(event !== undefined && { eventId: unpackEventId(event) }),
     ...(announcedUsers && { announcedUsers }),
     ...(firstOwnerVersion && { firstOwnerVersion }),
   };

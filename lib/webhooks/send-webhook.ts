@@ -1,6 +1,7 @@
 import type { WebhookSender } from '../apps/app.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import type { Service } from '../foundation/service.ts';
 import { perContainer } from '../foundation/service.ts';
@@ -56,9 +57,9 @@ async function attemptOrSkip(service: Service, delivery: WebhookDelivery): Promi
  * message after one day.
  */
 function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: EpochMillis): WebhookDelivery {
-  const { appName, deliveryId } = delivery;
+  const { appName, deliveryId, eventId } = delivery;
   const failure = ServiceError.fromUnknown(error);
-  logError({ worker: 'send-webhook', app: appName, deliveryId }, failure);
+  logError({ worker: 'send-webhook', app: appName, deliveryId, eventId }, failure);
   const outcome: PostOutcome = {
     failure: 'no-connection',
     message: `The webhook could not be sent: ${failure.message}`,
@@ -78,11 +79,11 @@ async function send(
 /** Logs the last failed attempt of a delivery, which an alarm counts. */
 function logDeath(
   before: WebhookDelivery,
-  { appName, deliveryId, state, failedAttempts, failureReason = '' }: WebhookDelivery,
+  { appName, deliveryId, eventId, state, failedAttempts, failureReason = '' }: WebhookDelivery,
 ): void {
   if (state !== 'dead' || failedAttempts === before.failedAttempts) return;
   const failure = new ServiceError('ConnectionFailed', failureReason);
-  logError({ worker: 'send-webhook', problem: 'WebhookDead', app: appName, deliveryId }, failure);
+  logError({ worker: 'send-webhook', problem: 'WebhookDead', app: appName, deliveryId, eventId }, failure);
 }
 
 /** Earlier attempts are made within five minutes. */
@@ -116,6 +117,7 @@ async function saveAndReschedule(service: Service, before: WebhookDelivery, afte
   if (!isSaved || after.state !== 'pending' || after.failedAttempts === before.failedAttempts) return;
   const delaySeconds = computeQueueDelaySeconds(after, service.now());
   if (delaySeconds === undefined) return;
-  const { appName, deliveryId, failedAttempts } = after;
-  await service.webhookQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });
+  const { appName, deliveryId, failedAttempts, eventId } = after;
+  const message = omitUndefined({ appName, deliveryId, failedAttempts, eventId });
+  await service.webhookQueue.send([message], { delaySeconds, group: appName });
 }

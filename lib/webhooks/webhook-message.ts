@@ -6,5 +6,7 @@ export const WebhookMessage = v.object({
   deliveryId: v.string(),
   /** Failed attempts before the requested one. Absent if a due item requests the next attempt, whichever it is. */
   failedAttempts: v.exactOptional(v.number()),
+  /** The event that records the cause of the webhook. For the log. */
+  eventId: v.exactOptional(v.string()),
 });
 export type WebhookMessage = v.InferOutput<typeof WebhookMessage>;

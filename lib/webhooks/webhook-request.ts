@@ -108,12 +108,13 @@ export const listSecrets = ({ signingSecret, formerSecret }: WebhookSender): str
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function buildWebhookHeaders(
-  { deliveryId, body }: { readonly deliveryId: string; readonly body: string },
+  { deliveryId, body, eventId }: Pick<WebhookDelivery, 'deliveryId' | 'eventId'> & { readonly body: string },
   { secrets, sentAt }: { readonly secrets: readonly string[]; readonly sentAt: EpochMillis },
 ): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': 'claimcheck',
+    ...(eventId !== undefined && { 'x-request-id': eventId }),
     'webhook-id': deliveryId,
     'webhook-timestamp': String(Math.floor(sentAt / secondMs)),
     'webhook-signature': secrets

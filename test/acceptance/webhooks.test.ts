@@ -30,14 +30,14 @@ const cli = async (...args: string[]): Promise<string> => await runSuccessfully(
 const secretKeyHeaders = () => buildBasicAuth(service.appName, service.secretKey);
 
 /** Buys a subscription in the emulated store and validates it. */
-async function buy(applicationUsername: string): Promise<void> {
+async function buy(applicationUsername: string): Promise<Response> {
   const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
   const init = { method: 'POST', body: JSON.stringify(order) };
   const { validate } = (await (await fetch(`${service.emulatorUrl}/control/purchases`, init)).json()) as {
     validate: object;
   };
   const headers = buildBasicAuth(service.appName, service.publicKey);
-  await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
+  return await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
 }
 
 /** Lists the received webhooks about a customer with this reason. */
@@ -168,4 +168,24 @@ describe('entitlements', () => {
     );
     expect(end.entitlements.pro).toMatchObject({ isActive: false, source: { type: 'grant', grantId } });
   });
+});
+
+it('follows a request by one id from its response to its event and its webhook', async () => {
+  await cli('app', 'set-webhook', service.appName, '--url', `${server.url}/hook`);
+  const response = await buy('ines');
+  const id = response.headers.get('x-request-id') ?? '';
+  // The access log has this id of API Gateway.
+  expect(response.headers.get('x-amzn-requestid')?.slice(-17)).toBe(id.slice(-17));
+  const [webhook] = await waitForWebhooks('ines', 'RECEIPT_VALIDATED', 1);
+  expect(webhook?.headers['x-request-id']).toBe(id);
+  const url = `${service.baseUrl}/v3/events/${id}`;
+  const event = await (await fetch(url, { headers: secretKeyHeaders() })).json();
+  expect(event).toMatchObject({ raw: { eventId: id } });
+  const deliveryUrl = `${service.baseUrl}/v3/webhooks/deliveries/${webhook?.headers['webhook-id']}`;
+  expect((await fetch(deliveryUrl, { headers: secretKeyHeaders() })).status).toBe(200);
+
+  const failed = await fetch(`${service.baseUrl}/v3/purchases/store_a:0`, {
+    headers: { ...secretKeyHeaders(), 'x-request-id': 'of-the-client' },
+  });
+  expect([failed.ok, failed.headers.get('x-request-id')]).toEqual([false, 'of-the-client']);
 });

@@ -114,7 +114,7 @@ describe('limitRejection', () => {
       const result = await callWithWrongKey(contract, { sourceIp, body: validateBody });
       expect([contract.id, result.status, result.body]).toEqual([contract.id, status, body]);
       expect(Number(result.headers['Retry-After'])).toBeGreaterThan(0);
-      expect(result.headers).toMatchObject({ 'Access-Control-Expose-Headers': 'Retry-After' });
+      expect(result.headers).toMatchObject({ 'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id' });
     }
   });
 

@@ -64,7 +64,7 @@ describe('requireAllowance', () => {
       'Too many requests. Try again later.',
     ]);
     expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
-    expect(headers).toMatchObject({ 'Access-Control-Expose-Headers': 'Retry-After' });
+    expect(headers).toMatchObject({ 'Access-Control-Expose-Headers': 'Retry-After, X-Request-Id' });
     expect(await listEvents(getService(), keys.appName, { limit: 10, skip: 0 })).toEqual([]);
   });
 
