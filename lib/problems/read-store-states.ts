@@ -18,9 +18,8 @@ export async function readStoreStates(service: Service, appName: string) {
     const [notification, success, failed] = [find('notification'), find('success'), find('failure')];
     const acceptedAt = find('accepted')?.date ?? 0;
     const successAt = Math.max(success?.date ?? 0, acceptedAt);
-    const rejection = [find('rejection')].find(
-      (latest) => latest && isRejectionInForce(latest, { acceptedAt, successAt, now }),
-    );
+    const latest = find('rejection');
+    const rejection = latest && isRejectionInForce(latest, { acceptedAt, successAt, now }) ? latest : undefined;
     const failure = rejection ?? failed;
     const expiredKey = selectExpiredKeys(activities, now).find((activity) => activity.platform === platform);
     const count = async (since: EpochMillis) => await countStoreRequests(service, appName, platform, since);

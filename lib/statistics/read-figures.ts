@@ -7,15 +7,11 @@ import { toCountry } from '../foundation/country.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import { type Product, toCellName } from './counter-key.ts';
-import {
-  type CounterPeriod,
-  type CounterQuery,
-  listCountedProducts,
-  listCounterDays,
-  listCounterMonths,
-} from './counter-table.ts';
+import type { Product } from './counter-key.ts';
+import { type CounterQuery, listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
+import { readEarlierCells } from './earlier-cells.ts';
+import { buildCells, type Cell, groupCells, type Sums, sumCells } from './figure-cells.ts';
 import { type FigureSegment, type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
 import type { FigureFilters, FiguresDimension } from './figures-contract.ts';
 
@@ -56,14 +52,6 @@ interface FigureReadings {
   readonly products?: { readonly skip: number; readonly limit: number; readonly total: number };
 }
 
-type Sums = Omit<FigureSums, 'segment'>;
-
-/** The sums of a product in a country. An empty id, or country: those of all of them, from an earlier release. */
-interface Cell extends Sums, Omit<Product, 'platform'> {
-  readonly platform: Platform | undefined;
-  readonly country: string;
-}
-
 /** A row has up to 200 bytes: the response has up to 2 MB. */
 const maxRows = 10_000;
 
@@ -87,65 +75,92 @@ export async function readFigures(
   { range, by, filters, isSandbox, page, rowsPerGroup, hasCohorts }: FiguresRequest,
   service: Service,
 ): Promise<FigureReadings> {
-  const listPeriods = async (group: CounterQuery) => {
-    // The aggregator writes the counters after seconds, so an eventually consistent read is hardly older.
-    const query = { ...group, isSandbox, isEventuallyConsistent: true };
-    const [months, cohorts, ...days] = await Promise.all([
-      range.months[0] <= range.months[1] ? listCounterMonths(service, appName, ...range.months, query) : [],
-      hasCohorts && group.figures === 'cells'
-        ? listCounterMonths(service, appName, ...range.months, { ...query, figures: 'cohorts' })
-        : [],
-      ...range.days.map(async (days) => await listCounterDays(service, appName, ...days, query)),
+  // The aggregator writes the counters after seconds, so an eventually consistent read is hardly older.
+  const options = { isSandbox, isEventuallyConsistent: true };
+  const listMonths = async (group: CounterQuery) =>
+    range.months[0] <= range.months[1]
+      ? await listCounterMonths(service, appName, ...range.months, { ...group, ...options })
+      : [];
+  const listDays = async (group: CounterQuery) => {
+    const query = { ...group, ...options };
+    const days = range.days.map(async (days) => await listCounterDays(service, appName, ...days, query));
+    return (await Promise.all(days)).flat();
+  };
+  const readSums = async (group: CounterQuery): Promise<Sums> => {
+    const [days, months] = await Promise.all([listDays(group), listMonths(group)]);
+    return { days: indexByPeriod(days), months: indexByPeriod(months) };
+  };
+  const readCells = async (product: Product): Promise<Cell[]> => {
+    const [days, months, cohorts] = await Promise.all([
+      listDays({ figures: 'cells', product }),
+      listMonths({ figures: 'cells', product }),
+      hasCohorts ? listMonths({ figures: 'cohorts', product }) : [],
     ]);
-    return { months: [...months, ...cohorts], days: days.flat() };
+    const cells = buildCells(product, days, [...months, ...cohorts]);
+    return cells.filter(({ country }) => (filters.country ?? country) === country);
   };
-  const checkRows = (groups: readonly FigureSums[]): readonly FigureSums[] => {
+  const checkRows = (groups: readonly FigureSums[] = []): void => {
     if (groups.length * rowsPerGroup > maxRows) throw tooManyRowsError();
-    return groups;
   };
-  const platformSums = [...splitByPrefix(indexPeriods(await listPeriods({ figures: 'platforms' })))].map(
-    ([platform, sums]) => ({ segment: { platform: v.parse(Platform, platform) }, ...sums }),
-  );
-  const app = mergeSums({}, platformSums);
+  const platforms = [...splitByPrefix(await readSums({ figures: 'platforms' }))].map(([platform, sums]) => ({
+    segment: { platform: v.parse(Platform, platform) },
+    ...sums,
+  }));
+  const app = mergeSums({}, platforms);
   const isFiltered = Object.keys(filters).length > 0;
   if (!isFiltered && by === 'none') return { app, total: app, groups: undefined };
-  if (!isFiltered && by === 'platform') return { app, total: app, groups: checkRows(platformSums) };
+  if (!isFiltered && by === 'platform') {
+    checkRows(platforms);
+    return { app, total: app, groups: platforms };
+  }
 
   const catalogue = await findCatalogue(service, appName);
   const counted = await listCountedProducts(service, appName);
   checkFilters(filters, catalogue, counted);
-  const matching = counted.filter(
+  const matching = selectProducts(counted, filters, catalogue);
+  const products = by === 'product' ? choosePage(page, { range, rowsPerGroup, total: matching.length }) : undefined;
+  const onPage = products ? matching.slice(products.skip, products.skip + products.limit) : matching;
+  const readProducts = isFiltered ? matching : onPage;
+  const [cells, earlier] = await Promise.all([
+    readLimited(readProducts, readCells),
+    readEarlierCells(readSums, onPage, { isByCountry: by === 'country', isFiltered }),
+  ]);
+  // An earlier release has counted each change of the product, or country, of its payments as a move.
+  const isExact = isFiltered || (readProducts.length === counted.length && earlier.length === 0);
+  const total = isExact ? sumCells({}, cells, { products: matching, country: filters.country }) : app;
+  const groups = sumGroups([...cells, ...earlier], { by, products: onPage, filters, catalogue });
+  if (products) return { app, total, groups, products };
+  checkRows(groups);
+  return { app, total, groups };
+}
+
+const selectProducts = (counted: readonly Product[], filters: FigureFilters, catalogue: Catalogue | undefined) =>
+  counted.filter(
     ({ platform, productId }) =>
       (filters.platform ?? platform) === platform &&
       (filters.product ?? productId) === productId &&
       (!filters.entitlement || listEntitlements(catalogue, productId).includes(filters.entitlement)),
   );
-  const readCells = async (product: Product): Promise<Cell[]> => {
-    const [readings, earlier] = await Promise.all([
-      listPeriods({ figures: 'cells', product }),
-      isFiltered || by === 'country' ? { days: [], months: [] } : listPeriods({ figures: 'product', product }),
-    ]);
-    const cells = [...splitByCountry(readings), ...listEarlier({ '': indexPeriods(earlier) })];
-    return cells.flatMap((cell) =>
-      (filters.country ?? cell.country) === cell.country ? [{ ...product, ...cell }] : [],
-    );
-  };
-  const countries =
-    isFiltered || by === 'country' ? splitByPrefix(indexPeriods(await listPeriods({ figures: 'countries' }))) : [];
-  const earlierCountries = listEarlier(Object.fromEntries(countries));
-  if (isFiltered && earlierCountries.length > 0) throw missingCellsError();
-  const skip = by === 'product' ? (page.skip ?? page.offset ?? 0) : 0;
+
+/** Chooses as many of the requested products as the limits allow. */
+function choosePage(
+  page: FiguresRequest['page'],
+  { range, rowsPerGroup, total }: Pick<FiguresRequest, 'range' | 'rowsPerGroup'> & { readonly total: number },
+) {
   const periodCount = range.days.reduce((sum, days) => sum + countDaysBetween(...days) + 1, 24);
-  const maxGroups = Math.min(
+  const maxProducts = Math.min(
     Math.floor(maxRows / Math.max(1, rowsPerGroup)),
     Math.floor(maxProductPeriods / periodCount),
   );
-  const limit = by === 'product' ? Math.max(1, Math.min(page.limit ?? defaultProducts, maxGroups)) : matching.length;
-  const onPage = matching.slice(skip, skip + limit);
-  const read = isFiltered ? matching : onPage;
+  const limit = Math.max(1, Math.min(page.limit ?? defaultProducts, maxProducts));
+  return { skip: page.skip ?? page.offset ?? 0, limit, total };
+}
+
+/** Reads the cells of products. Throws `InvalidPayload` if there are too many counters. */
+async function readLimited(products: readonly Product[], readCells: (product: Product) => Promise<Cell[]>) {
   let counters = 0;
-  const cellsOfProducts = await pMap(
-    read,
+  const cells = await pMap(
+    products,
     async (product) => {
       if (counters > maxCellPeriods) throw tooManyRowsError();
       const cells = await readCells(product);
@@ -154,85 +169,56 @@ export async function readFigures(
     },
     { concurrency },
   );
-  const cells = [
-    ...cellsOfProducts.flat(),
-    ...earlierCountries.map((sums) => ({ platform: undefined, productId: '', ...sums })),
-  ];
-  const sumCells = (segment: FigureSegment, products: readonly Product[], country?: string): FigureSums => {
-    const names = new Set(products.map(({ productId }) => toCellName({ productId, country: '' })));
-    const isIn = (cellCountry: string): boolean => (country ?? filters.country ?? cellCountry) === cellCountry;
-    const ids = new Set(products.map(toText));
-    return mergeSums(
-      segment,
-      cells.filter((cell) => (!cell.platform || ids.has(toText(cell))) && isIn(cell.country)),
-      (name) => names.has(name.slice(0, -2)) && isIn(name.slice(-2)),
-    );
-  };
-  // An earlier release has counted each change of the product, or country, of its payments as a move.
-  const isExact = isFiltered || (read.length === counted.length && !cells.some(isEarlier));
-  const total = isExact ? sumCells({}, matching) : app;
-  switch (by) {
-    case 'none':
-      return { app, total, groups: undefined };
-    case 'platform': {
-      const platforms = [...new Set(matching.map(({ platform }) => platform))].sort();
-      const groups = platforms.map((platform) =>
-        sumCells(
-          { platform },
-          matching.filter((product) => product.platform === platform),
-        ),
-      );
-      return { app, total, groups: checkRows(groups) };
-    }
-    case 'country': {
-      const countries = [...new Set(cells.map(({ country }) => country))].sort();
-      return { app, total, groups: checkRows(countries.map((country) => sumCells({ country }, matching, country))) };
-    }
-    case 'product': {
-      const groups = onPage.map((product) => sumCells(product, [product]));
-      return { app, total, groups, products: { skip, limit, total: matching.length } };
-    }
-    case 'entitlement': {
-      const list = ({ productId }: Product): readonly string[] => listEntitlements(catalogue, productId);
-      const groups = [...new Set(matching.flatMap(list))].sort().map((entitlement) =>
-        sumCells(
-          { entitlement },
-          matching.filter((product) => list(product).includes(entitlement)),
-        ),
-      );
-      return { app, total, groups: checkRows(groups) };
-    }
-  }
+  return cells.flat();
 }
 
-const toText = ({ platform, productId }: Pick<Cell, 'platform' | 'productId'>): string => `${platform}\n${productId}`;
-
-type Periods = Readonly<Record<'days' | 'months', readonly CounterPeriod[]>>;
-
-const indexPeriods = ({ days, months }: Periods): Sums => ({
-  days: indexByPeriod(days),
-  months: indexByPeriod(months),
-});
-
-const isEarlier = ({ platform, country }: Pick<Cell, 'platform' | 'country'>): boolean => !platform || country === '';
-
-/** Lists the sums of an earlier release by country: none if all of its payments count in cells by now. */
-const listEarlier = (byCountry: Readonly<Record<string, Sums>>): Omit<Cell, keyof Product>[] =>
-  Object.entries(byCountry).flatMap(([country, sums]) =>
-    [...sums.days.values(), ...sums.months.values()].some((counts) => Object.keys(counts).length > 0)
-      ? [{ country, ...sums }]
-      : [],
-  );
-
-/** Splits the counters of a product by country. A month has a counter of its cohorts, too. */
-function splitByCountry({ days, months }: Periods): Omit<Cell, keyof Product>[] {
-  const countries = new Set([...days, ...months].map(({ country = '' }) => country));
-  return [...countries].map((country) => {
-    const isIn = (counter: CounterPeriod): boolean => counter.country === country;
-    const byMonth = new Map<string, CounterPeriod['counts']>();
-    for (const { period, counts } of months.filter(isIn)) byMonth.set(period, { ...byMonth.get(period), ...counts });
-    return { country, days: indexByPeriod(days.filter(isIn)), months: byMonth };
-  });
+/** Adds up the cells of each group. Undefined with `by=none`. */
+function sumGroups(
+  cells: readonly Cell[],
+  {
+    by,
+    products,
+    filters,
+    catalogue,
+  }: Pick<FiguresRequest, 'by' | 'filters'> & {
+    readonly products: readonly Product[];
+    readonly catalogue: Catalogue | undefined;
+  },
+): FigureSums[] | undefined {
+  if (by === 'none') return undefined;
+  if (by === 'country')
+    return [...groupCells(cells, 'country')]
+      .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
+      .map(([country = '', group]) => sumCells({ country }, group, { products, country }));
+  const byProduct = groupCells(cells, 'product');
+  const sumProducts = (segment: FigureSegment, group: readonly Product[]): FigureSums => {
+    const cellsOfGroup = group.flatMap((product) => byProduct.get(product) ?? []);
+    return sumCells(segment, cellsOfGroup, { products: group, country: filters.country });
+  };
+  const sumValues = <Value extends string>(
+    list: (product: Product) => readonly Value[],
+    toSegment: (value: Value) => FigureSegment,
+  ): FigureSums[] =>
+    [...new Set(products.flatMap(list))].sort().map((value) =>
+      sumProducts(
+        toSegment(value),
+        products.filter((product) => list(product).includes(value)),
+      ),
+    );
+  switch (by) {
+    case 'platform':
+      return sumValues(
+        ({ platform }) => [platform],
+        (platform) => ({ platform }),
+      );
+    case 'product':
+      return products.map((product) => sumProducts(product, [product]));
+    case 'entitlement':
+      return sumValues(
+        ({ productId }) => listEntitlements(catalogue, productId),
+        (entitlement) => ({ entitlement }),
+      );
+  }
 }
 
 /** Throws `InvalidPayload` for a filter with an unknown value: it would count nothing. */
@@ -252,12 +238,6 @@ function checkFilters(
   for (const [name, value] of Object.entries(isKnown))
     if (!value) throw new ServiceError('InvalidPayload', `${name}: expected a known ${name}.`);
 }
-
-const missingCellsError = () =>
-  new ServiceError(
-    'InvalidPayload',
-    'Payments of an earlier release are not counted for filters: correct the figures with the command stats recount.',
-  );
 
 const tooManyRowsError = () =>
   new ServiceError(

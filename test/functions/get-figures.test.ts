@@ -582,7 +582,7 @@ describe('filters of figures', () => {
     expect(await readAll()).toMatchObject(expected);
     expect(await read(getMrr, { country: 'DE' })).toMatchObject({
       code: 'InvalidPayload',
-      message: expect.stringContaining('stats recount'),
+      message: expect.stringContaining('stats recount --correct'),
     });
     await aggregateItems(items, earlier);
     expect(await readAll()).toMatchObject(expected);
