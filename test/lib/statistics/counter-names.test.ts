@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { PaymentFigures } from '../../../lib/purchases/payment-figures.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { sumFigureCounts } from '../../../lib/statistics/count-figures.ts';
 import { countStoredItem, type ItemCounts } from '../../../lib/statistics/count-item.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
@@ -96,4 +97,36 @@ describe('the names of stored sums', () => {
   ])('of a %s are those of earlier releases', (_title, counts, names) => {
     expect(listNames(counts).join(' ')).toBe(names);
   });
+});
+
+/** The renewals in one month of subscriptions that started in each week of two years, each with a partial refund. */
+const countRenewals = (storefront: string): ItemCounts[] =>
+  Array.from({ length: 102 }, (_, week) =>
+    countPayment(
+      {
+        purchaseDate: startDate,
+        storefront,
+        storeProceedsMicros: 3_000_000,
+        partialRefunds: [{ id: 'refund', date: startDate, amountMicros: 1_000_000 }],
+      },
+      {
+        previous: { end: startDate },
+        firstPaidAt: startDate - (102 - week) * 7 * dayMs,
+        customerSince: startDate - (102 - week) * 7 * dayMs,
+      },
+    ),
+  );
+
+it('the counters of figures stay far below the 400 KB of an item with 33 countries and subscriptions of two years', () => {
+  const countries =
+    'AT AU BE BR CA CH CL CO CZ DE DK ES FI FR GB GR HU IE IN IT JP KR MX NL NO NZ PL PT RO SE TR US ZA';
+  const counters = sumFigureCounts(
+    countries
+      .split(' ')
+      .flatMap(countRenewals)
+      .flatMap(({ figures }) => figures),
+  );
+  expect(Math.max(...counters.map(({ counts }) => JSON.stringify(counts).length))).toBeLessThan(40_000);
+  const cohorts = counters.filter(({ figures }) => figures === 'cohorts');
+  expect(new Set(cohorts.map(({ country }) => country)).size).toBe(33);
 });
