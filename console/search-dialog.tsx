@@ -63,7 +63,7 @@ export function SearchDialog({ pages, onClose }: SearchDialogProps) {
     <Dialog title="Search" size="large" onClose={onClose}>
       <form ref={form} class="palette" onSubmit={openFirst} onKeyDown={handleKey}>
         <TextField
-          label="Page, beginning of a name, or an id"
+          label="Page, beginning of a word of a name, or an id"
           type="search"
           value={text}
           onInput={setText}

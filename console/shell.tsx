@@ -9,6 +9,7 @@ import { Icon } from './components/icon.tsx';
 import { Page } from './components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice, Skeleton } from './components/notice.tsx';
 import { Badge } from './components/values.tsx';
+import { pickFilters } from './pages/figures/filter-names.ts';
 import { navigationGroups, type PageDefinition, type PageProps } from './pages/page.ts';
 import { pages } from './pages/registry.ts';
 import { changeQuery, Link, matchPattern, toHref, useLocation } from './router.tsx';
@@ -78,12 +79,15 @@ export function Shell({ session, linkError }: ShellProps) {
           <div key={name}>
             <h2 class="navigation-title">{name}</h2>
             <ul>
-              {availablePages.flatMap(({ path: target, title: label, group, icon }) =>
+              {availablePages.flatMap(({ path: target, title: label, group, icon, isFigures }) =>
                 icon === undefined || group !== name ? (
                   []
                 ) : (
                   <li key={target}>
-                    <a href={toHref(target)} aria-current={isSectionOf(target, path) ? 'page' : undefined}>
+                    <a
+                      href={toHref(target, {}, isFigures && match?.page.isFigures ? pickFilters(query) : {})}
+                      aria-current={isSectionOf(target, path) ? 'page' : undefined}
+                    >
                       <Icon name={icon} /> {label}
                     </a>
                   </li>

@@ -23,6 +23,8 @@ export interface PageDefinition {
   readonly group?: (typeof navigationGroups)[number];
   /** Icon in the navigation. Without it, the page is reached from others. */
   readonly icon?: IconName;
+  /** Whether it shows figures with filters, which links from another such page keep. */
+  readonly isFigures?: true;
   /** Only with the store emulator. */
   readonly isLocal?: true;
   /** Loads the code of the page when it is first opened. */

@@ -14,6 +14,7 @@ export const pages: readonly PageDefinition[] = [
     title: 'Revenue',
     group: 'Business',
     icon: 'revenue',
+    isFigures: true,
     load: async () => (await import('./figures/pages.ts')).RevenuePage,
   },
   {
@@ -21,6 +22,7 @@ export const pages: readonly PageDefinition[] = [
     title: 'Subscriptions',
     group: 'Business',
     icon: 'subscriptions',
+    isFigures: true,
     load: async () => (await import('./figures/pages.ts')).SubscriptionsPage,
   },
   {
@@ -28,6 +30,7 @@ export const pages: readonly PageDefinition[] = [
     title: 'Retention',
     group: 'Business',
     icon: 'retention',
+    isFigures: true,
     load: async () => (await import('./figures/pages.ts')).RetentionPage,
   },
   {
@@ -35,6 +38,7 @@ export const pages: readonly PageDefinition[] = [
     title: 'Lifetime value',
     group: 'Business',
     icon: 'lifetimeValue',
+    isFigures: true,
     load: async () => (await import('./figures/pages.ts')).LifetimeValuePage,
   },
   {
@@ -42,6 +46,7 @@ export const pages: readonly PageDefinition[] = [
     title: 'Conversion',
     group: 'Business',
     icon: 'conversion',
+    isFigures: true,
     load: async () => (await import('./figures/pages.ts')).ConversionPage,
   },
   {

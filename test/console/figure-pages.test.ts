@@ -5,6 +5,7 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { listAnnotations } from '../../lib/annotations/contract.ts';
+import { getApp } from '../../lib/apps/contract.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import {
   getConversion,
@@ -22,6 +23,25 @@ const countedUntil = '2026-03-24T12:00:00.000Z';
 const head = { countedUntil, by: 'none', amount: 'after_refunds', unconvertedShare: 0 } as const;
 const annotations = respondTo(listAnnotations, () => ({
   rows: [{ id: 'a', date: '2026-02-14', text: 'Release 2.0', createdAt: countedUntil }],
+}));
+const app = respondTo(getApp, () => ({
+  appName: 'demo',
+  createdAt: countedUntil,
+  key: { id: 'k1', name: 'default', level: 'secret' as const },
+  strategy: 'all' as const,
+  sandboxEntitlements: 'all' as const,
+  tokenMinutes: 60,
+  vocabulary: 'neutral' as const,
+  unverifiedHours: 24,
+  stores: [
+    { platform: 'store_a' as const, isConnected: true },
+    { platform: 'store_b' as const, isConnected: false },
+  ],
+  service: { version: '0.1.0' },
+  catalogue: {
+    'store_a:pro': { type: 'paid subscription' as const, entitlements: ['premium'] },
+    gold: { type: 'consumable' as const },
+  },
 }));
 const period = 'period=custom&from=2026-01-01&to=2026-03-31&interval=month';
 
@@ -89,10 +109,15 @@ const ltv = respondTo(getLtv, () => ({
   ],
 }));
 
+const noChurn = {
+  ...{ churned: 0, voluntary: 0, involuntary: 0 },
+  ...{ churnRate: 0, churnedMrrUSD: 0, revenueChurnRate: 0, unconvertedShare: 0 },
+};
+
 let rendered: RenderedConsole;
 afterEach(() => rendered.close());
 const open = async (path: string, routes: Parameters<typeof renderConsole>[1]): Promise<RenderedConsole> => {
-  rendered = await renderConsole(path, [...routes, annotations], {
+  rendered = await renderConsole(path, [...routes, annotations, app], {
     respondAsStores: () => ({ now: '2026-04-15T12:00:00Z' }),
   });
   return rendered;
@@ -135,6 +160,7 @@ describe('Revenue page', () => {
       by: 'none' as const,
       unconvertedShare: 0,
       proceedsSource: 'table' as const,
+      totals: startdate < '2026' ? toRow(startdate, 100) : toRow(startdate, 300, 20),
       rows:
         interval === 'range'
           ? [startdate < '2026' ? toRow(startdate, 100) : toRow(startdate, 300, 20)]
@@ -202,16 +228,18 @@ describe('Revenue page', () => {
 
 describe('MRR', () => {
   const mrr = respondTo(getMrr, ({ query: { interval = 'month', startdate = '', by = 'none' } }) => {
+    const totals = startdate < '2026' ? toMrrRow(startdate, 40, 40) : toMrrRow(startdate, 100, 60);
     const rows =
       interval === 'range'
-        ? [startdate < '2026' ? toMrrRow(startdate, 40, 40) : toMrrRow(startdate, 100, 60)]
+        ? [totals]
         : [toMrrRow('2026-01-01', 60, 20), toMrrRow('2026-02-01', 80, 20), toMrrRow('2026-03-01', 100, 20)];
     return {
       interval: interval as 'month',
       ...head,
       by: by as 'none',
+      totals,
       rows,
-      ...(by === 'platform' && { groups: [{ platform: 'store_a' as const, unconvertedShare: 0, rows }] }),
+      ...(by === 'platform' && { groups: [{ platform: 'store_a' as const, unconvertedShare: 0, totals, rows }] }),
     };
   });
 
@@ -249,7 +277,12 @@ describe('MRR', () => {
     const failedBefore = respondTo(getMrr, ({ query: { startdate = '' } }) =>
       startdate < '2026'
         ? { ok: false as const, status: 500, code: 'InternalError', message: 'It failed.' }
-        : { interval: 'month' as const, ...head, rows: [toMrrRow('2026-01-01', 60)] },
+        : {
+            interval: 'month' as const,
+            ...head,
+            totals: toMrrRow('2026-01-01', 60),
+            rows: [toMrrRow('2026-01-01', 60)],
+          },
     );
     const page = await open(`/revenue?tab=mrr&${period}`, [failedBefore]);
     await page.waitForText('It failed.');
@@ -257,22 +290,52 @@ describe('MRR', () => {
     expect(readFigure(page, 'MRR')).toEqual(['$60.00', '\u00a0']);
   });
 
+  const subscribers = respondTo(getChurn, ({ query: { startdate = '' } }) => {
+    const totals = { ...noChurn, date: startdate, activeAtStart: 12 };
+    return { interval: 'range' as const, ...head, totals, rows: [totals] };
+  });
+
+  it('combines filters with every dimension, and keeps them from page to page', async () => {
+    const page = await open(`/revenue?tab=mrr&${period}&by=platform&country=DE`, [mrr, subscribers, retention]);
+    await page.waitForText('gold, App Store');
+    await page.enter('Product', 'store_a:pro');
+    await page.enter('Entitlement', 'premium');
+    const filters = 'by=platform&amount=after_refunds&product=store_a%3Apro&country=DE&entitlement=premium';
+    await waitFor('the request', () => page.requests.some((sent) => sent.includes(filters)));
+    await page.click('Retention');
+    await page.waitForText('Cohorts by subscriptions');
+    const kept = 'product=store_a%3Apro&country=DE&entitlement=premium';
+    await waitFor('the cohorts', () =>
+      page.requests.some((sent) => sent.includes('/v3/stats/retention') && sent.includes(kept)),
+    );
+    await page.click('Remove the filters');
+    await waitFor('all cohorts', () => location.hash === '#/retention');
+  });
+
+  it('states in the words of the service why a filter is refused', async () => {
+    const message = 'Payments of an earlier release are not counted for filters: run stats recount --correct.';
+    const refused = respondTo(getMrr, () => ({ ok: false as const, status: 400, code: 'InvalidPayload', message }));
+    const page = await open(`/revenue?tab=mrr&${period}&country=DE`, [refused, subscribers]);
+    await page.waitForText(message);
+  });
+
   it('keeps the filters in the link, and shows one value of the dimension alone', async () => {
-    const page = await open(`/revenue?tab=mrr&${period}`, [mrr]);
+    const page = await open(`/revenue?tab=mrr&${period}`, [mrr, subscribers]);
     await page.click('Store');
     await page.click('App Store', 'By store');
-    await page.waitForText('Only App Store.');
+    await page.waitForText('The filters match 12 paying subscriptions on Mar 31, 2026.');
     expect(Object.fromEntries(new URLSearchParams(location.hash.split('?')[1]))).toEqual({
       tab: 'mrr',
       period: 'custom',
       from: '2026-01-01',
       to: '2026-03-31',
       interval: 'month',
-      by: 'platform',
-      only: 'store_a',
+      platform: 'store_a',
     });
     await page.enter('Amounts', 'proceeds');
-    await waitFor('the request', () => page.requests.some((sent) => sent.includes('by=platform&amount=proceeds')));
+    await waitFor('the request', () =>
+      page.requests.some((sent) => sent.includes('by=none&amount=proceeds&platform=store_a')),
+    );
     const links = page.findAll('main a').map((link) => link.getAttribute('href'));
     expect(links).toContain('#/transactions?from=2026-01-01&to=2026-03-31&platform=store_a');
   });
@@ -287,17 +350,21 @@ describe('MRR', () => {
 
 describe('Subscriptions page', () => {
   it('shows no rate without subscriptions at the start', async () => {
-    const rates = { churnRate: 0, churnedMrrUSD: 0, revenueChurnRate: 0, unconvertedShare: 0 };
-    const zeros = { churned: 0, voluntary: 0, involuntary: 0, ...rates };
-    const churn = respondTo(getChurn, ({ query: { startdate = '', interval = 'month' } }) => ({
-      interval: interval as 'month',
-      ...head,
-      rows: [
+    const churn = respondTo(getChurn, ({ query: { startdate = '', interval = 'month' } }) => {
+      const totals =
         startdate < '2026'
-          ? { date: startdate, activeAtStart: 0, ...zeros }
-          : { date: startdate, activeAtStart: 10, ...zeros, churned: 4, churnRate: 0.4, voluntary: 3, involuntary: 1 },
-      ],
-    }));
+          ? { date: startdate, activeAtStart: 0, ...noChurn }
+          : {
+              date: startdate,
+              activeAtStart: 10,
+              ...noChurn,
+              churned: 4,
+              churnRate: 0.4,
+              voluntary: 3,
+              involuntary: 1,
+            };
+      return { interval: interval as 'month', ...head, totals, rows: [totals] };
+    });
     const page = await open(`/subscriptions?${period}`, [churn]);
     await page.waitForText('None in the 90 days before');
     expect(readFigure(page, 'Churn rate')).toEqual(['40%', 'None in the 90 days before']);

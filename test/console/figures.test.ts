@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { describeChange } from '../../console/pages/describe-change.ts';
+import { listCountries } from '../../console/pages/figures/countries.ts';
 import { definitions } from '../../console/pages/figures/definitions.ts';
 import {
   chooseCohortRanges,
@@ -11,6 +12,7 @@ import {
 } from '../../console/pages/figures/filters.ts';
 import { readLoss, readRetention } from '../../console/pages/figures/retention-sums.ts';
 import { toIntervals } from '../../console/pages/periods.ts';
+import { toCountry } from '../../lib/foundation/country.ts';
 
 /** Text without marks of Markdown and line ends. */
 const toPlain = (text: string): string => text.replace(/[`*]/g, '').replace(/\s+/g, ' ');
@@ -21,6 +23,16 @@ describe('definitions', () => {
   it.each(Object.entries(definitions))('quotes docs/figures.md: %s', (_id, { paragraphs, differences }) => {
     const sentences = [...paragraphs.flatMap((text) => text.split(/(?<=\.) (?=[A-Z])/)), ...differences.flat()];
     expect(sentences.filter((sentence) => !page.includes(toPlain(sentence)))).toEqual([]);
+  });
+});
+
+describe('listCountries', () => {
+  it('lists the countries of the service, each with a name', () => {
+    const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+    const known = alphabet.flatMap((a) => alphabet.map((b) => a + b)).filter((code) => toCountry(code) === code);
+    const countries = listCountries();
+    expect(countries.map(([code]) => code).sort()).toEqual(known);
+    expect(countries.filter(([code, name]) => code === name)).toEqual([]);
   });
 });
 

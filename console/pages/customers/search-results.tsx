@@ -22,7 +22,8 @@ export function SearchResults({ text }: { readonly text: string }) {
         error === undefined && <Skeleton lines={3} />
       ) : data.results.length === 0 ? (
         <EmptyState title={`Nothing has the name or id ${text}.`}>
-          The beginning of a name is sufficient. An id must be complete, and can be without the prefix of its store.
+          The beginning of a word of a name is sufficient. An id must be complete, and can be without the prefix of its
+          store.
         </EmptyState>
       ) : (
         <ul class="claims">

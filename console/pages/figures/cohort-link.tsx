@@ -1,7 +1,6 @@
 import type { CohortInterval } from '../../../lib/statistics/cohort-contract.ts';
 import { formatDay } from '../../format.ts';
-import { toCohortName } from './cohort-view.ts';
-import { getCohortEnd } from './filters.ts';
+import { getCohortEnd, toCohortName } from './filters.ts';
 import { RowsLink } from './rows-link.tsx';
 import type { Segment } from './segments.ts';
 

@@ -1,17 +1,15 @@
 import type { ConversionCohort } from '../../../lib/statistics/cohort-contract.ts';
-import { useApi } from '../../api/use-api.ts';
-import { Chart } from '../../components/chart.tsx';
-import { Columns, Section } from '../../components/layout.tsx';
+import { Columns } from '../../components/layout.tsx';
 import { formatNumber, formatPercent } from '../../format.ts';
 import type { PageProps } from '../page.ts';
-import { toCohortAxis, useCohortChoice } from './cohort-view.ts';
+import { FigureChart } from './figure-chart.tsx';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric, sumOf, toCohortFigures, toSeries } from './figures-view.ts';
-import { cohortIntervals, getCohortEnd, toFiguresRequest } from './filters.ts';
+import { sumOf } from './figures-view.ts';
 import { GroupSection } from './group-section.tsx';
 import { type IntervalColumn, IntervalTable } from './interval-rows.tsx';
+import { useCohortFigures } from './use-figures.ts';
 
 type Cohorts = readonly ConversionCohort[];
 type CountField = 'trials' | 'converted' | 'customers' | 'payers';
@@ -53,56 +51,27 @@ const metrics: readonly IntervalColumn<ConversionCohort>[] = [
 
 /** Conversion of trials to paid subscriptions, and of customers to payers, by the time of their start. */
 export function ConversionPage({ query }: PageProps) {
-  const choice = useCohortChoice(query);
-  const { filters, interval, current: range, previous: before, label, comparison } = choice;
-  const { getConversion } = figuresEndpoints;
-  const current = useApi(getConversion, toFiguresRequest(range, filters, interval));
-  const previous = useApi(getConversion, toFiguresRequest(before, filters, interval));
-  const view = buildFiguresView({ current, complete: current, previous }, toCohortFigures, filters);
-  const cohorts = view.items ?? [];
-  const axis = toCohortAxis(cohorts, choice);
-  const listSeries = (shown: readonly FigureMetric<ConversionCohort>[]) =>
-    shown.map((metric) => toSeries(metric, cohorts));
-  const shared = { isStale: view.isStale, ...axis };
+  const figures = useCohortFigures<ConversionCohort>(figuresEndpoints.getConversion, query);
   return (
     <FiguresPage
       title="Conversion"
       definition="conversion"
-      filters={filters}
-      interval={interval}
-      intervals={cohortIntervals}
-      range={range}
-      comparison={`${comparison} Trials that are still running count as not converted.`}
-      view={view}
+      {...figures}
+      comparison={`${figures.comparison} Trials that are still running count as not converted.`}
     >
-      <FigureSummary metrics={metrics} view={view} range={range} label={label} />
-      <Section title="Conversion rates" description="By the week or month in which the trials and customers started.">
-        <Chart
-          title="Conversion rates"
-          series={listSeries([trialRate, payerRate])}
-          format={formatPercent}
-          {...shared}
-        />
-      </Section>
-      <Columns>
-        <Section title="Trials">
-          <Chart title="Trials" series={listSeries([trials, converted])} {...shared} />
-        </Section>
-        <Section title="Customers">
-          <Chart title="Customers" series={listSeries([customers, payers])} {...shared} />
-        </Section>
-      </Columns>
-      <GroupSection metrics={metrics} view={view} filters={filters} query={query} range={range} {...axis} />
-      <IntervalTable
-        title="Conversion by cohort"
-        columns={metrics}
-        view={view}
-        axis={{
-          ...axis,
-          label,
-          ranges: cohorts.map(({ start }) => ({ first: start, last: getCohortEnd(start, interval) })),
-        }}
+      <FigureSummary metrics={metrics} {...figures} />
+      <FigureChart
+        title="Conversion rates"
+        description="By the week or month in which the trials and customers started."
+        metrics={[trialRate, payerRate]}
+        {...figures}
       />
+      <Columns>
+        <FigureChart title="Trials" metrics={[trials, converted]} {...figures} />
+        <FigureChart title="Customers" metrics={[customers, payers]} {...figures} />
+      </Columns>
+      <GroupSection metrics={metrics} {...figures} />
+      <IntervalTable title="Conversion by cohort" columns={metrics} {...figures} />
     </FiguresPage>
   );
 }

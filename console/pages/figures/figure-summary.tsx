@@ -1,26 +1,22 @@
 import { Figure, Figures } from '../../components/values.tsx';
 import { describeChange } from '../describe-change.ts';
-import type { Range } from '../periods.ts';
 import type { FigureMetric, FiguresView } from './figures-view.ts';
+import type { IntervalColumn } from './interval-rows.tsx';
 import { RowsLink } from './rows-link.tsx';
-import type { RowsKind } from './segments.ts';
+import type { PageFigures } from './use-figures.ts';
 
-interface FigureSummaryProps<Item> {
-  readonly metrics: readonly (FigureMetric<Item> & { readonly rowsKind?: RowsKind })[];
-  readonly view: FiguresView<Item>;
-  readonly range: Range;
-  /** Name of the days or cohorts before in a sentence. */
-  readonly label: string | undefined;
+interface FigureSummaryProps<Item> extends Pick<PageFigures<Item>, 'filters' | 'view' | 'range' | 'label'> {
+  readonly metrics: readonly IntervalColumn<Item>[];
 }
 
 /** The figures of the period, each with its change and a link to its rows. */
-export const FigureSummary = <Item,>({ metrics, view, range, label }: FigureSummaryProps<Item>) => (
+export const FigureSummary = <Item,>({ metrics, filters, view, range, label }: FigureSummaryProps<Item>) => (
   <Figures isStale={view.isStale}>
     {metrics.map((metric) => (
       <Figure
         key={metric.id}
         label={metric.label}
-        value={view.items && <Value metric={metric} items={view.items} view={view} range={range} />}
+        value={view.whole && <Value metric={metric} whole={view.whole} filters={filters} range={range} />}
         detail={describe(metric, view, label)}
       />
     ))}
@@ -29,17 +25,17 @@ export const FigureSummary = <Item,>({ metrics, view, range, label }: FigureSumm
 
 function Value<Item>({
   metric: { read, format, rowsKind },
-  items,
-  view,
+  whole,
+  filters,
   range,
-}: Omit<FigureSummaryProps<Item>, 'metrics' | 'label'> & {
-  readonly metric: FigureSummaryProps<Item>['metrics'][number];
-  readonly items: readonly Item[];
+}: Pick<FigureSummaryProps<Item>, 'filters' | 'range'> & {
+  readonly metric: IntervalColumn<Item>;
+  readonly whole: readonly Item[];
 }) {
-  const value = read(items);
+  const value = read(whole);
   if (value === undefined) return '–';
   return (
-    <RowsLink kind={rowsKind} segment={view.segment} range={range}>
+    <RowsLink kind={rowsKind} segment={filters.segment} range={range}>
       {format(value)}
     </RowsLink>
   );
@@ -47,7 +43,7 @@ function Value<Item>({
 
 function describe<Item>(
   { read, format }: FigureMetric<Item>,
-  { items, complete, previous, isStale }: FiguresView<Item>,
+  { whole, complete, previous, isStale }: FiguresView<Item>,
   label: string | undefined,
 ): string | undefined {
   if (isStale || !complete || !previous || label === undefined) return undefined;
@@ -55,5 +51,5 @@ function describe<Item>(
   if (before === undefined) return `None in ${label}`;
   return now === undefined
     ? `${format(before)} in ${label}`
-    : describeChange({ current: now, shown: items && read(items), previous: before, format, label });
+    : describeChange({ current: now, shown: whole && read(whole), previous: before, format, label });
 }

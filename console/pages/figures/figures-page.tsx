@@ -8,27 +8,20 @@ import { changeQuery, toHref, useLocation } from '../../router.tsx';
 import { AnnotatedCharts, AnnotationsButton, useAnnotations } from '../annotations.tsx';
 import { CountedUntil } from '../counted-until.tsx';
 import { PeriodChoice } from '../period-choice.tsx';
-import { describeShownDays, type PeriodId, type Range } from '../periods.ts';
+import { describeShownDays, type PeriodId } from '../periods.ts';
 import { DefinitionButton } from './definition-button.tsx';
 import type { DefinitionId } from './definition-titles.ts';
-import type { FiguresView } from './figures-view.ts';
-import { amounts, dimensions, type FiguresFilters } from './filters.ts';
-import { describeSegment, toSegmentKey } from './segments.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { amounts, dimensions } from './filters.ts';
+import type { PageFigures } from './use-figures.ts';
 
-interface FiguresPageProps<Interval extends string> {
+interface FiguresPageProps
+  extends Pick<PageFigures<unknown>, 'filters' | 'interval' | 'intervals' | 'range' | 'comparison' | 'view'> {
   readonly title: string;
   readonly definition: DefinitionId;
-  readonly filters: FiguresFilters;
-  readonly interval: Interval;
-  readonly intervals: readonly { readonly id: Interval; readonly label: string }[];
   readonly presets?: readonly PeriodId[];
   /** Views of the page. `tab` of the link selects one. */
   readonly tabs?: readonly { readonly id: string; readonly label: string }[];
-  /** Shown days. */
-  readonly range: Range;
-  /** Sentence about the comparison. */
-  readonly comparison: string | undefined;
-  readonly view: Omit<FiguresView<unknown>, 'items' | 'complete' | 'previous' | 'groups'>;
   readonly children: ComponentChildren;
 }
 
@@ -40,10 +33,10 @@ export const proceedsTexts = {
 } as const;
 
 /** Frame of the pages of figures: the choices, the definition and the problems of their requests. */
-export function FiguresPage<Interval extends string>(props: FiguresPageProps<Interval>) {
+export function FiguresPage(props: FiguresPageProps) {
   const { title, definition, filters, interval, intervals, presets, tabs, range, comparison, view, children } = props;
-  const { period, by, amount, only, isSandbox } = filters;
-  const { failed, proceedsSource, unconvertedShare, segment, figures } = view;
+  const { period, by, amount, isSandbox } = filters;
+  const { failed, figures } = view;
   const annotations = useAnnotations(range);
   return (
     <Page
@@ -54,11 +47,7 @@ export function FiguresPage<Interval extends string>(props: FiguresPageProps<Int
       {tabs && <ViewTabs title={title} tabs={tabs} />}
       <Row>
         {dimensions.map(({ id, label }) => (
-          <Button
-            key={id}
-            isPressed={id === by}
-            onClick={() => changeQuery({ by: id === 'none' ? '' : id, only: '', skip: '' })}
-          >
+          <Button key={id} isPressed={id === by} onClick={() => changeQuery({ by: id === 'none' ? '' : id, skip: '' })}>
             {label}
           </Button>
         ))}
@@ -74,21 +63,14 @@ export function FiguresPage<Interval extends string>(props: FiguresPageProps<Int
         <DefinitionButton id={definition} />
         <AnnotationsButton annotations={annotations} />
       </Row>
-      {only !== undefined && (
+      <FilterBar filters={filters} range={range} />
+      {figures?.proceedsSource && (
         <Notice>
-          Only {toSegmentKey(segment) === only ? describeSegment(segment) : only}.{' '}
-          <Button kind="quiet" icon="close" onClick={() => changeQuery({ only: '' })}>
-            Show all
-          </Button>
-        </Notice>
-      )}
-      {proceedsSource && (
-        <Notice>
-          {proceedsTexts[proceedsSource]} <DefinitionButton id="proceeds" />
+          {proceedsTexts[figures.proceedsSource]} <DefinitionButton id="proceeds" />
         </Notice>
       )}
       <CountedUntil figures={figures} />
-      <UnconvertedNotice share={unconvertedShare} />
+      <UnconvertedNotice share={figures?.unconvertedShare ?? 0} />
       <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
       <EndPlaceholders error={failed?.error}>
         <AnnotatedCharts annotations={annotations}>{children}</AnnotatedCharts>
@@ -98,7 +80,7 @@ export function FiguresPage<Interval extends string>(props: FiguresPageProps<Int
 }
 
 /** Links to the views of a page, with the same choices. */
-function ViewTabs({ title, tabs }: Required<Pick<FiguresPageProps<string>, 'title' | 'tabs'>>) {
+function ViewTabs({ title, tabs }: Required<Pick<FiguresPageProps, 'title' | 'tabs'>>) {
   const { path, query } = useLocation();
   return (
     <nav class="tab-list" aria-label={`Views of ${title}`}>

@@ -1,6 +1,6 @@
+import type { StatsInterval } from '../../../lib/statistics/breakdown-contract.ts';
 import type { FiguresDimension, ProceedsSource } from '../../../lib/statistics/figures-contract.ts';
 import type { Loaded } from '../../api/use-api.ts';
-import type { FiguresFilters } from './filters.ts';
 import { type Segment, toSegmentKey } from './segments.ts';
 
 /** A figure of intervals or cohorts together. */
@@ -18,125 +18,81 @@ export const sumOf =
   (items: readonly Item[]): number =>
     items.reduce((total, item) => total + read(item), 0);
 
-/** Builds the line of a figure in a chart. */
-export const toSeries = <Item>({ label, read }: FigureMetric<Item>, items: readonly Item[]) => ({
-  label,
-  values: items.map((item) => read([item]) ?? null),
-});
-
-/** Figures of one value of the dimension. */
-interface Group<Item> {
-  readonly segment: Segment;
-  /** Intervals or cohorts. */
-  readonly items: readonly Item[];
+/** Intervals with the whole range in one, or cohorts, whose figures are read from all of them. */
+interface Items<Item> {
+  readonly totals?: Item;
+  readonly rows?: readonly Item[];
+  readonly cohorts?: readonly Item[];
 }
 
-/** A response in the terms of all pages of figures. */
-export interface Figures<Item> {
-  readonly total: readonly Item[];
-  readonly groups: readonly Group<Item>[] | undefined;
-}
-
-/** Reads the figures of a response with intervals. */
-export const toIntervalFigures = <Row>({ rows, groups }: IntervalResponse<Row>): Figures<Row> => ({
-  total: rows,
-  groups: groups?.map(({ rows: items, ...segment }) => ({ segment, items })),
-});
-
-/** Reads the figures of a response with cohorts. */
-export const toCohortFigures = <Cohort>({ cohorts, groups }: CohortResponse<Cohort>): Figures<Cohort> => ({
-  total: cohorts,
-  groups: groups?.map(({ cohorts: items, ...segment }) => ({ segment, items })),
-});
-
-interface IntervalResponse<Row> {
-  readonly rows: readonly Row[];
-  readonly groups?: readonly (Segment & { readonly rows: readonly Row[] })[] | undefined;
-}
-
-interface CohortResponse<Cohort> {
-  readonly cohorts: readonly Cohort[];
-  readonly groups?: readonly (Segment & { readonly cohorts: readonly Cohort[] })[] | undefined;
-}
-
-interface Response {
+export interface FiguresResponse<Item> extends Items<Item> {
+  readonly interval: StatsInterval;
   readonly countedUntil: string;
   readonly by: FiguresDimension;
   readonly proceedsSource?: ProceedsSource;
   readonly unconvertedShare: number;
   readonly products?: { readonly skip: number; readonly limit: number; readonly total?: number };
+  readonly groups?: readonly (Segment & Items<Item>)[];
 }
 
-/** The three requests of a page. Pages of cohorts compare the whole period: `complete` is `current`. */
-interface Requests<T> {
-  readonly current: Loaded<T>;
-  readonly complete: Loaded<T>;
-  readonly previous: Loaded<T>;
+/** Figures of one value of the dimension. */
+export interface GroupView<Item> extends Figures<Item> {
+  readonly segment: Segment;
 }
 
-export interface GroupView<Item> extends Group<Item> {
-  /** The complete days and the days before; undefined if they are not loaded, empty if the group is not in them. */
+/** Intervals or cohorts, and what the figures of the whole range are read from. Undefined if they are not loaded. */
+interface Figures<Item> {
+  readonly items: readonly Item[] | undefined;
+  readonly whole: readonly Item[] | undefined;
+  /** The complete days and the days before; empty if a group is not in them. */
   readonly complete: readonly Item[] | undefined;
   readonly previous: readonly Item[] | undefined;
 }
 
 /** The figures that a page shows. Figures whose request failed are undefined. */
-export interface FiguresView<Item> {
-  readonly items: readonly Item[] | undefined;
-  readonly complete: readonly Item[] | undefined;
-  readonly previous: readonly Item[] | undefined;
+export interface FiguresView<Item> extends Figures<Item> {
   readonly groups: readonly GroupView<Item>[] | undefined;
-  /** Value of the dimension that is shown alone. */
-  readonly segment: Segment;
-  readonly products: Response['products'];
-  readonly proceedsSource: ProceedsSource | undefined;
-  /** Part of the payments whose currency has no rate: the amounts lack them. */
-  readonly unconvertedShare: number;
-  readonly isStale: boolean;
   /** The shown response. */
-  readonly figures: Pick<Response, 'countedUntil'> | undefined;
+  readonly figures: FiguresResponse<Item> | undefined;
+  readonly isStale: boolean;
   /** First failed request. */
   readonly failed: { readonly error: unknown; readonly reload: () => void } | undefined;
 }
 
-/** Combines the responses. Never compares figures of different dimensions or periods. */
-export function buildFiguresView<T extends Response, Item>(
-  { current, complete, previous }: Requests<T>,
-  toFigures: (response: T) => Figures<Item>,
-  { by, only }: Pick<FiguresFilters, 'by' | 'only'>,
+/** The three requests of a page. Pages of cohorts compare the whole period: `complete` is `current`. */
+type Requests<Item> = Readonly<Record<'current' | 'complete' | 'previous', Loaded<FiguresResponse<Item>>>>;
+
+/** Combines the responses. Never compares figures of different dimensions, filters or periods. */
+export function buildFiguresView<Item>(
+  { current, complete, previous }: Requests<Item>,
+  by: FiguresDimension,
 ): FiguresView<Item> {
-  const read = ({ data }: Loaded<T>) => (data?.by === by ? toFigures(data) : undefined);
-  const isComparable = ![current, complete, previous].some(({ isStale }) => isStale);
-  const [figures, whole, before] = [
-    read(current),
-    isComparable ? read(complete) : undefined,
-    isComparable ? read(previous) : undefined,
-  ];
-  const select = (part: Figures<Item> | undefined) =>
-    only === undefined ? part?.total : part && findItems(part, only);
-  const groups = figures?.groups?.map(({ segment, items }) => {
-    const key = toSegmentKey(segment);
-    return {
-      segment,
-      items,
-      complete: whole && findItems(whole, key),
-      previous: before && findItems(before, key),
+  const requests = [current, complete, previous];
+  const isComparable = !requests.some(({ isStale }) => isStale);
+  const select = ({ data }: Loaded<FiguresResponse<Item>>) => (data?.by === by ? data : undefined);
+  const figures = select(current);
+  const read = (find: (response: FiguresResponse<Item>) => Items<Item> | undefined): Figures<Item> => {
+    const readWhole = (response: FiguresResponse<Item> | undefined): readonly Item[] | undefined => {
+      if (!response) return undefined;
+      const { totals, cohorts = totals === undefined ? [] : [totals] } = find(response) ?? {};
+      return cohorts;
     };
-  });
+    const { rows, cohorts = rows } = (figures && find(figures)) ?? {};
+    return {
+      items: cohorts,
+      whole: readWhole(figures),
+      complete: isComparable ? readWhole(select(complete)) : undefined,
+      previous: isComparable ? readWhole(select(previous)) : undefined,
+    };
+  };
   return {
-    items: select(figures),
-    complete: select(whole),
-    previous: select(before),
-    groups,
-    segment: groups?.find(({ segment }) => toSegmentKey(segment) === only)?.segment ?? {},
-    products: current.data?.products,
-    proceedsSource: current.data?.proceedsSource,
-    unconvertedShare: current.data?.unconvertedShare ?? 0,
+    ...read((response) => response),
+    groups: figures?.groups?.map(({ totals: _totals, rows: _rows, cohorts: _cohorts, ...segment }) => {
+      const key = toSegmentKey(segment);
+      return { segment, ...read(({ groups }) => groups?.find((group) => toSegmentKey(group) === key)) };
+    }),
+    figures,
     isStale: current.isStale,
-    figures: current.data,
-    failed: [current, complete, previous].find(({ error }) => error !== undefined),
+    failed: requests.find(({ error }) => error !== undefined),
   };
 }
-
-const findItems = <Item>({ groups = [] }: Figures<Item>, key: string): readonly Item[] =>
-  groups.find(({ segment }) => toSegmentKey(segment) === key)?.items ?? [];

@@ -3,6 +3,7 @@ import type { CohortInterval } from '../../../lib/statistics/cohort-contract.ts'
 import { showsSandbox, toSandboxQuery } from '../../sandbox.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { addDays, addMonths, choosePeriod, countDays, type Period, type Range } from '../periods.ts';
+import type { Segment } from './segments.ts';
 
 /** Dimensions of figures, with their names. */
 export const dimensions = [
@@ -30,8 +31,8 @@ export interface FiguresFilters {
   readonly by: (typeof dimensions)[number]['id'];
   /** Undefined for figures with all amounts. */
   readonly amount: (typeof amounts)[number][0] | undefined;
-  /** Key of the value of the dimension that is shown alone. */
-  readonly only: string | undefined;
+  /** Only payments that match each of them are counted. */
+  readonly segment: Segment;
   readonly isSandbox: boolean;
   /** Position of the page of products. */
   readonly skip: number;
@@ -42,7 +43,12 @@ export const readFilters = (query: Readonly<Record<string, string | undefined>>,
   period: choosePeriod({ ...query, period: query.period ?? '12m' }, now),
   by: dimensions.find(({ id }) => id === query.by)?.id ?? 'none',
   amount: amounts.find(([id]) => id === query.amount)?.[0] ?? 'after_refunds',
-  only: query.only,
+  segment: {
+    ...(query.platform && { platform: query.platform }),
+    ...(query.product && { productId: query.product }),
+    ...(query.country && { country: query.country }),
+    ...(query.entitlement && { entitlement: query.entitlement }),
+  },
   isSandbox: showsSandbox(query),
   skip: parseSkip(query.skip, 1),
 });
@@ -52,13 +58,23 @@ export const chooseCohortInterval = (id: string | undefined): CohortInterval => 
 /** Builds the request of a range. Without a range, there is none. */
 export const toFiguresRequest = <Interval extends StatsInterval>(
   range: Range | undefined,
-  { by, amount, isSandbox, skip }: FiguresFilters,
+  { by, amount, segment: { productId: product, ...segment }, isSandbox, skip }: FiguresFilters,
   interval: Interval,
 ) => {
   if (!range) return undefined;
   const page = by === 'product' && skip > 0 ? { skip } : {};
   return {
-    query: { startdate: range.first, enddate: range.last, interval, by, amount, ...toSandboxQuery(isSandbox), ...page },
+    query: {
+      startdate: range.first,
+      enddate: range.last,
+      interval,
+      by,
+      amount,
+      product,
+      ...segment,
+      ...toSandboxQuery(isSandbox),
+      ...page,
+    },
   };
 };
 
@@ -68,6 +84,10 @@ export const getCohortStart = (day: string, interval: CohortInterval): string =>
 
 const shiftCohort = (start: string, interval: CohortInterval, count: number): string =>
   interval === 'month' ? addMonths(start, count) : addDays(start, 7 * count);
+
+/** Returns the name of a cohort: its month, or the first day of its week. */
+export const toCohortName = (start: string, interval: CohortInterval): string =>
+  interval === 'month' ? start.slice(0, 7) : start;
 
 /** Returns the last day of a cohort that starts on a day. */
 export const getCohortEnd = (start: string, interval: CohortInterval): string =>

@@ -5,36 +5,34 @@ import { Section } from '../../components/layout.tsx';
 import { EmptyState } from '../../components/notice.tsx';
 import { None, Platform } from '../../components/values.tsx';
 import { formatChange } from '../../format.ts';
-import { changeQuery, Link, type RouteQuery } from '../../router.tsx';
-import type { Range } from '../periods.ts';
-import type { FigureMetric, FiguresView, GroupView } from './figures-view.ts';
-import { dimensions, type FiguresFilters } from './filters.ts';
+import { changeQuery, Link } from '../../router.tsx';
+import type { FigureMetric, GroupView } from './figures-view.ts';
+import { dimensions } from './filters.ts';
 import { RowsLink } from './rows-link.tsx';
-import { describeSegment, formatSegment, type Segment, toSegmentKey } from './segments.ts';
+import { describeSegment, formatSegment, toFilters, toSegmentKey } from './segments.ts';
+import type { PageFigures } from './use-figures.ts';
 
 const maxSeries = 4;
 
-interface GroupSectionProps<Item> {
+interface GroupSectionProps<Item>
+  extends Pick<PageFigures<Item>, 'query' | 'filters' | 'view' | 'range' | 'days' | 'incomplete'> {
   readonly metrics: readonly FigureMetric<Item>[];
-  readonly view: FiguresView<Item>;
-  /** Intervals of the chart, if `view` has the whole period in one. */
-  readonly chartView?: FiguresView<Item>;
-  readonly filters: FiguresFilters;
-  readonly query: RouteQuery;
-  readonly range: Range;
-  /** Days or months of the chart. Without them, there is no chart. */
-  readonly days: readonly string[];
-  readonly incomplete: readonly number[];
 }
 
 /** The figures by the selected dimension: a chart of the largest values of the page, and a table with all. */
 export function GroupSection<Item>(props: GroupSectionProps<Item>) {
-  const { metrics, view, chartView = view, filters, query, range, days, incomplete } = props;
-  const { by } = filters;
+  const {
+    metrics,
+    query,
+    filters: { by },
+    view,
+    days,
+    incomplete,
+  } = props;
   const metric = metrics.find(({ id }) => id === query.metric) ?? metrics[0];
   if (by === 'none' || !metric) return null;
   const { label = '' } = dimensions.find(({ id }) => id === by) ?? {};
-  const sorted = view.groups?.toSorted((a, b) => (metric.read(b.items) ?? -1) - (metric.read(a.items) ?? -1));
+  const sorted = view.groups?.toSorted((a, b) => readWhole(metric, b) - readWhole(metric, a));
   return (
     <Section
       title={`By ${label.toLowerCase()}`}
@@ -51,9 +49,9 @@ export function GroupSection<Item>(props: GroupSectionProps<Item>) {
       <Chart
         title={`${metric.label} by ${label.toLowerCase()}`}
         days={days}
-        series={(sorted ?? []).slice(0, maxSeries).map(({ segment }) => ({
+        series={(sorted ?? []).slice(0, maxSeries).map(({ segment, items = [] }) => ({
           label: describeSegment(segment),
-          values: findItems(chartView, segment).map((item) => metric.read([item]) ?? null),
+          values: items.map((item) => metric.read([item]) ?? null),
         }))}
         format={metric.format}
         incomplete={incomplete}
@@ -62,31 +60,29 @@ export function GroupSection<Item>(props: GroupSectionProps<Item>) {
       <GroupTable
         caption={`Figures by ${label.toLowerCase()}`}
         name={label}
-        view={view}
         groups={sorted}
-        by={by}
-        query={query}
         columns={metrics.flatMap((column) => buildColumns(column, column === metric))}
-        range={range}
+        {...props}
       />
     </Section>
   );
 }
 
-const findItems = <Item,>({ groups }: FiguresView<Item>, segment: Segment): readonly Item[] =>
-  groups?.find((group) => toSegmentKey(group.segment) === toSegmentKey(segment))?.items ?? [];
+const readWhole = <Item,>({ read }: FigureMetric<Item>, { whole }: GroupView<Item>): number =>
+  (whole && read(whole)) ?? -1;
 
-interface GroupTableProps<Item> extends Pick<GroupSectionProps<Item>, 'view' | 'query' | 'range'> {
+interface GroupTableProps<Item> extends Pick<PageFigures<Item>, 'query' | 'filters' | 'view' | 'range'> {
   readonly caption: string;
   /** Title of the first column. */
   readonly name: string;
   readonly groups: readonly GroupView<Item>[] | undefined;
-  readonly by: FiguresFilters['by'];
   readonly columns: readonly Column<GroupView<Item>>[];
 }
 
 /** A row for each value of the dimension, which selects it, and leads to its rows. */
-export function GroupTable<Item>({ caption, name, view, groups, by, query, columns, range }: GroupTableProps<Item>) {
+export function GroupTable<Item>(props: GroupTableProps<Item>) {
+  const { caption, name, groups, columns, query, filters, view, range } = props;
+  const { products } = view.figures ?? {};
   const store: Column<GroupView<Item>> = {
     title: 'Store',
     render: ({ segment: { platform } }) => (platform === undefined ? <None /> : <Platform value={platform} />),
@@ -99,18 +95,21 @@ export function GroupTable<Item>({ caption, name, view, groups, by, query, colum
         {
           title: name,
           render: ({ segment }) => (
-            <Link to={location.hash.replace(/^#|\?.*/g, '')} query={{ ...query, only: toSegmentKey(segment) }}>
+            <Link
+              to={location.hash.replace(/^#|\?.*/g, '')}
+              query={{ ...query, by: '', skip: '', metric: '', ...toFilters(segment) }}
+            >
               {formatSegment(segment)}
             </Link>
           ),
           csv: ({ segment }) => segment.productId ?? segment.country ?? segment.entitlement ?? segment.platform,
         },
-        ...(by === 'product' ? [store] : []),
+        ...(filters.by === 'product' ? [store] : []),
         ...columns,
         {
           title: 'Rows',
           render: ({ segment }) => (
-            <RowsLink segment={segment} range={range}>
+            <RowsLink segment={{ ...filters.segment, ...segment }} range={range}>
               Show
             </RowsLink>
           ),
@@ -122,10 +121,9 @@ export function GroupTable<Item>({ caption, name, view, groups, by, query, colum
       empty={<EmptyState title="This period has no figures." />}
       fileName={caption.toLowerCase().replace(/\W+/g, '-')}
       placeholderRows={3}
-      {...(view.products && {
+      {...(products && {
         paging: {
-          ...view.products,
-          total: view.products.total,
+          ...products,
           pageCount: view.groups?.length,
           onSkip: (target: number) => changeQuery({ skip: target }),
         },
@@ -143,8 +141,8 @@ function buildColumns<Item>(
     {
       title: label,
       align: 'end',
-      render: ({ items }) => <Value value={read(items)} format={format} />,
-      csv: ({ items }) => read(items),
+      render: ({ whole }) => <Value value={whole && read(whole)} format={format} />,
+      csv: ({ whole }) => whole && read(whole),
     },
     { title: `${label}, period before`, csv: ({ previous }) => previous && read(previous) },
     ...(isSelected

@@ -1,19 +1,19 @@
 import type { CohortInterval, LtvCohort } from '../../../lib/statistics/cohort-contract.ts';
-import { useApi } from '../../api/use-api.ts';
-import { Chart } from '../../components/chart.tsx';
+import { useNow } from '../../clock.ts';
 import { HeatMap } from '../../components/heat-map.tsx';
 import { Section } from '../../components/layout.tsx';
 import { formatNumber, formatPercent, formatUsd } from '../../format.ts';
 import type { PageProps } from '../page.ts';
 import { CohortLink } from './cohort-link.tsx';
-import { toCohortAxis, useCohortChoice } from './cohort-view.ts';
+import { FigureChart } from './figure-chart.tsx';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric, sumOf, toCohortFigures, toSeries } from './figures-view.ts';
-import { cohortIntervals, isAgeComplete, toFiguresRequest } from './filters.ts';
+import { type FigureMetric, sumOf } from './figures-view.ts';
+import { isAgeComplete } from './filters.ts';
 import { GroupSection } from './group-section.tsx';
 import { MeasureChoice } from './measure-choice.tsx';
+import { useCohortFigures } from './use-figures.ts';
 
 type Cohorts = readonly LtvCohort[];
 
@@ -39,13 +39,10 @@ const readValue =
 
 /** Realized revenue per customer by cohort and age. Month 1 begins when the customer is first seen. */
 export function LifetimeValuePage({ query }: PageProps) {
-  const choice = useCohortChoice(query);
-  const { filters, interval, current: range, previous: before, label, comparison, now } = choice;
+  const now = useNow();
+  const figures = useCohortFigures<LtvCohort>(figuresEndpoints.getLtv, query);
+  const { filters, interval, view } = figures;
   const measure = measures.find(({ id }) => id === query.measure) ?? measures[0];
-  const { getLtv } = figuresEndpoints;
-  const current = useApi(getLtv, toFiguresRequest(range, filters, interval));
-  const previous = useApi(getLtv, toFiguresRequest(before, filters, interval));
-  const view = buildFiguresView({ current, complete: current, previous }, toCohortFigures, filters);
   const cohorts = view.items ?? [];
   const ages: readonly FigureMetric<LtvCohort>[] = shownAges.map((months) => ({
     id: `age-${months}`,
@@ -56,19 +53,9 @@ export function LifetimeValuePage({ query }: PageProps) {
   const metrics = [...counts, ...ages];
   const columnCount = Math.max(0, ...cohorts.map((cohort) => cohort.ages.length));
   const maxValue = Math.max(0.01, ...cohorts.flatMap((cohort) => cohort.ages.map((age) => age[measure.valueField])));
-  const axis = toCohortAxis(cohorts, choice);
   return (
-    <FiguresPage
-      title="Lifetime value"
-      definition="ltv"
-      filters={filters}
-      interval={interval}
-      intervals={cohortIntervals}
-      range={range}
-      comparison={comparison}
-      view={view}
-    >
-      <FigureSummary metrics={metrics} view={view} range={range} label={label} />
+    <FiguresPage title="Lifetime value" definition="ltv" {...figures}>
+      <FigureSummary metrics={metrics} {...figures} />
       <Section
         title={`Revenue ${measure.label.toLowerCase()}`}
         description="Up to the end of each month since the customers were first seen. Month 1 is month 0 of the API."
@@ -81,7 +68,7 @@ export function LifetimeValuePage({ query }: PageProps) {
           columnTitles={Array.from({ length: columnCount }, (_, index) => `Month ${index + 1}`)}
           rows={view.items?.map((cohort) => ({
             key: cohort.start,
-            name: <CohortLink segment={view.segment} start={cohort.start} interval={interval} />,
+            name: <CohortLink segment={filters.segment} start={cohort.start} interval={interval} />,
             size: formatNumber(cohort[measure.countField]),
             sizeValue: cohort[measure.countField],
             cells: cohort.ages.map((age) => ({
@@ -94,16 +81,13 @@ export function LifetimeValuePage({ query }: PageProps) {
           isStale={view.isStale}
         />
       </Section>
-      <Section title="Revenue by cohort" description="Up to the end of the first, third, sixth and twelfth month.">
-        <Chart
-          title="Revenue by cohort"
-          series={ages.map((age) => toSeries(age, cohorts))}
-          format={formatUsd}
-          isStale={view.isStale}
-          {...axis}
-        />
-      </Section>
-      <GroupSection metrics={metrics} view={view} filters={filters} query={query} range={range} {...axis} />
+      <FigureChart
+        title="Revenue by cohort"
+        description="Up to the end of the first, third, sixth and twelfth month."
+        metrics={ages}
+        {...figures}
+      />
+      <GroupSection metrics={metrics} {...figures} />
     </FiguresPage>
   );
 }

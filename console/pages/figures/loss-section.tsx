@@ -2,33 +2,31 @@ import type { RetentionCohort } from '../../../lib/statistics/cohort-contract.ts
 import { SelectField } from '../../components/fields.tsx';
 import { Section } from '../../components/layout.tsx';
 import { formatNumber, formatPercent } from '../../format.ts';
-import { changeQuery, type RouteQuery } from '../../router.tsx';
-import type { Range } from '../periods.ts';
-import type { FiguresView, GroupView } from './figures-view.ts';
-import { dimensions, type FiguresFilters } from './filters.ts';
+import { changeQuery } from '../../router.tsx';
+import type { GroupView } from './figures-view.ts';
+import { dimensions } from './filters.ts';
 import { GroupTable, Value } from './group-section.tsx';
 import { readLoss } from './retention-sums.ts';
 import { describeSegment } from './segments.ts';
+import type { PageFigures } from './use-figures.ts';
 
 const lossPeriods = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-interface LossSectionProps {
-  readonly view: FiguresView<RetentionCohort>;
+interface LossSectionProps extends Pick<PageFigures<RetentionCohort>, 'query' | 'filters' | 'view' | 'range'> {
   /** The values of the dimension that have subscriptions. */
   readonly groups: readonly GroupView<RetentionCohort>[] | undefined;
-  readonly filters: FiguresFilters;
-  readonly query: RouteQuery;
-  readonly range: Range;
   readonly unit: 'Week' | 'Month';
 }
 
 /** The values of the dimension by the share of the subscriptions that they lose in a period, largest first. */
-export function LossSection({ view, groups, filters: { by }, query, range, unit }: LossSectionProps) {
+export function LossSection(props: LossSectionProps) {
+  const { groups, query, unit } = props;
+  const { by } = props.filters;
   if (by === 'none') return null;
   const period = lossPeriods.find((number) => String(number) === query.loss) ?? 2;
   const name = unit.toLowerCase();
   const { label = '' } = dimensions.find(({ id }) => id === by) ?? {};
-  const read = ({ items }: GroupView<RetentionCohort>) => readLoss(items, period - 1);
+  const read = ({ items = [] }: GroupView<RetentionCohort>) => readLoss(items, period - 1);
   const sorted = groups?.toSorted(
     (a, b) => (read(b)?.share ?? -1) - (read(a)?.share ?? -1) || (read(b)?.lost ?? 0) - (read(a)?.lost ?? 0),
   );
@@ -48,11 +46,8 @@ export function LossSection({ view, groups, filters: { by }, query, range, unit 
       <GroupTable
         caption={`Loss in ${name} ${period} by ${label.toLowerCase()}`}
         name={label}
-        view={view}
+        {...props}
         groups={sorted}
-        by={by}
-        query={query}
-        range={range}
         columns={[
           {
             title: `Active in ${name} ${period - 1}`,

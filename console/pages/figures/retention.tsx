@@ -1,22 +1,20 @@
 import type { RetentionCohort } from '../../../lib/statistics/cohort-contract.ts';
-import { useApi } from '../../api/use-api.ts';
-import { Chart } from '../../components/chart.tsx';
 import { HeatMap, type HeatRow } from '../../components/heat-map.tsx';
 import { Section } from '../../components/layout.tsx';
 import { formatNumber, formatPercent, formatUsd } from '../../format.ts';
 import type { PageProps } from '../page.ts';
 import { CohortLink } from './cohort-link.tsx';
-import { toCohortAxis, useCohortChoice } from './cohort-view.ts';
+import { FigureChart } from './figure-chart.tsx';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric, sumOf, toCohortFigures, toSeries } from './figures-view.ts';
-import { cohortIntervals, toFiguresRequest } from './filters.ts';
+import { type FigureMetric, sumOf } from './figures-view.ts';
 import { LossSection } from './loss-section.tsx';
 import { MeasureChoice } from './measure-choice.tsx';
 import { readRetention, sumPeriod } from './retention-sums.ts';
 import { RowsLink } from './rows-link.tsx';
 import { describeSegment, toSegmentKey } from './segments.ts';
+import { useCohortFigures } from './use-figures.ts';
 
 type Cohorts = readonly RetentionCohort[];
 
@@ -33,17 +31,13 @@ const shownPeriods = [2, 3, 6, 12] as const;
 
 /** Retention of subscriptions and of their revenue by cohort. Period 1 begins with the first payment. */
 export function RetentionPage({ query }: PageProps) {
-  const choice = useCohortChoice(query);
-  const { filters, interval, current: range, previous: before, label, comparison } = choice;
+  const figures = useCohortFigures<RetentionCohort>(figuresEndpoints.getRetention, query);
+  const { filters, interval, range, view } = figures;
   const measure = measures.find(({ id }) => id === query.measure)?.id ?? 'subscriptions';
   const unit = interval === 'month' ? 'Month' : 'Week';
-  const { getRetention } = figuresEndpoints;
-  const current = useApi(getRetention, toFiguresRequest(range, filters, interval));
-  const previous = useApi(getRetention, toFiguresRequest(before, filters, interval));
-  const view = buildFiguresView({ current, complete: current, previous }, toCohortFigures, filters);
   const cohorts = view.items ?? [];
   // One-time purchases have cohorts without subscriptions.
-  const groups = view.groups?.filter(({ items }) => countStarted(items) > 0);
+  const groups = view.groups?.filter(({ items = [] }) => countStarted(items) > 0);
   const periods: readonly FigureMetric<RetentionCohort>[] = shownPeriods.map((period) => ({
     id: `period-${period}`,
     label: `${unit} ${period}`,
@@ -60,18 +54,9 @@ export function RetentionPage({ query }: PageProps) {
   const columnTitles = Array.from({ length: columnCount }, (_, index) => `${unit} ${index + 1}`);
   const heat = { sizeTitle: 'Started', columnTitles, isStale: view.isStale };
   return (
-    <FiguresPage
-      title="Retention"
-      definition="retention"
-      filters={filters}
-      interval={interval}
-      intervals={cohortIntervals}
-      range={range}
-      comparison={comparison}
-      view={view}
-    >
-      <FigureSummary metrics={[size, ...periods]} view={view} range={range} label={label} />
-      <LossSection view={view} groups={groups} filters={filters} query={query} range={range} unit={unit} />
+    <FiguresPage title="Retention" definition="retention" {...figures}>
+      <FigureSummary metrics={[size, ...periods]} {...figures} />
+      <LossSection {...figures} groups={groups} unit={unit} />
       <Section
         title={`Cohorts by ${measure}`}
         description={`${unit} 1 begins with the first payment, and is index 0 of the API.`}
@@ -84,7 +69,7 @@ export function RetentionPage({ query }: PageProps) {
             toHeatRow([cohort], columnCount, {
               key: cohort.start,
               measure,
-              name: <CohortLink segment={view.segment} start={cohort.start} interval={interval} />,
+              name: <CohortLink segment={filters.segment} start={cohort.start} interval={interval} />,
             }),
           )}
           {...heat}
@@ -95,12 +80,12 @@ export function RetentionPage({ query }: PageProps) {
           <HeatMap
             caption={`Retention by ${filters.by}`}
             rowTitle="Cohorts of"
-            rows={groups.map(({ segment, items }) =>
+            rows={groups.map(({ segment, items = [] }) =>
               toHeatRow(items, columnCount, {
                 key: toSegmentKey(segment),
                 measure,
                 name: (
-                  <RowsLink segment={segment} range={range}>
+                  <RowsLink segment={{ ...filters.segment, ...segment }} range={range}>
                     {describeSegment(segment)}
                   </RowsLink>
                 ),
@@ -110,18 +95,12 @@ export function RetentionPage({ query }: PageProps) {
           />
         </Section>
       )}
-      <Section
+      <FigureChart
         title="Retention by cohort"
         description="Share of each cohort that is active. Cohorts that have not ended are shaded."
-      >
-        <Chart
-          title="Retention by cohort"
-          series={periods.map((period) => toSeries(period, cohorts))}
-          format={formatPercent}
-          isStale={view.isStale}
-          {...toCohortAxis(cohorts, choice)}
-        />
-      </Section>
+        metrics={periods}
+        {...figures}
+      />
     </FiguresPage>
   );
 }

@@ -26,6 +26,13 @@ export const describeSegment = (segment: Segment): string =>
     ? formatSegment(segment)
     : `${formatSegment(segment)}, ${formatPlatform(segment.platform ?? '')}`;
 
+/** The filters of a segment in the link. A product has its store. */
+export const toFilters = ({ platform, productId: product, country, entitlement }: Segment) => ({
+  ...(product === undefined ? { platform } : { product }),
+  country,
+  entitlement,
+});
+
 /** Rows behind a figure: payments of the days, or the customers with such a subscription. */
 export type RowsKind = 'payments' | 'active' | 'lapsed' | 'trial';
 
