@@ -88,10 +88,12 @@ describe('the samples of the guides', () => {
       expect(code).toContain(text);
   });
 
-  it('validate each product of a purchase in Kotlin, with a type of either kind', () => {
+  it('validate each product of a purchase in Kotlin, with a type of either kind, and finish it', () => {
     const code = readSnippet('docs/guides/plain-app.md', 'kotlin');
     expect(code).toContain('purchase.products.associateWith');
     expect(code).toContain('.put("type", type)');
+    for (const text of ['enablePendingPurchases', 'queryPurchasesAsync', 'acknowledgePurchase', 'consumeAsync'])
+      expect(code).toContain(text);
   });
 });
 

@@ -228,11 +228,13 @@ describe('docs/guides/flutter-expo-react-native.md', () => {
   const library = `
     export const initConnection = async () => true;
     export const purchaseUpdatedListener = (listener) => { globalThis.deliver = listener; };
+    export const purchaseErrorListener = () => {};
+    export const requestPurchase = async () => {};
     export const getAvailablePurchases = async () => globalThis.available;
     export const finishTransaction = async ({ purchase }) => void globalThis.finished.push(purchase.id);`;
 
-  /** Opens an app. The store lists these purchases. */
-  async function openApp(os: string, available: readonly object[]) {
+  /** Opens an app. The store lists these purchases. `stored` outlives the app. */
+  async function openApp(os: string, available: readonly object[], stored = new Map<string, string>()) {
     const decisions: unknown[] = [];
     const window = Object.assign(openWebPage(), { available, finished: [] as string[] });
     const modules = {
@@ -241,36 +243,53 @@ describe('docs/guides/flutter-expo-react-native.md', () => {
       './purchase-validator.js': fillIn(validator),
     };
     window.eval(await bundle(file, modules, 'expo'));
+    const storage = {
+      getItem: async (key: string) => stored.get(key) ?? null,
+      setItem: async (key: string, value: string) => void stored.set(key, value),
+    };
+    const record = (id: string, access: boolean) => decisions.push([id, access]);
     const start = async (username: string): Promise<void> =>
-      await window.app.startPurchases(username, { premium: 'paid subscription' }, (id: string, access: boolean) =>
-        decisions.push([id, access]),
-      );
+      await window.app.startPurchases(username, { premium: 'paid subscription' }, record, storage);
     return { window, decisions, start };
   }
 
-  it.each(['ios', 'android'])('gives access until the end of a purchase, and finishes both: %s', async (os) => {
-    const username = randomUUID();
-    const platform = os === 'ios' ? 'store_a' : 'store_b';
-    const { id, validate } = await buy({
-      platform,
-      form: os === 'ios' ? 'signed' : undefined,
-      applicationUsername: username,
-    });
-    const { jwsRepresentation, purchaseToken = jwsRepresentation } = validate.transaction;
-    const purchase = { productId: 'premium', id: validate.transaction.id, purchaseToken };
-    const app = await openApp(os, []);
-    await app.start(username);
-    await app.window.deliver(purchase);
-    expect(app.decisions).toEqual([['premium', true]]);
-    expect(app.window.finished).toHaveLength(1);
-    expect(await listProducts(username)).toEqual([`${platform}:premium`]);
+  it.each(['ios', 'android'])(
+    'gives access until the end of a purchase, also without a network, and finishes it: %s',
+    async (os) => {
+      const username = randomUUID();
+      const platform = os === 'ios' ? 'store_a' : 'store_b';
+      const { id, validate } = await buy({
+        platform,
+        form: os === 'ios' ? 'signed' : undefined,
+        applicationUsername: username,
+      });
+      const { jwsRepresentation, purchaseToken = jwsRepresentation } = validate.transaction;
+      const purchase = { productId: 'premium', id: validate.transaction.id, purchaseToken };
+      const stored = new Map<string, string>();
+      const app = await openApp(os, [], stored);
+      await app.start(username);
+      await app.window.deliver({ ...purchase, purchaseState: 'pending' });
+      expect(app.decisions).toEqual([]);
+      await app.window.deliver(purchase);
+      expect(app.decisions).toEqual([['premium', true]]);
+      expect(app.window.finished).toHaveLength(1);
+      expect(await listProducts(username)).toEqual([`${platform}:premium`]);
 
-    await callLocalControl(service, `/purchases/${id}/expire`, {});
-    const restarted = await openApp(os, [purchase]);
-    await restarted.start(username);
-    expect(restarted.decisions).toEqual([['premium', false]]);
-    expect(restarted.window.finished).toHaveLength(1);
-  });
+      await callLocalControl(service, `/purchases/${id}/expire`, {});
+      const offline = await openApp(os, [], stored);
+      offline.window.fetch = async () => await Promise.reject(new TypeError('Network request failed'));
+      await offline.start(username);
+      expect(offline.decisions).toEqual([['premium', true]]);
+      // Google Play lists active purchases only.
+      const restarted = await openApp(os, os === 'ios' ? [purchase] : [], stored);
+      await restarted.start(username);
+      expect(restarted.decisions).toEqual([
+        ['premium', true],
+        ['premium', false],
+      ]);
+      expect(restarted.window.finished).toHaveLength(os === 'ios' ? 1 : 0);
+    },
+  );
 
   it('decides nothing without a network, and leaves the purchase unfinished', async () => {
     const app = await openApp('ios', [{ productId: 'premium', id: '1', purchaseToken: 'x' }]);
