@@ -17,7 +17,7 @@ export function addCommissionRateCommands(app: Command): void {
     .command('set-commission-rates')
     .description("Set the rates of commission and tax for proceeds from a JSON file ('-' for standard input)")
     .argument('<name>')
-    .argument('<file>', 'rates, as GET /v3/commission-rates returns them without source; see docs/figures.md')
+    .argument('<file>', 'rates, as GET /v3/commission-rates returns them without source; see docs/proceeds.md')
     .addHelpText('after', formatExamples('app set-commission-rates my-app rates.json'))
     .action(printResult(setAction));
   app

@@ -18,7 +18,7 @@ export function addExchangeRateCommands(app: Command): void {
     .argument('<name>')
     .argument(
       '<file>',
-      '{"rates": [{"currency": "VND", "from": "2026-01-01", "perUSD": "26300"}]}; see docs/figures.md',
+      '{"rates": [{"currency": "VND", "from": "2026-01-01", "perUSD": "26300"}]}; see docs/proceeds.md',
     )
     .addHelpText('after', formatExamples('app set-exchange-rates my-app rates.json'))
     .action(printResult(setAction));

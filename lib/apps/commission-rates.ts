@@ -58,7 +58,7 @@ const markUnconfirmed = (rates: readonly DefaultRate[]): readonly DefaultRate[] 
 
 /**
  * Standard rates of the stores, without tax. Reduced rates of programs, such as the App Store Small Business Program,
- * depend on the developer: the app's own rates state them. `docs/figures.md` names the sources of each row.
+ * depend on the developer: the app's own rates state them. `docs/proceeds.md` names the sources of each row.
  * @see https://developer.apple.com/app-store/subscriptions/
  * @see Service fees of Google Play: page 112622 of support.google.com/googleplay/android-developer
  */

@@ -18,9 +18,10 @@ import { toCountry } from '../../lib/foundation/country.ts';
 const toPlain = (text: string): string => text.replace(/[`*]/g, '').replace(/\s+/g, ' ');
 
 describe('definitions', () => {
-  const page = toPlain(readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8'));
+  const read = (name: string) => toPlain(readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'));
+  const page = `${read('figures')} ${read('proceeds')}`;
 
-  it.each(Object.entries(definitions))('quotes docs/figures.md: %s', (_id, { paragraphs, differences }) => {
+  it.each(Object.entries(definitions))('quotes docs/figures.md and docs/proceeds.md: %s', (_id, { paragraphs, differences }) => {
     const sentences = [...paragraphs.flatMap((text) => text.split(/(?<=\.) (?=[A-Z])/)), ...differences.flat()];
     expect(sentences.filter((sentence) => !page.includes(toPlain(sentence)))).toEqual([]);
   });

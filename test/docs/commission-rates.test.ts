@@ -5,8 +5,8 @@ import { AppExchangeRates } from '../../lib/money/app-exchange-rates.ts';
 import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
 
 describe('Exchange rates of an app', () => {
-  it('are those of docs/figures.md', () => {
-    const { rates } = JSON.parse(readSnippet('docs/figures.md', 'exchange-rates'));
+  it('are those of docs/proceeds.md', () => {
+    const { rates } = JSON.parse(readSnippet('docs/proceeds.md', 'exchange-rates'));
     expect(parse(AppExchangeRates, rates)).toEqual(rates);
   });
 
@@ -21,12 +21,12 @@ describe('Exchange rates of an app', () => {
 });
 
 describe('Rates of commission', () => {
-  const appRates = parse(CommissionRates, JSON.parse(readSnippet('docs/figures.md', 'rates')).rates);
+  const appRates = parse(CommissionRates, JSON.parse(readSnippet('docs/proceeds.md', 'rates')).rates);
 
-  it('marks the source of each rate, and lists the default rates of docs/figures.md', () => {
+  it('marks the source of each rate, and lists the default rates of docs/proceeds.md', () => {
     const rates = listCommissionRates(appRates);
     expect(rates.slice(0, 3).map(({ source }) => source)).toEqual(['app', 'app', 'app']);
-    const percents = listTableRows(readSection('docs/figures.md', 'Proceeds')).map(([, from, , , percent = '']) => [
+    const percents = listTableRows(readSection('docs/proceeds.md', 'Proceeds')).map(([, from, , , percent = '']) => [
       from,
       Number(percent.replace(' %', '')),
     ]);

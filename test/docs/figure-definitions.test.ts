@@ -20,7 +20,7 @@ import { createTestTable } from '../../testing/table.ts';
 
 type Row = Readonly<Record<string, string>>;
 
-/** Returns the rows of the table of docs/figures.md whose header starts with these titles, by title. */
+/** Returns the rows of the table of docs/figures-example.md whose header starts with these titles, by title. */
 function readTable(page: string, ...titles: readonly string[]): Row[] {
   const lines = page.split('\n');
   const toCells = (line = ''): string[] =>
@@ -86,7 +86,7 @@ async function givenExamplePurchase(appName: string, lines: readonly Row[]): Pro
 let page: string;
 let keys: IssuedApiKeys;
 beforeAll(async () => {
-  page = await readFile('docs/figures.md', 'utf8');
+  page = await readFile('docs/figures-example.md', 'utf8');
   keys = await givenApp(await createTestTable());
   const lines = readTable(page, 'Purchase', 'Store');
   for (const payments of groupByPurchase(lines).values()) await givenExamplePurchase(keys.appName, payments);
@@ -102,7 +102,7 @@ const fourMonths = { startdate: '2025-01-01', enddate: '2025-04-30' };
 const january = { startdate: '2025-01-01', enddate: '2025-01-31' };
 const toNumbers = (row: Row): number[] => Object.values(row).slice(1).map(Number);
 
-describe('docs/figures.md', () => {
+describe('docs/figures-example.md', () => {
   it('states the recurring revenue and the movement that the API returns', async () => {
     const { body } = await callWithSecretKey(getMrr, keys, { query: fourMonths });
     const rows = body.rows.map(({ mrrUSD, movement }: MrrRow) => [
