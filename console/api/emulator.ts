@@ -39,7 +39,7 @@ export interface StoreNotification {
   readonly attempts: readonly { readonly status?: number; readonly failure?: string }[];
 }
 
-/** Body of a new purchase; see docs/emulator.md. */
+/** Body of a new purchase; see docs/emulator-actions.md. */
 export interface EmulatorOrder {
   readonly platform: string;
   readonly productId: string;

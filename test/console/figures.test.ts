@@ -21,10 +21,13 @@ describe('definitions', () => {
   const read = (name: string) => toPlain(readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'));
   const page = `${read('figures')} ${read('proceeds')}`;
 
-  it.each(Object.entries(definitions))('quotes docs/figures.md and docs/proceeds.md: %s', (_id, { paragraphs, differences }) => {
-    const sentences = [...paragraphs.flatMap((text) => text.split(/(?<=\.) (?=[A-Z])/)), ...differences.flat()];
-    expect(sentences.filter((sentence) => !page.includes(toPlain(sentence)))).toEqual([]);
-  });
+  it.each(Object.entries(definitions))(
+    'quotes docs/figures.md and docs/proceeds.md: %s',
+    (_id, { paragraphs, differences }) => {
+      const sentences = [...paragraphs.flatMap((text) => text.split(/(?<=\.) (?=[A-Z])/)), ...differences.flat()];
+      expect(sentences.filter((sentence) => !page.includes(toPlain(sentence)))).toEqual([]);
+    },
+  );
 });
 
 describe('listCountries', () => {
