@@ -66,6 +66,10 @@ export function readSnippet(file: string, name: string): string {
   return block.text;
 }
 
+/** Returns a named code block of a page, or a file of `docs/samples`. */
+export const readSample = (file: string, name: string): string =>
+  file.endsWith('.md') ? readSnippet(file, name) : readDocument(file);
+
 /** Returns the text of a document without its code blocks. */
 export const readProse = (file: string): string => readDocument(file).replaceAll(fence, '');
 

@@ -1,4 +1,4 @@
-import { readSnippet } from './documents.ts';
+import { readSample } from './documents.ts';
 
 /** Decision of a sample about access: `undefined` keeps the current access. */
 type AccessRule = (response: unknown, productId: string) => boolean | undefined;
@@ -27,7 +27,7 @@ const access = `
 `;
 
 const swift: Language = {
-  file: 'docs/guides/plain-app.md',
+  file: 'docs/samples/PurchaseObserver.swift',
   name: 'swift',
   rule: /func decideAccess[\s\S]+?\n\}/,
   translation: [
@@ -58,7 +58,7 @@ const swift: Language = {
 };
 
 const kotlin: Language = {
-  file: 'docs/guides/plain-app.md',
+  file: 'docs/samples/PurchaseObserver.kt',
   name: 'kotlin',
   rule: /fun decideAccess[\s\S]+?\n\}/,
   translation: [
@@ -87,7 +87,7 @@ const kotlin: Language = {
 };
 
 const dart: Language = {
-  file: 'docs/guides/flutter-expo-react-native.md',
+  file: 'docs/samples/purchase_observer.dart',
   name: 'flutter',
   rule: /Access decideAccess[\s\S]+?\n\}/,
   translation: [
@@ -129,7 +129,7 @@ export const readCodes = (text: string, name: string): readonly number[] =>
  * Throws if the sample lacks a text that the translation expects.
  */
 export function readSampleRules({ file, name, rule, translation, runtime }: Language): SampleRules {
-  const text = readSnippet(file, name);
+  const text = readSample(file, name);
   const [source] = rule.exec(text) ?? [];
   if (source === undefined) throw new Error(`${file} ${name} lacks the decision about access.`);
   const code = translation.reduce((translated, [pattern, replacement]) => {

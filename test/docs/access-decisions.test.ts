@@ -6,7 +6,7 @@ import {
   startApplicationServer,
 } from '../../testing/application-server.ts';
 import type { CordovaPage } from '../../testing/cordova-page.ts';
-import { readSnippet } from '../../testing/documents.ts';
+import { readDocument, readSample, readSnippet } from '../../testing/documents.ts';
 import { openPlayPage, productDetails } from '../../testing/google-play-device.ts';
 import { readCodes, readSampleRules, sampleLanguages } from '../../testing/sample-rules.ts';
 
@@ -56,11 +56,11 @@ describe.each(sampleLanguages)('the decision about access in $file, $name', (lan
 
 describe('the samples of the guides', () => {
   it.each([
-    ['docs/guides/plain-app.md', 'swift'],
-    ['docs/guides/flutter-expo-react-native.md', 'flutter'],
+    ['docs/samples/PurchaseObserver.swift', 'swift'],
+    ['docs/samples/purchase_observer.dart', 'flutter'],
     ['docs/guides/flutter-expo-react-native.md', 'purchase-validator'],
   ])('finish purchases that have ended: %s %s', (file, name) => {
-    expect(readCodes(readSnippet(file, name), 'endedCodes')).toEqual([6778003, 6778004]);
+    expect(readCodes(readSample(file, name), 'endedCodes')).toEqual([6778003, 6778004]);
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('the samples of the guides', () => {
   });
 
   it('show the interfaces of StoreKit 2 in Swift', () => {
-    const code = readSnippet('docs/guides/plain-app.md', 'swift');
+    const code = readDocument('docs/samples/PurchaseObserver.swift');
     for (const text of [
       'Product.PurchaseResult',
       'case .success',
@@ -89,7 +89,7 @@ describe('the samples of the guides', () => {
   });
 
   it('validate each product of a purchase in Kotlin, with a type of either kind, and finish it', () => {
-    const code = readSnippet('docs/guides/plain-app.md', 'kotlin');
+    const code = readDocument('docs/samples/PurchaseObserver.kt');
     expect(code).toContain('purchase.products.associateWith');
     expect(code).toContain('.put("type", type)');
     for (const text of ['enablePendingPurchases', 'queryPurchasesAsync', 'acknowledgePurchase', 'consumeAsync'])

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ import {
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
-import { readSnippet } from '../../testing/documents.ts';
+import { readDocument, readSnippet } from '../../testing/documents.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { pythonEnvironment, writeServerModule } from '../../testing/server-clients.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -141,7 +141,8 @@ const responds = async (url: string): Promise<boolean> =>
 
 /** Saves the code block of the page as a file and starts it, like a reader. */
 async function startReceiver({ name, file, command }: (typeof languages)[number], port: number): Promise<void> {
-  await writeServerModule(folder, file, readSnippet(page, name).replace("'express'", "'./express-module.mjs'"));
+  const sample = existsSync(`docs/samples/${file}`) ? readDocument(`docs/samples/${file}`) : readSnippet(page, name);
+  await writeServerModule(folder, file, sample.replace("'express'", "'./express-module.mjs'"));
   const [program = '', ...args] = command.map((part) => part.replace('PORT', String(port)));
   const env = { ...process.env, ...pythonEnvironment, PORT: String(port), WEBHOOK_SECRET: secret };
   const receiver = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
