@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { classes } from './classes.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onClick?: () => void;
   readonly icon?: IconName;

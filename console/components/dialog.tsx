@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/use-api.ts';
 import { announceResult } from './announcer.tsx';
-import { Button } from './button.tsx';
+import { Button, type ButtonProps } from './button.tsx';
 import type { IconName } from './icon.tsx';
 import { ErrorNotice } from './notice.tsx';
 
@@ -46,6 +46,21 @@ export function Dialog({ title, isBusy = false, size = 'normal', onClose, childr
   );
 }
 
+interface DialogButtonProps extends Omit<ButtonProps, 'onClick'> {
+  readonly render: (onClose: () => void) => ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function DialogButton({ render, ...button }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)} />
+      {isOpen && render(() => setOpen(false))}
+    </>
+  );
+}
+
 interface ConfirmButtonProps {
   readonly label: string;
   readonly icon?: IconName;
@@ -63,18 +78,15 @@ interface ConfirmButtonProps {
  * A button that performs an action after the user has confirmed it in a dialog. The dialog shows an error of the
  * action.
  */
-export function ConfirmButton(props: ConfirmButtonProps) {
-  const { label, icon, kind = 'normal' } = props;
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)} {...(icon && { icon })} kind={kind}>
-        {label}
-      </Button>
-      {isOpen && <ConfirmDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const ConfirmButton = ({ icon, kind = 'normal', ...props }: ConfirmButtonProps) => (
+  <DialogButton
+    {...(icon && { icon })}
+    kind={kind}
+    render={(onClose) => <ConfirmDialog {...props} kind={kind} onClose={onClose} />}
+  >
+    {props.label}
+  </DialogButton>
+);
 
 function ConfirmDialog(props: ConfirmButtonProps & { readonly onClose: () => void }) {
   const { label, kind, question, consequence, done, onConfirm, onClose } = props;

@@ -4,7 +4,7 @@ import { formatNumber } from '../format.ts';
 import { announceResult } from './announcer.tsx';
 import { Button } from './button.tsx';
 import { buildCsv, type CsvColumn, downloadFile, toCsvRows } from './csv.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog, DialogButton } from './dialog.tsx';
 import { ErrorNotice } from './notice.tsx';
 
 /** The maximum of the service. */
@@ -18,17 +18,11 @@ interface ExportButtonProps<Row> {
 }
 
 /** Downloads all rows of a list with its filters as a CSV file, page by page, with the progress. */
-export function ExportButton<Row>(props: ExportButtonProps<Row>) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button kind="quiet" icon="download" onClick={() => setOpen(true)}>
-        Export all as CSV
-      </Button>
-      {isOpen && <ExportDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const ExportButton = <Row,>(props: ExportButtonProps<Row>) => (
+  <DialogButton kind="quiet" icon="download" render={(onClose) => <ExportDialog {...props} onClose={onClose} />}>
+    Export all as CSV
+  </DialogButton>
+);
 
 function ExportDialog<Row>(props: ExportButtonProps<Row> & { readonly onClose: () => void }) {
   const { onClose } = props;

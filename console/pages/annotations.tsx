@@ -12,7 +12,7 @@ import { getNow } from '../clock.ts';
 import { announceResult } from '../components/announcer.tsx';
 import { Button } from '../components/button.tsx';
 import { ChartNotes } from '../components/chart-notes.ts';
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog, DialogButton } from '../components/dialog.tsx';
 import { DayField, Form, TextField } from '../components/fields.tsx';
 import { Row } from '../components/layout.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
@@ -48,15 +48,15 @@ const noRows: readonly Annotation[] = [];
 
 /** Opens the list of the annotations. With the secret key, they can be added and deleted. */
 export function AnnotationsButton({ annotations }: AnnotationsProps) {
-  const [isOpen, setOpen] = useState(false);
   const { rows = noRows } = annotations.data ?? {};
   return (
-    <>
-      <Button kind="quiet" icon="note" onClick={() => setOpen(true)}>
-        Annotations{rows.length > 0 && ` (${rows.length})`}
-      </Button>
-      {isOpen && <AnnotationsDialog annotations={annotations} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton
+      kind="quiet"
+      icon="note"
+      render={(onClose) => <AnnotationsDialog annotations={annotations} onClose={onClose} />}
+    >
+      Annotations{rows.length > 0 && ` (${rows.length})`}
+    </DialogButton>
   );
 }
 

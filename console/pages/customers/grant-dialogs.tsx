@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { GrantRecord } from '../../../lib/entitlements/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { getNow } from '../../clock.ts';
-import { Button } from '../../components/button.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { DayField, SelectField, TextField } from '../../components/fields.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { dayMs } from '../periods.ts';
@@ -16,15 +16,9 @@ interface GrantButtonProps {
 }
 
 /** Gives a customer access without a purchase. */
-export function GrantButton(props: GrantButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>Grant access</Button>
-      {isOpen && <GrantDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const GrantButton = (props: GrantButtonProps) => (
+  <DialogButton render={(onClose) => <GrantDialog {...props} onClose={onClose} />}>Grant access</DialogButton>
+);
 
 function GrantDialog({ user, names, onDone, onClose }: GrantButtonProps & { readonly onClose: () => void }) {
   const [entitlement, setEntitlement] = useState(names[0] ?? '');
@@ -87,15 +81,9 @@ interface ExtendButtonProps {
 }
 
 /** Moves the end of a grant. */
-export function ExtendButton(props: ExtendButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>Extend</Button>
-      {isOpen && <ExtendDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const ExtendButton = (props: ExtendButtonProps) => (
+  <DialogButton render={(onClose) => <ExtendDialog {...props} onClose={onClose} />}>Extend</DialogButton>
+);
 
 function ExtendDialog({ user, grant, onDone, onClose }: ExtendButtonProps & { readonly onClose: () => void }) {
   const [until, setUntil] = useState(grant.until?.slice(0, 10) ?? '');

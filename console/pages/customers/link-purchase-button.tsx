@@ -5,7 +5,7 @@ import { useAction } from '../../api/use-api.ts';
 import { getNow } from '../../clock.ts';
 import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { Form, TextField } from '../../components/fields.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { formatPlatform, formatProductId } from '../../format.ts';
@@ -19,17 +19,11 @@ interface LinkPurchaseButtonProps {
 }
 
 /** Links a purchase to a customer, after the user has seen the purchase and its present owners. */
-export function LinkPurchaseButton({ user, onDone }: LinkPurchaseButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button icon="purchases" onClick={() => setOpen(true)}>
-        Link a purchase
-      </Button>
-      {isOpen && <LinkPurchaseDialog user={user} onDone={onDone} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const LinkPurchaseButton = (props: LinkPurchaseButtonProps) => (
+  <DialogButton icon="purchases" render={(onClose) => <LinkPurchaseDialog {...props} onClose={onClose} />}>
+    Link a purchase
+  </DialogButton>
+);
 
 function LinkPurchaseDialog({ user, onDone, onClose }: LinkPurchaseButtonProps & { readonly onClose: () => void }) {
   const [id, setId] = useState('');

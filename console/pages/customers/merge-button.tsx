@@ -4,7 +4,7 @@ import { callApi, defineEndpoint } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { Form, TextField } from '../../components/fields.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { formatNumber, formatPlatform, formatProductId } from '../../format.ts';
@@ -20,17 +20,11 @@ interface MergeButtonProps {
 }
 
 /** Merges another customer into this one, after the user has seen what moves. */
-export function MergeButton({ user, onDone }: MergeButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button icon="customers" onClick={() => setOpen(true)}>
-        Merge a customer
-      </Button>
-      {isOpen && <MergeDialog user={user} onDone={onDone} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const MergeButton = (props: MergeButtonProps) => (
+  <DialogButton icon="customers" render={(onClose) => <MergeDialog {...props} onClose={onClose} />}>
+    Merge a customer
+  </DialogButton>
+);
 
 interface Preview {
   readonly from: string;

@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import { useLoad } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { FieldList } from '../../components/field-list.tsx';
 import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { type DefinitionId, definitionTitles } from './definition-titles.ts';
@@ -11,23 +10,21 @@ const loadDefinitions = async () => (await import('./definitions.ts')).definitio
 
 /** Opens the definition of a figure. */
 export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
-  const [isOpen, setOpen] = useState(false);
   const title = definitionTitles[id];
-  const close = () => setOpen(false);
   return (
-    <>
-      <Button kind="quiet" onClick={() => setOpen(true)}>
-        Definition: {title}
-      </Button>
-      {isOpen && (
-        <Dialog title={title} onClose={close}>
+    <DialogButton
+      kind="quiet"
+      render={(onClose) => (
+        <Dialog title={title} onClose={onClose}>
           <DefinitionText id={id} />
           <div class="dialog-actions">
-            <Button onClick={close}>Close</Button>
+            <Button onClick={onClose}>Close</Button>
           </div>
         </Dialog>
       )}
-    </>
+    >
+      Definition: {title}
+    </DialogButton>
   );
 }
 

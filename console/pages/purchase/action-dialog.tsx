@@ -5,7 +5,7 @@ import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { Form, TextField } from '../../components/fields.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { formatMoney, formatProductId } from '../../format.ts';
@@ -30,15 +30,11 @@ interface ActionButtonProps {
 }
 
 /** Performs an action at the store after a confirmation, which names the amount and the customer. */
-export function ActionButton(props: ActionButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>{actionLabels[props.action.action]}</Button>
-      {isOpen && <ActionDialog {...props} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
+export const ActionButton = (props: ActionButtonProps) => (
+  <DialogButton render={(onClose) => <ActionDialog {...props} onClose={onClose} />}>
+    {actionLabels[props.action.action]}
+  </DialogButton>
+);
 
 function ActionDialog({ action, purchase, onDone, onClose }: ActionButtonProps & { readonly onClose: () => void }) {
   const { action: name, effect, maxDays, payment } = action;
