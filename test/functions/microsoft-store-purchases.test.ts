@@ -11,6 +11,7 @@ import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -304,4 +305,86 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     expect(await findExpiredKey(bought)).toBeUndefined();
     expect(await checkStoreKeys(getService(), appName)).toEqual([]);
   });
+});
+
+/** Creates a StoreID key like a client's device does with a service ticket. */
+async function createKey(ticket: { serviceTicketType: string; serviceTicket: string }, publisherUserId: string) {
+  const path = `/onestore.microsoft.com/b2b/keys/create/${ticket.serviceTicketType}`;
+  const body = JSON.stringify({ serviceTicket: ticket.serviceTicket, publisherUserId });
+  return (await (await fetch(service.emulatorUrl + path, { method: 'POST', body })).json()) as { key: string };
+}
+
+describe('POST /v1/validate (Microsoft Store)', () => {
+  const buyOnly = async (order: object) => await service.callControl('/purchases', { platform: 'store_c', ...order });
+
+  it('returns a ticket to an existing client, then its subscription', async () => {
+    const keys = await service.createApp(['store_c']);
+    const { id } = await buyOnly({ productId: '9NBLGGH52Q8X', type: 'paid subscription', applicationUsername: 'Ann' });
+    const getForm = (name: string) => service.callControl(`/purchases/${encodeURIComponent(id)}?form=${name}`);
+    const [{ validate: brand }, { validate: withoutKey }] = [await getForm('brand'), await getForm('ticket')];
+    const first = await service.validate(keys, { ...withoutKey, transaction: brand.transaction });
+    const ticket = { serviceTicketType: 'purchase', serviceTicket: expect.any(String) };
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        ok: false,
+        status: 412,
+        code: 6778006,
+        data: { ...ticket, transaction: { type: 'windows-store-transaction', ...ticket } },
+      },
+    });
+    const { key } = await createKey(first.body.data, 'Ann');
+    const license = { type: 'windows-store-license', storeIdKey_purchase: key, storeIdKey_collections: null };
+    const second = await service.validate(keys, { ...withoutKey, transaction: brand.transaction, license });
+    expect(second).toMatchObject({
+      status: 200,
+      body: {
+        ok: true,
+        data: {
+          id: '9NBLGGH52Q8X',
+          transaction: { type: 'windows-store-transaction', transactionId: id, recurrenceState: 'Active' },
+          collection: [
+            {
+              id: '9NBLGGH52Q8X',
+              platform: 'windows-store-transaction',
+              purchaseId: id,
+              transactionId: id,
+              isExpired: false,
+              renewalIntent: 'Renew',
+            },
+          ],
+        },
+      },
+    });
+  });
+
+  it.each([
+    ['developer-managed', {}],
+    ['store-managed', { quantity: 2 }],
+  ])(
+    'returns a %s consumable that it consumed as not consumed, also to a client that lost the response',
+    async (_kind, quantity) => {
+      const keys = await service.createApp(['store_c'], { consume: true });
+      const applicationUsername = createUniqueName('user');
+      const order = { type: 'consumable', productId: '9NBLGGH5WVP6', applicationUsername, ...quantity };
+      const { id, validate } = await buyOnly(order);
+      const { body: first } = await service.validate(keys, validate);
+      expect(first).toMatchObject({
+        ok: true,
+        data: { collection: [{ isConsumed: false, quantity: 1, ...quantity }] },
+      });
+      expect(await service.callControl(`/purchases/${id}`)).toMatchObject({ quantity: 0 });
+      const { body: again } = await service.validate(keys, validate);
+      expect(again).toMatchObject({ ok: true, data: { collection: first.data.collection } });
+      expect(again.data.transaction).toMatchObject({
+        transactionId: first.data.transaction.transactionId,
+        ...quantity,
+      });
+      const stranger = { ...validate, additionalData: { applicationUsername: createUniqueName('user') } };
+      expect((await service.validate(keys, stranger)).body).toMatchObject({ ok: false });
+      await service.callControl('/clock', { set: new Date(Date.now() + 4 * dayMs).toISOString() });
+      const { validate: renewedKey } = await service.callControl(`/purchases/${id}`);
+      expect((await service.validate(keys, renewedKey)).body).toMatchObject({ ok: false });
+    },
+  );
 });

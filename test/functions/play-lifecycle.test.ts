@@ -147,12 +147,6 @@ describe('refunds of Google Play', () => {
     },
   );
 
-  it('announces a revocation once', async () => {
-    const { act, reasons } = await buy();
-    await act('revoke');
-    expect(await reasons()).toEqual(['PURCHASED', expect.stringMatching(/REVOKED|REFUNDED/)]);
-  });
-
   it.each([true, false])('announces each partial refund of a quantity once (orders readable: %s)', async (readable) => {
     const { act, read, reasons, validate, listTransactions } = await buy({ type: 'consumable', quantity: 5 });
     await setOrdersReadable(readable);
@@ -266,19 +260,6 @@ describe('states of Google Play', () => {
       expect(reasons).toEqual(['System', 'System']);
     },
   );
-
-  it('announces REVOKED whichever of the three notifications of a revocation arrives first', async () => {
-    const releases = ['as-held', 'reversed'];
-    for (const order of releases) {
-      const { id, reasons } = await buy();
-      await fixture.callControl('/notifications', { platform: 'store_b', held: true });
-      await fixture.callControl(`/purchases/${id}/revoke`, {});
-      await fixture.callControl('/notifications/release', { platform: 'store_b', order });
-      await fetch(`${fixture.emulatorUrl}/control/notifications`, { method: 'DELETE' });
-      await fixture.processNotifications();
-      expect(await reasons()).toEqual(['PURCHASED', 'REVOKED']);
-    }
-  });
 
   it('dates a restarted renewal by its notification', async () => {
     const { act, read } = await buy();
