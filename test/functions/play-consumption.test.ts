@@ -61,7 +61,7 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
 
   it('does not consume a product that was stored with a different type', async () => {
     const { validate, findAtStore, fetchRecord } = await buy('non consumable');
-    expect(await validate()).toMatchObject({ ok: true });
+    expect(await validate()).toMatchObject({ ok: true, data: { collection: [{ isAcknowledged: true }] } });
     expect(await validate({ type: 'consumable' })).toMatchObject({ ok: true });
     expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
     expect(await fetchRecord()).toMatchObject({ isConsumed: false });
@@ -151,5 +151,52 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
     expect(await validate(other)).toMatchObject({ ok: false, code: 6778004 });
     expect(await validate({ additionalData: undefined })).toMatchObject({ ok: false, code: 6778004 });
     expect(await validate()).toMatchObject({ ok: true });
+  });
+});
+
+describe('POST /v1/validate (Google Play) with wrong evidence or settings', () => {
+  const buyProduct = async () =>
+    await service.callControl('/purchases', {
+      platform: 'store_b',
+      type: 'paid subscription',
+      productId: createUniqueName('product'),
+      applicationUsername: createUniqueName('user'),
+    });
+  const validateBody = async (body: object) => (await service.validate(keys, body)).body;
+
+  it('rejects an unknown token, a wrong signature and a receipt for a different app', async () => {
+    const { validate: body } = await buyProduct();
+    const { transaction } = body;
+    const changes = [
+      { purchaseToken: 'made-up-token', receipt: undefined, signature: undefined },
+      { signature: Buffer.from('no signature').toString('base64') },
+      { receipt: JSON.stringify({ packageName: 'com.other', purchaseToken: transaction.purchaseToken }) },
+      { purchaseToken: '', receipt: 'not json' },
+    ];
+    for (const change of changes) {
+      expect(await validateBody({ ...body, transaction: { ...transaction, ...change } })).toMatchObject({
+        ok: false,
+        code: 6778001,
+      });
+    }
+  });
+
+  it('returns InternalError if Google rejects the service account', async () => {
+    const { serviceAccount } = await service.callControl('/settings/store_b');
+    const wrong = { serviceAccount: { ...serviceAccount, client_email: 'other@example.com' } };
+    const { validate: body } = await buyProduct();
+    expect((await service.validate(await service.createApp(['store_b'], wrong), body)).body).toMatchObject({
+      code: 6778005,
+    });
+  });
+
+  it('accepts a signed receipt with a warning if the settings lack a service account', async () => {
+    const appKeys = await service.createApp(['store_b'], { serviceAccount: undefined });
+    const { validate: body } = await buyProduct();
+    const { body: result } = await service.validate(appKeys, body);
+    expect(result).toMatchObject({
+      ok: true,
+      data: { warning: expect.any(String), collection: [{ isExpired: false }] },
+    });
   });
 });

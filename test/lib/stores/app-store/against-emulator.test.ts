@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type EmulatorClient, startEmulatorClient, startTime } from '../../../../emulator/test/emulator-client.ts';
-import { isActive, type Purchase } from '../../../../lib/purchases/purchase.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
+import { isActive } from '../../../../lib/purchases/purchase.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
@@ -39,8 +40,6 @@ const createStoreContext = (...names: readonly string[]): StoreContext => {
 
 const withApi = () => createStoreContext('bundleId', 'appAppleId', 'issuerId', 'keyId', 'privateKey');
 const withSecret = () => createStoreContext('bundleId', 'sharedSecret');
-const withBundleId = () => createStoreContext('bundleId');
-
 /** Returns the request body of a client. */
 const buildBody = async (id: string, form: string): Promise<ValidationRequest> =>
   (await user.control('GET', `/control/purchases/${id}?form=${form}`)).body.validate;
@@ -48,106 +47,83 @@ const buildBody = async (id: string, form: string): Promise<ValidationRequest> =
 const buy = async (order: object = {}): Promise<string> =>
   (await user.buy({ applicationUsername: `${Math.random()}`, ...order })).body.id;
 
-const findPurchase = ({ observations, purchaseId }: StoreValidation): Purchase | undefined =>
-  observations.find(({ purchase }) => purchase.purchaseId === purchaseId)?.purchase;
-
 /** All lookup methods must return the same state. */
 const lookups = [
-  ['a signed transaction and the API', 'signed', withApi],
-  ['a receipt and the API', 'receipt', withApi],
-  ['a receipt and verifyReceipt', 'receipt', withSecret],
+  ['signed', withApi],
+  ['receipt', withApi],
+  ['receipt', withSecret],
 ] as const;
 
-describe.each(lookups)('validate (App Store) of an emulated purchase by %s', (_title, form, createLookupContext) => {
-  const validate = async (id: string) => await appStore.validate(await buildBody(id, form), createLookupContext());
-  const validatePurchase = async (id: string) => findPurchase(await validate(id));
+/** Validates a purchase by each lookup. */
+const validateByEach = async (id: string): Promise<StoreValidation[]> =>
+  await Promise.all(
+    lookups.map(async ([form, createLookupContext]) =>
+      appStore.validate(await buildBody(id, form), createLookupContext()),
+    ),
+  );
 
-  it('returns the cancelation and the end of a subscription', async () => {
-    const id = await buy();
-    expect(await validatePurchase(id)).toMatchObject({
-      productId: 'store_a:monthly',
-      renewalIntent: 'Renew',
-      sandbox: false,
-    });
-    await user.act(id, 'cancel');
-    expect(await validatePurchase(id)).toMatchObject({
-      renewalIntent: 'Lapse',
-      expirationDate: Date.parse('2027-02-28T10:00:00Z'),
-    });
-    await user.advance('P1M');
-    const ended = await validatePurchase(id);
-    expect(ended).toMatchObject({ cancelationReason: 'Customer' });
-    expect(ended && isActive(ended, user.clock.now())).toBe(false);
-  });
+function summarize({ observations, purchaseId, ineligibleForIntroPrice }: StoreValidation) {
+  const observation = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
+  if (!observation) throw new Error('The purchase is missing.');
+  const { purchase, transactions } = observation;
+  return {
+    ...purchase,
+    cancelationReason: purchase.cancelationReason,
+    isInForce: isActive(purchase, user.clock.now()),
+    payments: transactions.length,
+    ineligibleForIntroPrice,
+  };
+}
 
-  it('returns a renewal as the second transaction of the purchase', async () => {
-    const id = await buy();
-    await user.advance('P27D');
-    await user.act(id, 'renew');
-    const { observations } = await validate(id);
-    expect(observations).toHaveLength(1);
-    expect(observations[0]?.transactions).toHaveLength(2);
-    const renewalDate = Date.parse('2027-02-28T10:00:00Z');
-    expect(observations[0]?.transactions.map(({ purchaseDate }) => purchaseDate)).toContain(renewalDate);
-    expect(observations[0]?.purchase).toMatchObject({
-      purchaseId: `store_a:${id}`,
-      expirationDate: Date.parse('2027-03-31T10:00:00Z'),
-    });
-  });
+/** A period by which the clock advances, or an action of the purchase. */
+type Step = string | readonly [action: string, details?: object];
 
-  it('returns access in the grace period and no access in the billing retry period', async () => {
-    const id = await buy();
-    await user.advance('P28D');
-    await user.act(id, 'fail-payment');
-    const grace = await validatePurchase(id);
-    expect(grace).toMatchObject({ isBillingRetryPeriod: true });
-    expect(grace && isActive(grace, user.clock.now())).toBe(true);
-    await user.act(id, 'fail-payment');
-    const billingRetry = await validatePurchase(id);
-    expect(billingRetry).toMatchObject({ isBillingRetryPeriod: true, cancelationReason: 'System.BillingError' });
-    expect(billingRetry && isActive(billingRetry, user.clock.now())).toBe(false);
-    await user.act(id, 'recover');
-    const recovered = await validatePurchase(id);
-    expect(recovered && isActive(recovered, user.clock.now())).toBe(true);
-    expect(recovered).not.toHaveProperty('cancelationReason');
-  });
-
-  it('returns the refund of a purchase', async () => {
-    const id = await buy();
-    await user.advance('P1D');
-    await user.act(id, 'refund');
-    const refunded = await validatePurchase(id);
-    expect(refunded).toMatchObject({
-      endedAt: user.clock.now(),
-      cancelationReason: expect.stringContaining('Customer'),
-    });
-  });
-
-  it('returns the new product after an upgrade', async () => {
+describe('validate (App Store) of an emulated purchase by the API with a transaction or a receipt, and by verifyReceipt', () => {
+  it.each<[string, readonly Step[], object]>([
+    [
+      'a new subscription',
+      [],
+      { productId: 'store_a:monthly', renewalIntent: 'Renew', sandbox: false, isInForce: true, payments: 1 },
+    ],
+    [
+      'a cancelation',
+      [['cancel']],
+      { renewalIntent: 'Lapse', expirationDate: Date.parse('2027-02-28T10:00:00Z'), isInForce: true },
+    ],
+    ['the end after a cancelation', [['cancel'], 'P1M'], { cancelationReason: 'Customer', isInForce: false }],
+    ['a renewal', ['P27D', ['renew']], { expirationDate: Date.parse('2027-03-31T10:00:00Z'), payments: 2 }],
+    ['a grace period', ['P28D', ['fail-payment']], { isBillingRetryPeriod: true, isInForce: true }],
+    [
+      'a billing retry period',
+      ['P28D', ['fail-payment'], ['fail-payment']],
+      { isBillingRetryPeriod: true, cancelationReason: 'System.BillingError', isInForce: false },
+    ],
+    [
+      'a recovered payment',
+      ['P28D', ['fail-payment'], ['fail-payment'], ['recover']],
+      { cancelationReason: undefined, isInForce: true },
+    ],
+    [
+      'a refund',
+      ['P1D', ['refund']],
+      { endedAt: startTime + dayMs, cancelationReason: expect.stringContaining('Customer') },
+    ],
+    ['an upgrade', ['P3D', ['change-plan', { productId: 'premium' }]], { productId: 'store_a:premium' }],
+    ['an announced price', [['raise-price']], { priceConsentStatus: 'Notified' }],
+    ['an accepted price', [['raise-price'], ['accept-price']], { priceConsentStatus: 'Agreed' }],
+  ])('returns the same state after %s', async (_title, steps, state) => {
     const id = await buy();
     await user.buy({ productId: 'premium', type: 'paid subscription', priceMicros: 19_990_000 });
-    await user.advance('P3D');
-    await user.act(id, 'change-plan', { productId: 'premium' });
-    expect(await validatePurchase(id)).toMatchObject({ purchaseId: `store_a:${id}`, productId: 'store_a:premium' });
+    for (const step of steps) await (typeof step === 'string' ? user.advance(step) : user.act(id, ...step));
+    for (const validation of await validateByEach(id))
+      expect(summarize(validation)).toMatchObject({ purchaseId: `store_a:${id}`, ...state });
   });
 
-  it('returns the price consent status', async () => {
-    const id = await buy();
-    await user.act(id, 'raise-price');
-    expect(await validatePurchase(id)).toMatchObject({ priceConsentStatus: 'Notified' });
-    await user.act(id, 'accept-price');
-    expect(await validatePurchase(id)).toMatchObject({ priceConsentStatus: 'Agreed' });
-  });
-
-  it('returns a free trial and the used introductory price', async () => {
-    const id = await buy({ trial: true });
-    const validation = await validate(id);
-    expect(findPurchase(validation)).toMatchObject({ isTrialPeriod: true, amountMicros: 0 });
-    expect(validation.ineligibleForIntroPrice).toEqual(['monthly']);
-  });
-
-  it('returns a sandbox purchase', async () => {
-    expect(await validatePurchase(await buy({ sandbox: true }))).toMatchObject({ sandbox: true });
+  it.each([
+    ['a free trial', { trial: true }, { isTrialPeriod: true, amountMicros: 0, ineligibleForIntroPrice: ['monthly'] }],
+    ['the sandbox', { sandbox: true }, { sandbox: true }],
+  ])('returns the same purchase of %s', async (_title, order, state) => {
+    for (const validation of await validateByEach(await buy(order))) expect(summarize(validation)).toMatchObject(state);
   });
 
   it('returns all purchases of the account', async () => {
@@ -155,65 +131,16 @@ describe.each(lookups)('validate (App Store) of an emulated purchase by %s', (_t
     const id = await buy({ applicationUsername });
     await buy({ applicationUsername, productId: 'coins', type: 'consumable', quantity: 3 });
     await buy({ applicationUsername, productId: 'hat', type: 'non consumable' });
-    const { observations, nativeTransaction } = await validate(id);
-    expect(observations.map(({ purchase }) => purchase.productId).sort()).toEqual([
-      'store_a:coins',
-      'store_a:hat',
-      'store_a:monthly',
-    ]);
-    expect(nativeTransaction).toMatchObject({ original_application_version: '1.2', transactionId: id });
+    for (const { observations, nativeTransaction } of await validateByEach(id)) {
+      const products = observations.map(({ purchase }) => purchase.productId).sort();
+      expect(products).toEqual(['store_a:coins', 'store_a:hat', 'store_a:monthly']);
+      expect(nativeTransaction).toMatchObject({ original_application_version: '1.2', transactionId: id });
+    }
   });
 
   it('returns a shared purchase of a family member', async () => {
-    const id = await buy();
-    const shared = (await user.act(id, 'share', { applicationUsername: `${Math.random()}` })).body.id;
-    expect(await validatePurchase(shared)).toMatchObject({ isSharedPurchase: true, purchaseId: `store_a:${shared}` });
-  });
-});
-
-describe('appStore with the emulator', () => {
-  it.each(['signed', 'receipt'])('verifies the form %s by its signature alone', async (form) => {
-    const { warning, observations } = await appStore.validate(await buildBody(await buy(), form), withBundleId());
-    expect(warning).toContain('signed receipt alone');
-    expect(observations).toHaveLength(1);
-  });
-
-  it('returns the versions of a signed app download', async () => {
-    const { appDownload } = await appStore.validate(await buildBody(await buy(), 'download'), withApi());
-    expect(appDownload).toEqual({ currentVersion: '2.4', originalVersion: '1.2' });
-  });
-
-  it('refreshes a purchase with the refresh token of an observation', async () => {
-    const id = await buy();
-    const { observations } = await appStore.validate(await buildBody(id, 'signed'), withApi());
-    await user.act(id, 'cancel');
-    const [refreshed] = (await appStore.refresh?.(observations[0]?.refreshToken ?? {}, withApi())) ?? [];
-    expect(refreshed?.purchase).toMatchObject({ purchaseId: `store_a:${id}`, renewalIntent: 'Lapse' });
-  });
-
-  it.each(['down', 'rate-limited', 'html', 'cut'])(
-    'relies on the signature during the fault %s, or throws ConnectionFailed',
-    async (fault) => {
-      const id = await buy();
-      const body = await buildBody(id, 'signed');
-      await user.addFault({ fault, times: 3 });
-      expect((await appStore.validate(body, withApi())).warning).toContain('The App Store is unavailable');
-      await user.advance('P2M');
-      await user.addFault({ fault, times: 3 });
-      await expect(appStore.validate(body, withApi())).rejects.toMatchObject({ code: 'ConnectionFailed' });
-      await user.control('DELETE', '/control/faults');
-      expect(findPurchase(await appStore.validate(body, withApi()))).toMatchObject({
-        cancelationReason: expect.any(String),
-      });
-    },
-  );
-
-  it('accepts valid settings and rejects a wrong key id', async () => {
-    expect(await appStore.checkSettings(withApi(), { callStore: true })).toBe('The App Store accepted the API key.');
-    const context = { ...withApi(), settings: { ...user.settings('store_a'), keyId: 'OTHER' } };
-    await expect(appStore.checkSettings(context, { callStore: true })).rejects.toMatchObject({ code: 'InternalError' });
-    await expect(appStore.validate(await buildBody(await buy(), 'signed'), context)).rejects.toMatchObject({
-      code: 'InternalError',
-    });
+    const shared = (await user.act(await buy(), 'share', { applicationUsername: `${Math.random()}` })).body.id;
+    for (const validation of await validateByEach(shared))
+      expect(summarize(validation)).toMatchObject({ isSharedPurchase: true, purchaseId: `store_a:${shared}` });
   });
 });
