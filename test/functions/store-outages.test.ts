@@ -10,6 +10,7 @@ import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { startNotificationRouter } from '../../testing/notification-router.ts';
+import { sampleItems } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -151,15 +152,17 @@ describe('POST /v1/validate while the App Store is unavailable', () => {
 const toReasons = (notifications: readonly { readonly reason: string }[]): string[] =>
   notifications.map(({ reason }) => reason).filter((reason) => reason !== 'ACKNOWLEDGED');
 
+const renewing = [
+  ['store_a', 'premium'],
+  ['store_b', 'premium'],
+  ['store_c', '9NBLGGH5W123'],
+  ['processor_a', 'basic'],
+  ['service_processor_a', 'basic'],
+  ['processor_b', 'monthly'],
+] as const;
+
 describe('a renewing subscription whose store is unavailable at its renewal', () => {
-  it.each([
-    ['store_a', 'premium'],
-    ['store_b', 'premium'],
-    ['store_c', '9NBLGGH5W123'],
-    ['processor_a', 'basic'],
-    ['service_processor_a', 'basic'],
-    ['processor_b', 'monthly'],
-  ] as const)('of %s gives access for 24 hours, as not verified', async (platform, productId) => {
+  it.each(sampleItems(renewing, 3))('of %s gives access for 24 hours, as not verified', async (platform, productId) => {
     const keys = await service.createApp([platform], platform === 'store_b' ? { acknowledge: true } : {});
     const { validate } = await buy({ platform, productId, autoRenew: true, applicationUsername: 'ann' });
     await service.validate(keys, validate);
@@ -204,15 +207,17 @@ describe('a renewing subscription whose store is unavailable at its renewal', ()
   });
 });
 
+const notifying = [
+  ['store_a', 'premium', {}],
+  ['store_b', 'premium', {}],
+  ['processor_a', 'basic', {}],
+  ['processor_a', 'daily', { period: 'P1D' }],
+  ['service_processor_a', 'basic', {}],
+  ['processor_b', 'monthly', {}],
+] as const;
+
 describe('a subscription that renews in an outage of 73 hours in which the notifications of its store arrive', () => {
-  it.each([
-    ['store_a', 'premium', {}],
-    ['store_b', 'premium', {}],
-    ['processor_a', 'basic', {}],
-    ['processor_a', 'daily', { period: 'P1D' }],
-    ['service_processor_a', 'basic', {}],
-    ['processor_b', 'monthly', {}],
-  ] as const)(
+  it.each(sampleItems(notifying, 2))(
     'of %s (%s) gives access at every hour, and announces the renewal',
     async (platform, productId, terms) => {
       const keys = await service.createApp([platform], platform === 'store_b' ? { acknowledge: true } : {});
