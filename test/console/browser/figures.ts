@@ -37,7 +37,7 @@ export function describeFigures(getRunning: () => Promise<RunningConsole>): void
       ['/subscriptions?interval=week', 'Subscriptions'],
       ['/retention?by=product', 'Retention'],
       ['/ltv?by=platform&amount=proceeds', 'Lifetime value'],
-      ['/conversion', 'Conversion'],
+      ['/conversion?by=country&platform=store_a&country=US', 'Conversion'],
     ])('are usable at %s', async (path, heading) => {
       await expectUsablePage(running, path, heading);
     });
@@ -61,6 +61,27 @@ export function describeFigures(getRunning: () => Promise<RunningConsole>): void
       await dialog.getByRole('button', { name: 'Delete the annotation Release 2.0' }).click();
       await dialog.getByText('The shown days have no annotation.').waitFor();
       expect(changes.map((change) => change.split(' ')[0])).toEqual(['POST', 'DELETE']);
+      expect(problems).toEqual([]);
+    });
+
+    it('combine filters, which stay from page to page', async () => {
+      const consolePage = await running.open('/revenue?tab=mrr&by=country');
+      const { page, problems } = consolePage;
+      await waitUntilLoaded(consolePage);
+      const filters = page.getByRole('search', { name: 'Filters' });
+      await filters.getByLabel('Store').selectOption('Google Play');
+      await filters.getByLabel('Country').selectOption('Germany');
+      await waitUntilLoaded(consolePage);
+      await page.getByText('The filters match 0 paying subscriptions').waitFor();
+      await filters.getByLabel('Country').selectOption('All');
+      await page.getByRole('link', { name: 'Retention', exact: true }).click();
+      await waitUntilLoaded(consolePage);
+      expect(await filters.getByLabel('Store').inputValue()).toBe('store_b');
+      const cohorts = page.getByRole('region', { name: 'Table: Cohorts by subscriptions' });
+      expect(await cohorts.locator('tbody tr').last().locator('td').first().textContent()).toBe('1');
+      await page.getByRole('button', { name: 'Remove the filters' }).click();
+      await waitUntilLoaded(consolePage);
+      expect(await cohorts.locator('tbody tr').last().locator('td').first().textContent()).toBe('2');
       expect(problems).toEqual([]);
     });
 
