@@ -28,6 +28,7 @@ import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/purchas
 import type { PurchaseRow } from '../../lib/purchases/purchase-contract.ts';
 import type { TimelineRecord } from '../../lib/purchases/timeline-contract.ts';
 import type { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
+import { setRefundConsent } from '../../lib/refunds/contract.ts';
 import { type DeliveryRecord, listDeliveries, replayDelivery } from '../../lib/webhooks/contract.ts';
 import { type ConsoleRequest, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -226,6 +227,10 @@ const toRoutes = (data: Data) => [
 
   ...toEntitlementRoutes(data),
   ...toCreditRoutes(data),
+  respondTo(setRefundConsent, ({ body }) => ({
+    applicationUsername: 'alice',
+    consentedAt: (body as { readonly consented: boolean }).consented ? toDate(2) : null,
+  })),
   respondTo(mergeCustomer, ({ body }) => ({
     ok: true as const,
     applicationUsername: 'alice',
@@ -607,6 +612,20 @@ describe('Credits of a customer', () => {
   });
 });
 
+describe('Consent to statements about refunds', () => {
+  it.each([
+    ['true', 'alice consents.'],
+    ['false', 'alice does not consent.'],
+  ])('is stored as %s', async (choice, result) => {
+    const page = await open({ purchases: [toSubscription('premium')], timeline: [] });
+    await page.click('Consent to statements');
+    await page.enter('The customer', choice);
+    await page.click('Save');
+    await page.waitForText(result);
+    expect(page.requests.filter((sent) => sent.startsWith('PUT'))).toEqual(['PUT /v3/customers/alice/refund-consent']);
+  });
+});
+
 describe('Merge of customers', () => {
   it('shows what moves before the merge, and the way back after it', async () => {
     const page = await open({ purchases: [toSubscription('premium')], timeline: [], unowned: ['coins', 'pro'] });
@@ -623,6 +642,6 @@ describe('Merge of customers', () => {
   it.each(['viewer', 'support'] as const)('is not offered with a %s key', async (level) => {
     const page = await open({ purchases: [toSubscription('premium')], timeline: [] }, '', level);
     await page.waitForText('premium', 'Access now');
-    expect(page.readText()).not.toContain('Merge a customer');
+    for (const change of ['Merge a customer', 'Consent to statements']) expect(page.readText()).not.toContain(change);
   });
 });

@@ -19,6 +19,7 @@ import { HistoryTabs, timelinePageSize } from '../purchase/history-tabs.tsx';
 import { loadPaymentsFromStart } from '../purchase/load-payments.ts';
 import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
+import { ConsentButton } from './consent-button.tsx';
 import { Credits } from './credits.tsx';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { entitlementEndpoints } from './entitlement-endpoints.ts';
@@ -123,13 +124,16 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
         <>
           {canSupport && <LinkPurchaseButton user={user} onDone={handleLink} />}
           {canChange && (
-            <MergeButton
-              user={user}
-              onDone={() => {
-                handleLink();
-                setGrantChanges(grantChanges + 1);
-              }}
-            />
+            <>
+              <ConsentButton user={user} onDone={timeline.reload} />
+              <MergeButton
+                user={user}
+                onDone={() => {
+                  handleLink();
+                  setGrantChanges(grantChanges + 1);
+                }}
+              />
+            </>
           )}
         </>
       }

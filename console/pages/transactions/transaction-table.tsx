@@ -75,6 +75,7 @@ const columns: readonly Column<TransactionRow>[] = [
     ),
     csv: ({ amountMicros }) => (amountMicros === null ? undefined : amountMicros / 1_000_000),
   },
+  { title: 'Offer', csv: ({ offerId }) => offerId ?? undefined },
   { title: 'Currency', csv: ({ currency }) => currency },
   { title: 'Amount in USD', csv: ({ amountUSD }) => amountUSD },
   {
@@ -130,7 +131,7 @@ function Owners({ users: [first, ...further] }: { readonly users: readonly strin
 
 /** Lists refunds and everything else that distinguishes a transaction from a paid one. */
 function listStates(transaction: TransactionRecord): { readonly text: string; readonly tone: Tone }[] {
-  const { refundDate, refundedAmountMicros, currency } = transaction;
+  const { refundDate, refundedAmountMicros, currency, offerId } = transaction;
   const refund =
     refundedAmountMicros !== undefined && currency && !isRefundedInFull(transaction)
       ? `Refunded ${formatMoney(refundedAmountMicros, currency)}`
@@ -140,6 +141,7 @@ function listStates(transaction: TransactionRecord): { readonly text: string; re
     ...(transaction.isPending ? [{ text: 'Pending', tone: 'warn' as const }] : []),
     ...(transaction.isTrialPeriod ? [{ text: 'Trial', tone: 'info' as const }] : []),
     ...(transaction.isIntroPeriod ? [{ text: 'Introductory price', tone: 'info' as const }] : []),
+    ...(offerId ? [{ text: `Offer ${offerId.split('#').at(-1)}`, tone: 'neutral' as const }] : []),
     ...(transaction.sandbox ? [{ text: 'Sandbox', tone: 'neutral' as const }] : []),
   ];
 }
