@@ -72,7 +72,7 @@ export function Shell({ session, linkError }: ShellProps) {
         </button>
       </header>
       <nav id="navigation" class={classes('navigation', isMenuOpen && 'is-open')} aria-label="Pages">
-        <Button icon="search" onClick={search.open}>
+        <Button icon="search" opensDialog onClick={search.open}>
           Search <kbd class="quiet">Ctrl K</kbd>
         </Button>
         {navigationGroups.map((name) => (

@@ -14,6 +14,7 @@ export interface ButtonProps {
   readonly isBusy?: boolean;
   /** For a toggle: whether it is on. */
   readonly isPressed?: boolean;
+  readonly opensDialog?: boolean;
   /** Accessible name of a button whose content is not a sufficient text. */
   readonly label?: string;
 }
@@ -27,6 +28,7 @@ export const Button = ({
   isDisabled = false,
   isBusy = false,
   isPressed,
+  opensDialog = false,
   label,
 }: ButtonProps) => (
   <button
@@ -37,6 +39,7 @@ export const Button = ({
     aria-disabled={isBusy}
     aria-busy={isBusy}
     aria-pressed={isPressed}
+    aria-haspopup={opensDialog ? 'dialog' : undefined}
     aria-label={label}
   >
     {icon && <Icon name={icon} />}

@@ -46,7 +46,7 @@ export function Dialog({ title, isBusy = false, size = 'normal', onClose, childr
   );
 }
 
-interface DialogButtonProps extends Omit<ButtonProps, 'onClick'> {
+interface DialogButtonProps extends Omit<ButtonProps, 'onClick' | 'opensDialog'> {
   readonly render: (onClose: () => void) => ComponentChildren;
 }
 
@@ -55,7 +55,7 @@ export function DialogButton({ render, ...button }: DialogButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button {...button} onClick={() => setOpen(true)} />
+      <Button {...button} opensDialog onClick={() => setOpen(true)} />
       {isOpen && render(() => setOpen(false))}
     </>
   );

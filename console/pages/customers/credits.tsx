@@ -11,6 +11,7 @@ import { callApi, defineEndpoint } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useCursorPages } from '../../api/use-cursor-pages.ts';
 import { Button } from '../../components/button.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { DayField, TextField } from '../../components/fields.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { Row, Section } from '../../components/layout.tsx';
@@ -44,7 +45,6 @@ interface CreditsProps {
 export function Credits({ user, isSandbox, names, revision, onChange }: CreditsProps) {
   const canSupport = useCanSupport();
   const [isOpen, setOpen] = useState(false);
-  const [selected, setSelected] = useState<Selected | undefined>();
   const request = { params: { applicationUsername: user }, query: toSandboxQuery(isSandbox) };
   const { data, error, reload } = useApi(endpoints.get, request, { revision });
   const known = data?.credits ?? {};
@@ -66,31 +66,32 @@ export function Credits({ user, isSandbox, names, revision, onChange }: CreditsP
               {canSupport && (
                 <Row>
                   {(['give', 'take'] as const).map((action) => (
-                    <Button
+                    <DialogButton
                       key={action}
                       label={`${titles[action]} ${name}`}
-                      onClick={() => setSelected({ action, name, balance: known[name]?.balance ?? 0 })}
+                      render={(onClose) => (
+                        <ChangeDialog
+                          action={action}
+                          name={name}
+                          balance={known[name]?.balance ?? 0}
+                          user={user}
+                          isSandbox={isSandbox}
+                          onDone={() => {
+                            reload();
+                            onChange();
+                          }}
+                          onClose={onClose}
+                        />
+                      )}
                     >
                       {titles[action]}
-                    </Button>
+                    </DialogButton>
                   ))}
                 </Row>
               )}
             </li>
           ))}
       </ul>
-      {selected && (
-        <ChangeDialog
-          {...selected}
-          user={user}
-          isSandbox={isSandbox}
-          onDone={() => {
-            reload();
-            onChange();
-          }}
-          onClose={() => setSelected(undefined)}
-        />
-      )}
       <details class="disclosure" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>History of the credits</summary>
         {isOpen && <History user={user} isSandbox={isSandbox} revision={JSON.stringify(data?.credits)} />}
@@ -129,13 +130,10 @@ function CreditEnd({ credit }: { readonly credit: Credit | undefined }) {
   );
 }
 
-interface Selected {
+interface ChangeDialogProps extends Pick<CreditsProps, 'user' | 'isSandbox'> {
   readonly action: keyof typeof titles;
   readonly name: string;
   readonly balance: number;
-}
-
-interface ChangeDialogProps extends Selected, Pick<CreditsProps, 'user' | 'isSandbox'> {
   readonly onDone: () => void;
   readonly onClose: () => void;
 }

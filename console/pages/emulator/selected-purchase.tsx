@@ -10,7 +10,7 @@ import { useAction, useApi, useLoad } from '../../api/use-api.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
 import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { FieldList } from '../../components/field-list.tsx';
 import { Form, TextField } from '../../components/fields.tsx';
 import { Columns, Row, Section } from '../../components/layout.tsx';
@@ -129,7 +129,6 @@ interface ActionsProps {
 }
 
 function Actions({ purchase, names, onChange }: ActionsProps) {
-  const [selected, setSelected] = useState<PurchaseAction | undefined>();
   const { run, isRunning, error } = useAction(async ({ name, label }: PurchaseAction, details: object = {}) => {
     const { id } = await act(purchase.id, name, details);
     if (id !== purchase.id) changeQuery({ purchase: id });
@@ -137,11 +136,32 @@ function Actions({ purchase, names, onChange }: ActionsProps) {
     onChange();
   });
   const actions = listActions(names, purchase.type);
-  const renderAction = (action: PurchaseAction) => (
-    <Button key={action.name} isDisabled={isRunning} onClick={() => (action.input ? setSelected(action) : run(action))}>
-      {action.label}
-    </Button>
-  );
+  const renderAction = (action: PurchaseAction) => {
+    const { name, label, input } = action;
+    return input ? (
+      <DialogButton
+        key={name}
+        isDisabled={isRunning}
+        render={(onClose) => (
+          <ActionDialog
+            action={action}
+            input={input}
+            onClose={onClose}
+            onSubmit={(details) => {
+              onClose();
+              run(action, details);
+            }}
+          />
+        )}
+      >
+        {label}
+      </DialogButton>
+    ) : (
+      <Button key={name} isDisabled={isRunning} onClick={() => run(action)}>
+        {label}
+      </Button>
+    );
+  };
   const further = actions.filter(({ isCommon }) => !isCommon);
   return (
     <>
@@ -157,17 +177,6 @@ function Actions({ purchase, names, onChange }: ActionsProps) {
         <p class="quiet">
           The Microsoft Store does not send notifications: the service detects changes by refreshes, so move the clock.
         </p>
-      )}
-      {selected?.input && (
-        <ActionDialog
-          action={selected}
-          input={selected.input}
-          onClose={() => setSelected(undefined)}
-          onSubmit={(details) => {
-            setSelected(undefined);
-            run(selected, details);
-          }}
-        />
       )}
     </>
   );

@@ -5,7 +5,7 @@ import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
 import { getNow } from '../../clock.ts';
 import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog, DialogButton } from '../../components/dialog.tsx';
 import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
 import { getSession } from '../../session.ts';
@@ -32,24 +32,14 @@ interface ReplayButtonProps {
 
 /** Sends the deliveries of the selected days again that wait for a retry or are dead, or those in one state. */
 export function ReplayButton({ filters, onDone }: ReplayButtonProps) {
-  const [range, setRange] = useState<ReplayRange | undefined>();
   const states = statesByFilter[filters.state] ?? failedStates;
   return (
-    <>
-      <Button icon="refresh" onClick={() => setRange(toRange(states, filters))}>
-        {`Retry ${describeStates(states)}…`}
-      </Button>
-      {range && (
-        <ReplayDialog
-          range={range}
-          onClose={() => setRange(undefined)}
-          onDone={() => {
-            setRange(undefined);
-            onDone();
-          }}
-        />
-      )}
-    </>
+    <DialogButton
+      icon="refresh"
+      render={(onClose) => <ReplayDialog filters={filters} states={states} onDone={onDone} onClose={onClose} />}
+    >
+      {`Retry ${describeStates(states)}…`}
+    </DialogButton>
   );
 }
 
@@ -76,13 +66,13 @@ function toRange(states: ReplayRange['states'], { startdate, enddate, url }: Del
   };
 }
 
-interface ReplayDialogProps {
-  readonly range: ReplayRange;
+interface ReplayDialogProps extends ReplayButtonProps {
+  readonly states: ReplayRange['states'];
   readonly onClose: () => void;
-  readonly onDone: () => void;
 }
 
-function ReplayDialog({ range, onClose, onDone }: ReplayDialogProps) {
+function ReplayDialog({ filters, states, onClose, onDone }: ReplayDialogProps) {
+  const [range] = useState(() => toRange(states, filters));
   const {
     data: count,
     error,
@@ -91,6 +81,7 @@ function ReplayDialog({ range, onClose, onDone }: ReplayDialogProps) {
   const [progress, setProgress] = useState(0);
   const replay = useAction(async () => {
     announceResult(`${formatNumber(await replayRange(range, setProgress))} deliveries are enqueued.`);
+    onClose();
     onDone();
   });
   return (

@@ -3,7 +3,12 @@ import { type ApplicationServer, startApplicationServer } from '../../../testing
 import { callLocalControl, callLocalService, type Json, letSettingsTakeEffect } from '../../../testing/call-local.ts';
 import { runSuccessfully } from '../../../testing/command-line.ts';
 import { listProblems } from '../../../testing/emulator-steps.ts';
-import { getHorizontalOverflow, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
+import {
+  findAccessibilityViolations,
+  getHorizontalOverflow,
+  type RunningConsole,
+  waitUntilLoaded,
+} from '../../../testing/open-console.ts';
 import { sampleItems } from '../../../testing/sample.ts';
 import { waitFor } from '../../../testing/wait-for.ts';
 
@@ -81,6 +86,29 @@ async function givenCustomer(): Promise<string[]> {
   ];
 }
 
+/** Lists the texts and controls of the open dialog that are clipped or outside of it. */
+const listOutside = `(() => {
+  const dialog = document.querySelector('dialog[open]');
+  const { left, right, top, bottom } = dialog.getBoundingClientRect();
+  const isClipped = ({ scrollWidth, clientWidth, tagName }) => !['PRE', 'SELECT'].includes(tagName) && clientWidth > 0 && scrollWidth > clientWidth + 1;
+  const isOutside = (element) => {
+    if (element.closest('pre, select, .visually-hidden')) return false;
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && (box.left < left || box.right > right);
+  };
+  const isUnreachable = (button) => {
+    button.scrollIntoView({ block: 'nearest' });
+    const box = button.getBoundingClientRect();
+    return box.top < Math.max(0, top) || box.bottom > Math.min(innerHeight, bottom);
+  };
+  return [
+    ...(left < 0 || right > innerWidth ? ['The dialog is wider than the window.'] : []),
+    ...[dialog, ...dialog.querySelectorAll('*')].filter(isClipped).map(({ outerHTML }) => 'clipped: ' + outerHTML.slice(0, 200)),
+    ...[...dialog.querySelectorAll('*')].filter(isOutside).map(({ outerHTML }) => 'outside: ' + outerHTML.slice(0, 200)),
+    ...[...dialog.querySelectorAll('button')].filter(isUnreachable).map(({ outerHTML }) => 'unreachable: ' + outerHTML.slice(0, 200)),
+  ];
+})()`;
+
 /** Lists the elements whose content is wider, unless it is cut or scrolls. Tables fill their card. */
 const listSpilling = `[...document.querySelectorAll('main *, nav *')]
   .filter((element) => getComputedStyle(element).overflowX === 'visible' && !element.closest('.table-scroll, pre, select'))
@@ -121,7 +149,41 @@ export function describeLongNames(getRunning: () => Promise<RunningConsole>): vo
       }
       expect(findings).toEqual([]);
       expect(listProblems(consolePage)).toEqual([]);
-      await server.close();
     }, 300_000);
+
+    it('fit into each dialog at three widths and in both themes', async () => {
+      const consolePage = await running.open('/');
+      const { page } = consolePage;
+      const findings: object[] = [];
+      for (const path of sampleItems(paths, 5, 'dialogs')) {
+        await consolePage.go(path);
+        await waitUntilLoaded(consolePage);
+        // The export closes its dialog after the last row.
+        const openers = page.locator('[aria-haspopup=dialog]:visible', { hasNotText: 'Export all' });
+        const count = await openers.count();
+        expect(count).toBeGreaterThan(0);
+        for (let index = 0; index < count; index += 1) {
+          await page.setViewportSize({ width: 1440, height: 800 });
+          await openers.nth(index).click();
+          const dialog = page.locator('dialog[open]');
+          const title = await dialog.locator('h2').first().textContent();
+          await dialog.locator('.skeleton').first().waitFor({ state: 'detached' });
+          for (const width of [360, 1024, 1440])
+            for (const colorScheme of ['light', 'dark'] as const) {
+              await page.setViewportSize({ width, height: 800 });
+              await page.emulateMedia({ colorScheme });
+              const outside = await page.evaluate<string[]>(listOutside);
+              // The colors are the same at each width.
+              const violations = width === 360 ? await findAccessibilityViolations(consolePage, 'colors') : [];
+              if (outside.length + violations.length > 0)
+                findings.push({ path, title, width, colorScheme, outside, violations });
+            }
+          await page.keyboard.press('Escape');
+          await dialog.waitFor({ state: 'detached' });
+        }
+      }
+      expect(findings).toEqual([]);
+      await server.close();
+    }, 600_000);
   });
 }
