@@ -230,6 +230,7 @@ describe('docs/guides/flutter-expo-react-native.md', () => {
     export const purchaseUpdatedListener = (listener) => { globalThis.deliver = listener; };
     export const purchaseErrorListener = () => {};
     export const requestPurchase = async () => {};
+    export const restorePurchases = async () => {};
     export const getAvailablePurchases = async () => globalThis.available;
     export const finishTransaction = async ({ purchase }) => void globalThis.finished.push(purchase.id);`;
 
