@@ -162,6 +162,11 @@ describe('a subscription of the emulated Stripe API', () => {
     ['a failed payment while the collection is paused', [['pause-collection']], ['fail-payment']],
     ['a second refund', [['refund']], ['refund']],
     ['a plan change to the same price', [], ['change-plan', { productId: 'plan' }]],
+    [
+      'a plan change in a period that failed ahead of the clock',
+      [['fail-payment']],
+      ['change-plan', { productId: 'bigger' }],
+    ],
     ['a price increase', [], ['raise-price']],
     ['family sharing', [], ['share', { applicationUsername: 'kid' }]],
   ])('rejects %s', async (_case, steps, last) => {
