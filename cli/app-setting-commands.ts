@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/request-limits.ts';
 import {
   type App,
   type AppSettings,
@@ -8,7 +9,6 @@ import {
   type SandboxRule,
 } from '../lib/apps/app.ts';
 import { changeSettings } from '../lib/apps/manage-apps.ts';
-import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/apps/request-limits.ts';
 import { type Strategy, strategies } from '../lib/apps/strategy.ts';
 import { maxUnverifiedHours } from '../lib/apps/unverified-hours.ts';
 import { actionNames } from '../lib/foundation/action-names.ts';

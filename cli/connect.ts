@@ -77,13 +77,15 @@ async function readStackEnvironment(
     MasterKeyId: options.masterKey,
     WebhooksQueueUrl: options.webhooksQueue,
   });
-  const { TableName, MasterKeyId, WebhooksQueueUrl, StreamFailuresQueueUrl, EventRetentionDays } = outputs;
+  const { TableName, MasterKeyId, WebhooksQueueUrl, StreamFailuresQueueUrl, EventRetentionDays, RequestsPerKey } =
+    outputs;
   return omitUndefined({
     TABLE_NAME: TableName,
     MASTER_KEY_ID: MasterKeyId,
     WEBHOOKS_QUEUE_URL: WebhooksQueueUrl,
     STREAM_FAILURES_QUEUE_URL: StreamFailuresQueueUrl,
     EVENT_RETENTION_DAYS: EventRetentionDays,
+    REQUESTS_PER_KEY: RequestsPerKey,
     STACK_OUTPUTS: JSON.stringify(outputs),
   });
 }

@@ -1,7 +1,7 @@
+import { defaultRequestsPerSecond } from '../lib/api/request-limits.ts';
 import type { App } from '../lib/apps/app.ts';
 import { findCatalogue } from '../lib/apps/app-table.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
-import { defaultRequestsPerSecond } from '../lib/apps/request-limits.ts';
 import { defaultUnverifiedHours } from '../lib/apps/unverified-hours.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import type { Service } from '../lib/foundation/service.ts';
@@ -16,7 +16,8 @@ import { formatTable } from './table.ts';
 
 /** Shows the settings of an app, which can be deleted, without secrets. */
 export async function showApp(service: Service, name: string, width: number | undefined): Promise<CommandResult> {
-  const app = await getStoredApp(service, name);
+  const stored = await getStoredApp(service, name);
+  const app = { requestsPerSecond: service.requestsPerKey ?? defaultRequestsPerSecond, ...stored };
   const [stores, catalogue] = await Promise.all([
     listStoreConnections(service, name, readDeployment(process.env)?.apiUrl ?? '<ApiUrl>'),
     findCatalogue(service, name),
@@ -31,7 +32,7 @@ export async function showApp(service: Service, name: string, width: number | un
     vocabulary: app.vocabulary,
     readEvents: formatReadEvents(app),
     unverifiedHours: getUnverifiedHours(app),
-    requestsPerSecond: getRequestsPerSecond(app),
+    requestsPerSecond: app.requestsPerSecond,
     supportActions: app.supportActions ?? [],
     refundPolicy: app.refundPolicy ?? 'silent',
     webhooks: buildWebhookData(app),
@@ -56,8 +57,6 @@ export async function showApp(service: Service, name: string, width: number | un
 
 const getUnverifiedHours = ({ unverifiedHours = defaultUnverifiedHours }: App): number => unverifiedHours;
 
-const getRequestsPerSecond = ({ requestsPerSecond = defaultRequestsPerSecond }: App): number => requestsPerSecond;
-
 const formatReadEvents = ({ recordsReads = true }: App): 'on' | 'off' => (recordsReads ? 'on' : 'off');
 
 /** The URLs without query and with long path segments shortened, because they can contain credentials. */
@@ -69,7 +68,7 @@ const buildWebhookData = ({ webhookSettings }: App) => ({
 });
 
 function formatFields(
-  app: App,
+  app: App & { readonly requestsPerSecond: number },
   { products, usesEmulator }: { readonly products: number; readonly usesEmulator: boolean | undefined },
 ): string {
   const { urls, sandboxUrls, includesPassword } = buildWebhookData(app);
@@ -82,7 +81,7 @@ function formatFields(
     `vocabulary   ${app.vocabulary}`,
     `read events  ${formatReadEvents(app)}`,
     `unverified   ${formatCount(getUnverifiedHours(app), 'hour')} of access`,
-    `limit        ${formatCount(getRequestsPerSecond(app), 'request')} per second of each key`,
+    `limit        ${formatCount(app.requestsPerSecond, 'request')} per second of each key`,
     `support      ${app.supportActions?.join(', ') || 'no actions at the stores'}`,
     `refunds      ${app.refundPolicy ?? 'silent'}`,
     ...(usesEmulator === undefined ? [] : [`stores       ${usesEmulator ? 'emulated' : 'real'}`]),

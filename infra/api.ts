@@ -18,7 +18,7 @@ import type { Contract } from '../lib/api/contract.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
 import type { ApiFunction } from './api-functions.ts';
 import { getServiceName } from './code-stack.ts';
-import type { DeploymentOptions } from './deployment-options.ts';
+import { type DeploymentOptions, getLimits } from './deployment-options.ts';
 import { buildGatewayDocument, type Invocation, type Route, toGatewayPath } from './gateway-document.ts';
 import type { InvocationTarget } from './invocation-target.ts';
 
@@ -44,6 +44,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, { contracts, routes, functions, getTarget, accessLog, options }: ApiProps) {
     super(scope, id);
+    const limits = getLimits(options);
     // The dimension of the metrics: api-metrics.ts.
     const title = getServiceName(this);
     this.api = new SpecRestApi(this, 'RestApi', {
@@ -67,9 +68,8 @@ export class Api extends Construct {
         // The trace segment of API Gateway contains the whole URL, and clients pass keys in the query. Functions are
         // traced.
         tracingEnabled: false,
-        throttlingRateLimit: 2_000,
-        throttlingBurstLimit: 1_000,
-        methodOptions: buildValidationThrottles(contracts),
+        ...toThrottle(limits.stageRequestsPerSecond),
+        methodOptions: buildValidationThrottles(contracts, limits.validationRequestsPerSecond),
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat,
       },
@@ -125,23 +125,29 @@ export class Api extends Construct {
   }
 }
 
-/** Requests a second of a method. The burst is half of it, like the burst of the stage. */
+/** Requests a second, and half of it in a burst. */
 const toThrottle = (throttlingRateLimit: number): MethodDeploymentOptions => ({
   throttlingRateLimit,
-  throttlingBurstLimit: throttlingRateLimit / 2,
+  throttlingBurstLimit: Math.floor(throttlingRateLimit / 2),
 });
 
 /**
  * Limits validations below the stage: a flood of them with a public key leaves requests to the endpoints that servers
  * and stores use. Few clients call the aliases, and all paths together stay below the stage.
  */
-const buildValidationThrottles = (contracts: readonly Contract[]): Record<string, MethodDeploymentOptions> =>
+const buildValidationThrottles = (
+  contracts: readonly Contract[],
+  requestsPerSecond: number,
+): Record<string, MethodDeploymentOptions> =>
   Object.fromEntries(
     contracts
       .filter(({ area }) => area === 'validation')
       .flatMap(({ path, aliases, method, errorFormat }) => [
-        [`${toGatewayPath(path)}/${method}`, toThrottle(errorFormat === 'validation' ? 1_000 : 500)] as const,
-        ...aliases.map((alias) => [`${toGatewayPath(alias)}/${method}`, toThrottle(200)] as const),
+        [
+          `${toGatewayPath(path)}/${method}`,
+          toThrottle(requestsPerSecond * (errorFormat === 'validation' ? 1 : 0.5)),
+        ] as const,
+        ...aliases.map((alias) => [`${toGatewayPath(alias)}/${method}`, toThrottle(requestsPerSecond * 0.2)] as const),
       ]),
   );
 

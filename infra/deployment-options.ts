@@ -1,5 +1,8 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
+import { defaultRequestsPerSecond, maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/request-limits.ts';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
+import { defaultMaxConcurrency } from './worker-definitions.ts';
 
 /** A CDK context value: a string from `-c name=value`, or any JSON value of cdk.json. */
 const Flag = v.pipe(
@@ -59,6 +62,12 @@ const DeploymentOptions = v.pipe(
     tableRevision: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{1,50}$/))),
     /** Maximum instances of each queue worker. Lambda accepts 2 to 1,000. */
     maxConcurrency: v.optional(WholeNumber(2, 1_000)),
+    /** Requests a second that the stage accepts, and half of it in a burst. */
+    stageRequestsPerSecond: v.optional(WholeNumber(100, 100_000)),
+    /** Requests a second of `POST /v1/validate`. Its aliases and `POST /v1/purchase/verify` accept a share of it. */
+    validationRequestsPerSecond: v.optional(WholeNumber(50, 50_000)),
+    /** Requests a second of one key of an app without its own limit. */
+    requestsPerKey: v.optional(WholeNumber(minRequestsPerSecond, maxRequestsPerSecond)),
     /** Retention of events in days. */
     eventRetentionDays: v.optional(WholeNumber(1, 3_650)),
     /** Adds an AWS Backup plan for the table. */
@@ -112,6 +121,10 @@ const DeploymentOptions = v.pipe(
     'tableRevision requires tableName.',
   ),
   v.check(
+    (options) => getLimits(options).validationRequestsPerSecond <= getLimits(options).stageRequestsPerSecond / 2,
+    'validationRequestsPerSecond must be at most half of stageRequestsPerSecond.',
+  ),
+  v.check(
     ({ waf = false, wafRequestsPerAddress, wafRequestsPerKey }) =>
       waf || (wafRequestsPerAddress === undefined && wafRequestsPerKey === undefined),
     'wafRequestsPerAddress and wafRequestsPerKey require waf.',
@@ -148,6 +161,20 @@ export function readDeploymentOptions(node: Node): DeploymentOptions {
   throw new Error(`The deployment options are not valid. ${problems.join(' ')}`);
 }
 
+/** The limits of a deployment without options. */
+export const defaultLimits = {
+  stageRequestsPerSecond: 2_000,
+  validationRequestsPerSecond: 1_000,
+  maxConcurrency: defaultMaxConcurrency,
+  requestsPerKey: defaultRequestsPerSecond,
+};
+type Limits = Readonly<typeof defaultLimits>;
+
+export const getLimits = (options: { readonly [Name in keyof Limits]?: number | undefined }): Limits => ({
+  ...defaultLimits,
+  ...omitUndefined(options),
+});
+
 /** Name of the stack: `Claimcheck`, or `Claimcheck-<stage>`. */
 export const getStackName = ({ stage }: DeploymentOptions): string =>
   stage === undefined ? 'Claimcheck' : `Claimcheck-${stage}`;
@@ -158,3 +185,7 @@ export const isProduction = ({ stage }: DeploymentOptions): boolean => stage ===
 /** Returns the retention of events in days, from the CDK context, which `readDeploymentOptions` has checked. */
 export const getEventRetentionDays = (node: Node): string =>
   String(node.tryGetContext('eventRetentionDays' satisfies keyof DeploymentOptions) ?? 90);
+
+/** Returns the limit of keys of apps without their own limit, from the CDK context. Undefined without the option. */
+export const getRequestsPerKey = (node: Node): string | undefined =>
+  (node.tryGetContext('requestsPerKey' satisfies keyof DeploymentOptions) as number | undefined)?.toString();

@@ -14,9 +14,10 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import { acknowledgeWildcards, type WildcardAction } from './acknowledgements.ts';
 import { bundlesFolder } from './build-functions.ts';
-import { getEventRetentionDays } from './deployment-options.ts';
+import { getEventRetentionDays, getRequestsPerKey } from './deployment-options.ts';
 import { FunctionRole } from './function-role.ts';
 
 interface ServiceFunctionProps {
@@ -83,6 +84,7 @@ export class ServiceFunction extends Construct {
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
         EVENT_RETENTION_DAYS: getEventRetentionDays(this.node),
+        ...omitUndefined({ REQUESTS_PER_KEY: getRequestsPerKey(this.node) }),
         ...props.environment,
       },
     });

@@ -12,7 +12,12 @@ import { Api } from './api.ts';
 import { type ApiFunction, ApiFunctions } from './api-functions.ts';
 import { createConsoleFunction } from './console.ts';
 import { consoleRoute } from './console-route.ts';
-import { type DeploymentOptions, getEventRetentionDays, isProduction } from './deployment-options.ts';
+import {
+  type DeploymentOptions,
+  getEventRetentionDays,
+  getRequestsPerKey,
+  isProduction,
+} from './deployment-options.ts';
 import { createEndpointStacks } from './endpoints.ts';
 import { GradualRelease } from './gradual-release.ts';
 import type { InvocationTarget } from './invocation-target.ts';
@@ -110,6 +115,8 @@ export class ServiceStack extends Stack {
     if (exportLocations) this.addOutput('ExportLocations', exportLocations.join(','), 'Locations of scheduled exports');
     if (sourceDigest !== undefined) this.addOutput('SourceDigest', sourceDigest, 'Digest of the deployed code');
     this.addOutput('EventRetentionDays', getEventRetentionDays(this.node), 'Retention of events');
+    const requestsPerKey = getRequestsPerKey(this.node);
+    if (requestsPerKey !== undefined) this.addOutput('RequestsPerKey', requestsPerKey, 'Requests a second of one key');
     this.addOutput('TableName', table.tableName, 'Table of all data');
     if (table.tableStreamArn !== undefined) this.addOutput('StreamArn', table.tableStreamArn, 'Stream of the table');
     this.addOutput('MasterKeyId', secret.secretArn, 'Secret with the master key');

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { maxRequestsPerSecond, minRequestsPerSecond } from '../api/request-limits.ts';
 import { actionNames } from '../foundation/action-names.ts';
 import { vocabularies } from '../foundation/vocabulary.ts';
 import { webhookEvents } from '../foundation/webhook-events.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { CommissionRates } from './commission-rates.ts';
-import { maxRequestsPerSecond, minRequestsPerSecond } from './request-limits.ts';
 import { Strategy } from './strategy.ts';
 import { maxUnverifiedHours } from './unverified-hours.ts';
 

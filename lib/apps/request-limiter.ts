@@ -1,3 +1,4 @@
+import { defaultRequestsPerSecond } from '../api/request-limits.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logWarning } from '../foundation/log.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
@@ -5,7 +6,6 @@ import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, secondMs } from '../foundation/time.ts';
 import type { BucketSize } from '../foundation/token-bucket.ts';
 import { createBucketLimiter, type LimitedSource } from './bucket-limiter.ts';
-import { defaultRequestsPerSecond } from './request-limits.ts';
 
 /** A request with valid credentials. */
 export interface AcceptedRequest {

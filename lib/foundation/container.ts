@@ -65,6 +65,7 @@ function createServiceFromEnvironment(): Service {
 export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'cipher' | 'emulator'>): Service => ({
   ...parts,
   eventRetentionDays: parseRetentionDays(process.env),
+  ...(process.env.REQUESTS_PER_KEY && { requestsPerKey: Number(process.env.REQUESTS_PER_KEY) }),
   postWebhook: createPostWebhook(parts.emulator, process.env),
   notificationQueue: createQueue('NOTIFICATIONS_QUEUE_URL'),
   refreshQueue: createQueue('REFRESHES_QUEUE_URL'),

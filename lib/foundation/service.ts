@@ -14,6 +14,8 @@ export interface Service {
   readonly table: Table;
   readonly cipher: Cipher;
   readonly eventRetentionDays: number;
+  /** Requests a second of one key of an app without its own limit. Default: `defaultRequestsPerSecond`. */
+  readonly requestsPerKey?: number;
   readonly emulator: StoreEmulator;
   readonly postWebhook: PostWebhook;
   /** The queues. Their workers parse the messages. */

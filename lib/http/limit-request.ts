@@ -23,7 +23,7 @@ export async function requireAllowance(
   authentication: Authentication,
   lambdaEvent: APIGatewayProxyEvent,
 ): Promise<void> {
-  const blockedUntil = findRequestBlock(service, await describeRequest(authentication, lambdaEvent));
+  const blockedUntil = findRequestBlock(service, await describeRequest(service, authentication, lambdaEvent));
   if (blockedUntil === undefined) return;
   throw new ServiceError('ConnectionFailed', 'Too many requests. Try again later.', {
     status: 429,
@@ -45,7 +45,7 @@ export async function countRequest(
   result: RequestResult,
 ): Promise<void> {
   if (!app || !key) return;
-  const request = await describeRequest({ app, key }, lambdaEvent);
+  const request = await describeRequest(service, { app, key }, lambdaEvent);
   const isDear = contract.area === 'validation' && isRejectedReceipt(result);
   await countAcceptedRequest(service, request, isDear ? rejectedReceiptCost : requestCost);
 }
@@ -56,13 +56,14 @@ const isRejectedReceipt = ({ error, body = {} }: RequestResult): boolean =>
   ('state' in body && body.state === 'INAUTHENTIC');
 
 async function describeRequest(
+  { requestsPerKey }: Service,
   { app, key }: Authentication,
   { requestContext }: APIGatewayProxyEvent,
 ): Promise<AcceptedRequest> {
   return {
     appName: app.name,
     keyId: key.id,
-    requestsPerSecond: app.requestsPerSecond,
+    requestsPerSecond: app.requestsPerSecond ?? requestsPerKey,
     // All requests of a server come from one address.
     ...(key.level === 'public' && omitUndefined({ address: await toNetwork(requestContext.identity.sourceIp) })),
   };

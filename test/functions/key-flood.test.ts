@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { countBucketWrites, type Flood, listKeyFloods } from '../../bench/flood-requests.ts';
 import { type Meter, startMeter } from '../../bench/units/meter.ts';
+import { minRequestsPerSecond } from '../../lib/api/request-limits.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import {
@@ -11,7 +12,6 @@ import {
   requestCost,
   requestReportSize,
 } from '../../lib/apps/request-limiter.ts';
-import { minRequestsPerSecond } from '../../lib/apps/request-limits.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { RootConstruct } from 'constructs';
 import * as v from 'valibot';
-import { getStackName, isProduction, readDeploymentOptions } from '../../infra/deployment-options.ts';
+import {
+  defaultLimits,
+  getLimits,
+  getStackName,
+  isProduction,
+  readDeploymentOptions,
+} from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
 import { ErrorBody } from '../../lib/api/errors.ts';
 import { indexes } from '../../lib/foundation/key.ts';
@@ -48,6 +54,8 @@ describe('readDeploymentOptions', () => {
     [{ waf: 'perhaps' }, 'waf'],
     [{ monthlyBudgetUsd: '10' }, 'alarmEmail'],
     [{ canary: 'Canary50Percent1Minute' }, 'canary'],
+    [{ requestsPerKey: '10' }, 'requestsPerKey'],
+    [{ stageRequestsPerSecond: '1000' }, 'at most half of stageRequestsPerSecond'],
     [{ wafRequestsPerKey: '1000' }, 'require waf'],
     [{ tableRevision: '2' }, 'requires tableName'],
     [{ waf: 'true', wafRequestsPerAddress: '5' }, 'wafRequestsPerAddress'],
@@ -164,10 +172,14 @@ describe('ServiceStack with deployment options', () => {
     expect(listResources('none', 'AWS::Events::ApiDestination')).toEqual([]);
   });
 
-  it('throttles validations below the stage', () => {
-    const [stage] = listResources('none', 'AWS::ApiGateway::Stage');
+  it.each(['none', 'every'] as const)('throttles validations below the stage: %s', (id) => {
+    const [stage] = listResources(id, 'AWS::ApiGateway::Stage');
     const [all, ...methods] = stage?.Properties.MethodSettings ?? [];
-    expect(all).toMatchObject({ ResourcePath: '/*', HttpMethod: '*' });
+    const { stageRequestsPerSecond, validationRequestsPerSecond } = getLimits(
+      id === 'every' ? readOptions(everyOption) : {},
+    );
+    expect(all).toMatchObject({ ResourcePath: '/*', HttpMethod: '*', ThrottlingRateLimit: stageRequestsPerSecond });
+    expect(methods[0]?.ThrottlingRateLimit).toBe(validationRequestsPerSecond);
     expect(methods.map(({ ResourcePath }: Json) => ResourcePath.replaceAll('~1', '/').slice(1)).sort()).toEqual(
       [validateReceipt.path, ...validateReceipt.aliases, verifyPurchase.path].sort(),
     );
@@ -175,6 +187,30 @@ describe('ServiceStack with deployment options', () => {
       const sum = methods.reduce((total: number, method: Json) => total + method[limit], 0);
       expect(sum).toBeLessThan(all[limit]);
     }
+  });
+
+  it('limits the requests of a key of apps without their own limit', () => {
+    const read = (id: 'none' | 'every') =>
+      listResources(id, 'AWS::Lambda::Function')
+        .map(({ Properties }) => Properties.Environment?.Variables ?? {})
+        .flatMap(({ EVENT_RETENTION_DAYS: days, REQUESTS_PER_KEY: limit }) => (days ? [limit] : []));
+    expect(new Set(read('none'))).toEqual(new Set([undefined]));
+    expect(new Set(read('every'))).toEqual(new Set([everyOption.requestsPerKey]));
+    expect(stacks.every.joined.Outputs?.RequestsPerKey?.Value).toBe(everyOption.requestsPerKey);
+  });
+
+  it('has the limits that the documents name', () => {
+    const guide = readDocument('docs/guides/run-for-production.md');
+    const { requestsPerKey, validationRequestsPerSecond, stageRequestsPerSecond, maxConcurrency } = defaultLimits;
+    for (const [limit, value] of [
+      ['Requests of one key', requestsPerKey],
+      ['Validations', validationRequestsPerSecond],
+      ['Requests of the stage', stageRequestsPerSecond],
+      ['Workers', maxConcurrency],
+    ] as const)
+      expect(guide).toContain(`- ${limit}: ${value.toLocaleString('en-US')} `);
+    const warmed = guide.matchAll(/IndexName=(\w+),WarmThroughput/g);
+    expect([...warmed].map(([, name]) => name).sort()).toEqual(Object.keys(indexes).sort());
   });
 
   it('serves a custom domain under a base path and outputs its DNS target', () => {
@@ -247,7 +283,8 @@ describe('ServiceStack with deployment options', () => {
   it('leaves the stage as it is when it adopts a table, so the runbook of a restore resets the rate of the stage', () => {
     const [stage] = listResources('every', 'AWS::ApiGateway::Stage');
     expect(stage).toEqual(listResources('everyWithoutAdoption', 'AWS::ApiGateway::Stage')[0]);
-    const settings: readonly Json[] = stage?.Properties.MethodSettings ?? [];
+    const [withoutOptions] = listResources('none', 'AWS::ApiGateway::Stage');
+    const settings: readonly Json[] = withoutOptions?.Properties.MethodSettings ?? [];
     expect(settings.length).toBeGreaterThan(1);
     for (const { ResourcePath, HttpMethod, ThrottlingRateLimit } of settings)
       expect(readDocument('docs/operating/restore.md')).toContain(

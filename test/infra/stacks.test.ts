@@ -115,6 +115,7 @@ describe('the stack and its nested stacks', () => {
       'OperatorPolicyArn',
       'RefreshesDeadLetterQueueArn',
       'RefreshesDeadLetterQueueUrl',
+      'RequestsPerKey',
       'StreamArn',
       'StreamFailuresQueueUrl',
       'TableName',

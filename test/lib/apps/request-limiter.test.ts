@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { minRequestsPerSecond } from '../../../lib/api/request-limits.ts';
 import {
   type AcceptedRequest,
   countAcceptedRequest,
@@ -9,7 +10,6 @@ import {
   requestCost,
   requestReportSize,
 } from '../../../lib/apps/request-limiter.ts';
-import { minRequestsPerSecond } from '../../../lib/apps/request-limits.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { secondMs } from '../../../lib/foundation/time.ts';
