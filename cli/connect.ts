@@ -55,7 +55,7 @@ export function findSelection(options: ConnectionOptions): readonly string[] | u
 const credentialVariables = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 
 /** The AWS clients of all commands read these variables. */
-function selectCredentials({ profile, region }: ConnectionOptions): void {
+export function selectCredentials({ profile, region }: ConnectionOptions): void {
   if (region !== undefined) process.env.AWS_REGION = region;
   if (profile === undefined) return;
   process.env.AWS_PROFILE = profile;

@@ -3,7 +3,7 @@ import { createAppCommands } from './app-commands.ts';
 import { getCommandPath } from './command-tree.ts';
 import { createCompareCommand } from './compare-command.ts';
 import { createCompletionCommand } from './completion/completion-command.ts';
-import { connectToService } from './connect.ts';
+import { connectToService, selectCredentials } from './connect.ts';
 import { createCreditCommands } from './credit-commands.ts';
 import { createCustomerCommands } from './customer-commands.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
@@ -16,6 +16,7 @@ import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
 import { createMcpCommand } from './mcp/mcp-command.ts';
 import type { ProgramTerminal, Terminal } from './output.ts';
+import { createPreflightCommand } from './preflight/preflight-command.ts';
 import { createProveCommand } from './prove-command.ts';
 import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
 import { readVersion } from './read-version.ts';
@@ -30,6 +31,7 @@ import { createWebhooksCommands } from './webhooks-commands.ts';
 const commandGroups = [
   createStatusCommand,
   createDoctorCommand,
+  createPreflightCommand,
   createAppCommands,
   createKeyCommands,
   createWebhooksCommands,
@@ -54,7 +56,7 @@ const commandGroups = [
 ];
 
 /** Commands without a connection to the table of a service. */
-export const offlineCommands: readonly string[] = ['completion', 'help', 'mcp'];
+export const offlineCommands: readonly string[] = ['completion', 'help', 'mcp', 'preflight'];
 
 /**
  * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError`
@@ -87,7 +89,9 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
       'webhooks queue, in place of the stack output WebhooksQueueUrl (default: WEBHOOKS_QUEUE_URL)',
     )
     .hook('preAction', async (_program, command) => {
-      if (offlineCommands.includes(getCommandPath(command))) return;
+      const path = getCommandPath(command);
+      if (path === 'preflight') selectCredentials(program.opts());
+      if (offlineCommands.includes(path)) return;
       await loadService();
       await connect(program.opts());
     })

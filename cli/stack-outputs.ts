@@ -21,26 +21,36 @@ const descriptionPattern = /^Claimcheck\b/;
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
  */
 export async function readStackOutputs(stackName: string): Promise<StackOutputs> {
+  const stack = await describeStack(stackName);
+  if (stack) return toOutputs(stackName, stack);
+  throw new ServiceError(
+    'ResourceNotFound',
+    `The stack ${stackName} is not found in ${await findRegion()}. Check --stack, --region and the account of --profile.`,
+  );
+}
+
+/** Reads a stack. Undefined if it does not exist. Throws as `readStackOutputs` does. */
+export async function describeStack(stackName: string): Promise<Stack | undefined> {
   const client = new CloudFormationClient(awsClientOptions);
   try {
     const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
-    return toOutputs(stackName, stack);
+    return stack;
   } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw toStackError(stackName, await findRegion(client), error);
+    const { name = '', message = '' } = error instanceof Error ? error : {};
+    if (name === 'ValidationError' && /does not exist/.test(message)) return undefined;
+    throw toStackError(stackName, await findRegion(), error);
   } finally {
     client.destroy();
   }
 }
 
-function toOutputs(stackName: string, stack: Stack | undefined): StackOutputs {
+export const isClaimcheck = ({ Description: description = '' }: Stack): boolean => descriptionPattern.test(description);
+
+function toOutputs(stackName: string, stack: Stack): StackOutputs {
   const outputs = Object.fromEntries(
-    (stack?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+    (stack.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
   );
-  if (
-    !stack ||
-    !(descriptionPattern.test(stack.Description ?? '') || ('TableName' in outputs && 'MasterKeyId' in outputs))
-  )
+  if (!isClaimcheck(stack) && !('TableName' in outputs && 'MasterKeyId' in outputs))
     throw new ServiceError('ResourceNotFound', `The stack ${stackName} is not a stack of Claimcheck. Check --stack.`);
   if (Object.keys(outputs).length === 0)
     throw new ServiceError(
@@ -70,18 +80,13 @@ export function requireOutputs(
   );
 }
 
-const findRegion = async (client: CloudFormationClient): Promise<string | undefined> =>
-  await client.config.region().catch(() => undefined);
+export const findRegion = async (): Promise<string | undefined> =>
+  await new CloudFormationClient(awsClientOptions).config.region().catch(() => undefined);
 
 function toStackError(stackName: string, region: string | undefined, error: unknown): ServiceError {
-  const { name = '', message = '' } = error instanceof Error ? error : {};
+  const { name = '' } = error instanceof Error ? error : {};
   if (region === undefined)
     return new ServiceError('InvalidPayload', 'The AWS region is missing. Pass --region, or set AWS_REGION.');
-  if (name === 'ValidationError' && /does not exist/.test(message))
-    return new ServiceError(
-      'ResourceNotFound',
-      `The stack ${stackName} is not found in ${region}. Check --stack, --region and the account of --profile.`,
-    );
   if (name === 'CredentialsProviderError')
     return new ServiceError('Forbidden', 'AWS credentials are missing. Pass --profile, or sign in to AWS.', {
       cause: error,

@@ -2,7 +2,7 @@ import type { Node } from 'constructs';
 import * as v from 'valibot';
 import { defaultRequestsPerSecond, maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/request-limits.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
-import { defaultMaxConcurrency } from './worker-definitions.ts';
+import { defaultMaxConcurrency, workers } from './worker-definitions.ts';
 
 /** A CDK context value: a string from `-c name=value`, or any JSON value of cdk.json. */
 const Flag = v.pipe(
@@ -143,15 +143,18 @@ export const deploymentOptionNames = Object.keys(DeploymentOptions.pipe[0].entri
 const optionPattern = /^[a-z]+$/i;
 
 /** Reads the options from the CDK context. Throws an error that names each invalid or unknown option. */
-export function readDeploymentOptions(node: Node): DeploymentOptions {
-  const unknown = Object.keys(node.getAllContext()).filter(
+export const readDeploymentOptions = (node: Node): DeploymentOptions =>
+  parseDeploymentOptions(node.getAllContext() as Readonly<Record<string, unknown>>);
+
+/** Parses the values of a CDK context. Throws an error that names each invalid or unknown option. */
+export function parseDeploymentOptions(context: Readonly<Record<string, unknown>>): DeploymentOptions {
+  const unknown = Object.keys(context).filter(
     (name) => optionPattern.test(name) && !(deploymentOptionNames as readonly string[]).includes(name),
   );
   if (unknown.length > 0)
     throw new Error(
       `The deployment options have unknown names: ${unknown.join(', ')}. The names are: ${deploymentOptionNames.join(', ')}.`,
     );
-  const context = Object.fromEntries(deploymentOptionNames.map((name) => [name, node.tryGetContext(name) as unknown]));
   const result = v.safeParse(DeploymentOptions, context);
   if (result.success) return result.output;
   const problems = result.issues.map(({ path, message }) => {
@@ -174,6 +177,10 @@ export const getLimits = (options: { readonly [Name in keyof Limits]?: number | 
   ...defaultLimits,
   ...omitUndefined(options),
 });
+
+/** Maximum instances of all queue workers. */
+export const getWorkerConcurrency = (options: DeploymentOptions): number =>
+  getLimits(options).maxConcurrency * workers.filter(({ source }) => 'queue' in source).length;
 
 /** Name of the stack: `Claimcheck`, or `Claimcheck-<stage>`. */
 export const getStackName = ({ stage }: DeploymentOptions): string =>

@@ -16,6 +16,7 @@ import {
   type DeploymentOptions,
   getEventRetentionDays,
   getRequestsPerKey,
+  getWorkerConcurrency,
   isProduction,
 } from './deployment-options.ts';
 import { createEndpointStacks } from './endpoints.ts';
@@ -34,7 +35,6 @@ import { DataTable } from './table.ts';
 import { TableBackup } from './table-backup.ts';
 import { Triggers } from './triggers.ts';
 import { WebAcl } from './web-acl.ts';
-import { defaultMaxConcurrency } from './worker-definitions.ts';
 import { Workers } from './workers.ts';
 
 interface ServiceStackProps {
@@ -109,7 +109,7 @@ export class ServiceStack extends Stack {
     this.addQueueOutputs(queues);
     this.addOutput(
       'WorkerConcurrency',
-      String((maxConcurrency ?? defaultMaxConcurrency) * Object.keys(queues.queues).length),
+      String(getWorkerConcurrency(options)),
       'Maximum instances of all queue workers',
     );
     if (exportLocations) this.addOutput('ExportLocations', exportLocations.join(','), 'Locations of scheduled exports');

@@ -26,7 +26,7 @@ export async function checkConcurrencyQuota(workerConcurrency: number): Promise<
     ];
   return [
     createFinding('concurrency-quota-low', {
-      problem: `The account may run ${available} functions at the same time, and the queue workers alone up to ${workerConcurrency}, so a backlog can fail API requests.`,
+      problem: `The account may run ${available} functions at the same time, and the queue workers alone up to ${workerConcurrency}, so a backlog can fail API requests: too few for production.`,
       cure: `${request} Until it is granted, deploy with \`-c maxConcurrency=2\`.`,
     }),
   ];

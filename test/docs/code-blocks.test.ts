@@ -104,7 +104,9 @@ describe('a code block of the documents', () => {
     const named = new Set(blocks.filter(({ name }) => name !== undefined).map(({ file, line }) => `${file}:${line}`));
     const isKnown = (line: string) =>
       otherPrograms.test(line) ||
-      /^(?:npm (?:run|ci|install|start|test)|npx (?:cdk|jest)|claimcheck|\$cli|cli=|\.ci\/|bash \.ci\/)\b/.test(line) ||
+      /^(?:npm (?:run|ci|install|start|test)|npx (?:cdk|claimcheck|jest)|claimcheck|\$cli|cli=|\.ci\/|bash \.ci\/)\b/.test(
+        line,
+      ) ||
       /^(?:[A-Z_]+=\S* ?)+(?:(?:npm|node|python3|go|java|rackup|php) |$)/.test(line) ||
       /^[A-Z]+=\$\(|^ready\(\)/.test(line);
     expect(shellLines.filter(([place, line]) => !named.has(place) && !isKnown(line))).toEqual([]);

@@ -1,0 +1,41 @@
+import type { Stack } from '@aws-sdk/client-cloudformation';
+import { createFinding, type Finding } from '../../lib/health/finding.ts';
+import { describeStack, isClaimcheck } from '../stack-outputs.ts';
+
+/** Version of the bootstrap stack that the synthesizer of the CDK requires. */
+export const minBootstrapVersion = 6;
+
+/** Finds a stack of another product with the name of the deployment, and one that CloudFormation cannot update. */
+export function checkStack(name: string, stack: Stack | undefined): readonly Finding[] {
+  if (!stack) return [];
+  if (!isClaimcheck(stack))
+    return [
+      createFinding('stack-name-taken', {
+        problem: `The stack ${name} exists and is not a stack of Claimcheck.`,
+        cure: 'Choose another `stage`, or deploy to another region or account.',
+      }),
+    ];
+  const { StackStatus: status = '' } = stack;
+  if (!/_FAILED$/.test(status)) return [];
+  return [
+    createFinding('stack-failed', {
+      problem: `The stack ${name} has the status ${status}, in which it cannot be updated.`,
+      cure: 'Read its events in CloudFormation. Continue the rollback of an update, or delete a stack that was never used.',
+    }),
+  ];
+}
+
+/** @see https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html */
+export async function checkBootstrap(): Promise<readonly Finding[]> {
+  const stack = await describeStack('CDKToolkit');
+  const version = Number(stack?.Outputs?.find(({ OutputKey: key }) => key === 'BootstrapVersion')?.OutputValue ?? 0);
+  if (version >= minBootstrapVersion) return [];
+  return [
+    createFinding('bootstrap-missing', {
+      problem: stack
+        ? `The bootstrap stack has the version ${version}, and the deployment needs ${minBootstrapVersion}.`
+        : 'The CDK has no bootstrap stack in this account and region.',
+      cure: 'Run `npx cdk bootstrap`.',
+    }),
+  ];
+}
