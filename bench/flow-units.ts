@@ -191,7 +191,7 @@ async function runBatches(metered: MeteredService, { keys, buy, measure, measure
   return [
     { flow: 'validation, new purchase and new user', steps: validations, budget: 31.5 },
     // Four more for `stripe@example.com` and `example.com`: an item and an index entry each.
-    { flow: 'validation, new user with two more words in the name', steps: wordedValidations, budget: 37.5 },
+    { flow: 'validation, new user with two more words in the name', steps: wordedValidations, budget: 35.5 },
     { flow: 'the same receipt again, within a minute', steps: repeated, budget: 4 },
     { flow: 'the same receipt again, an hour later', steps: repeatedLater, budget: 7 },
     { flow: 'GET customer purchases', steps: reads, budget: 2.2 },
