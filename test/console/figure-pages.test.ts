@@ -323,7 +323,7 @@ describe('MRR', () => {
     const page = await open(`/revenue?tab=mrr&${period}`, [mrr, subscribers]);
     await page.click('Store');
     await page.click('App Store', 'By store');
-    await page.waitForText('The filters match 12 paying subscriptions on Mar 31, 2026.');
+    await page.waitForText('The filters match 12 paying subscriptions at the start of Mar 31, 2026.');
     expect(Object.fromEntries(new URLSearchParams(location.hash.split('?')[1]))).toEqual({
       tab: 'mrr',
       period: 'custom',

@@ -87,8 +87,8 @@ export function FilterBar({ filters, range }: Pick<PageFigures<unknown>, 'filter
       </search>
       {subscribers !== undefined && subscribers < minSubscribers && (
         <Notice>
-          The filters match {formatNumber(subscribers)} paying subscriptions on {formatDay(range.last)}. With fewer than{' '}
-          {minSubscribers}, rates and changes can be chance.
+          The filters match {formatNumber(subscribers)} paying subscriptions at the start of {formatDay(range.last)}.
+          With fewer than {minSubscribers}, rates and changes can be chance.
         </Notice>
       )}
     </>
