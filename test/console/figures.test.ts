@@ -40,16 +40,6 @@ describe('listCountries', () => {
   });
 });
 
-describe('listCountries', () => {
-  it('lists the countries of the service, each with a name', () => {
-    const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-    const known = alphabet.flatMap((a) => alphabet.map((b) => a + b)).filter((code) => toCountry(code) === code);
-    const countries = listCountries();
-    expect(countries.map(([code]) => code).sort()).toEqual(known);
-    expect(countries.filter(([code, name]) => code === name)).toEqual([]);
-  });
-});
-
 describe('chooseCohortRanges', () => {
   const day = fc
     .integer({ min: 0, max: 3_000 })
