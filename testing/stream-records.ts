@@ -38,6 +38,8 @@ function toAttributeValue(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };
   if (typeof value === 'boolean') return { BOOL: value };
+  // Lambda delivers bytes as Base64 text.
+  if (Buffer.isBuffer(value)) return { B: value.toString('base64') };
   if (Array.isArray(value)) return { L: value.map(toAttributeValue) };
   return { M: toImage(value as Item) };
 }
