@@ -113,7 +113,7 @@ describe('claimcheck --json', () => {
   });
 
   it.each([
-    [['--folder', 'none'], /^Pass a command: status, doctor, app, .+, completion, help\.$/],
+    [['--folder', 'none'], /^Pass a command: status, doctor, preflight, app, .+, completion, help\.$/],
     [['key'], /^Pass a command: key create, key list, key revoke\.$/],
   ])('names the commands if it is missing after %j', async (names, message) => {
     const { code, out, error } = await run('--json', ...names);
