@@ -98,11 +98,11 @@ describe('parseImportRow', () => {
       importFormats[platform].map(({ required, optional }) => [platform, required, optional] as const),
     );
     const toText = (columns: readonly string[]) => columns.map((column) => `\`${column}\``).join(', ');
-    const documentedRows = documentation.match(/^- `(?:store_|processor_|service_)\w+`: .*?\. Content:/gm);
+    const documentedRows = documentation.match(/^- `(?:store_|processor_|service_)\w+`: [^:]*:/gm);
     expect(documentedRows).toEqual(
       rows.map(([platform, required, optional]) => {
-        const optionalColumns = optional.length > 0 ? ` Optional columns: ${toText(optional)}.` : '';
-        return `- \`${platform}\`: ${toText(required)}.${optionalColumns} Content:`;
+        const optionalColumns = optional.length > 0 ? ` (${toText(optional)})` : '';
+        return `- \`${platform}\`: ${toText(required)}${optionalColumns}:`;
       }),
     );
     for (const column of hintColumns) expect(documentation).toContain(`\`${column}\``);
