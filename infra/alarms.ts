@@ -1,36 +1,16 @@
 import { type Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { type ITable, Operation } from 'aws-cdk-lib/aws-dynamodb';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Operation } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import { type AddAlarm, period, sumOptions } from './alarm-parts.ts';
+import { type AddAlarm, type AlarmsProps, period, sumOptions } from './alarm-parts.ts';
 import { createApiMetric } from './api-metrics.ts';
 import { createAlarm } from './create-alarm.ts';
 import { Dashboard } from './dashboard.ts';
-import type { DeploymentOptions } from './deployment-options.ts';
 import { createSumMetric } from './failure-metrics.ts';
 import { addQueueAlarms } from './queue-alarms.ts';
-import type { Queues } from './queues.ts';
 import { addCapacityAlarms, addValidationAlarms } from './request-alarms.ts';
 import { addMissingRunAlarms, addScheduleAlarms } from './schedule-alarms.ts';
 import { addReleaseAlarms, addWorkerAlarms } from './worker-alarms.ts';
 import { workers as workerDefinitions } from './worker-definitions.ts';
-
-export interface AlarmsProps {
-  /** The topic that the alarms publish to when they start and end. */
-  readonly topic: ITopic;
-  readonly accessLog: ILogGroup;
-  readonly table: ITable;
-  /** Functions by contract id. */
-  readonly functions: ReadonlyMap<string, LambdaFunction>;
-  /** Functions by endpoint id. */
-  readonly notificationEndpoints: ReadonlyMap<string, LambdaFunction>;
-  /** Functions by worker id. */
-  readonly workers: ReadonlyMap<string, LambdaFunction>;
-  readonly queues: Queues;
-  readonly options: DeploymentOptions;
-}
 
 /**
  * The operations that `lib/foundation/table.ts` calls. An alarm on a metric math expression takes at most ten metrics.

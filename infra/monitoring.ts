@@ -1,7 +1,8 @@
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { AlarmsProps } from './alarm-parts.ts';
 import { AlarmTopic } from './alarm-topic.ts';
-import { Alarms, type AlarmsProps } from './alarms.ts';
+import { Alarms } from './alarms.ts';
 import { CodeStack } from './code-stack.ts';
 import { LogQueries, type LogQueriesProps } from './log-queries.ts';
 

@@ -2,8 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type AddAlarm, missingAccess, period, sumOptions } from './alarm-parts.ts';
-import type { AlarmsProps } from './alarms.ts';
+import { type AddAlarm, type AlarmsProps, missingAccess, period, sumOptions } from './alarm-parts.ts';
 import { createApiMetric } from './api-metrics.ts';
 import {
   createAccessLogMetric,

@@ -1,7 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { type AddAlarm, period, staleEntitlements, sumOptions } from './alarm-parts.ts';
-import type { AlarmsProps } from './alarms.ts';
+import { type AddAlarm, type AlarmsProps, period, staleEntitlements, sumOptions } from './alarm-parts.ts';
 import type { AlarmText } from './create-alarm.ts';
 import { createLogMetric } from './failure-metrics.ts';
 import { exportWorker, workers as workerDefinitions } from './worker-definitions.ts';

@@ -1,5 +1,4 @@
-import { type AddAlarm, missingAccess, period, staleEntitlements } from './alarm-parts.ts';
-import type { AlarmsProps } from './alarms.ts';
+import { type AddAlarm, type AlarmsProps, missingAccess, period, staleEntitlements } from './alarm-parts.ts';
 import type { AlarmText } from './create-alarm.ts';
 import { createFailureMetric, createLogMetric } from './failure-metrics.ts';
 import type { QueueName } from './queues.ts';
