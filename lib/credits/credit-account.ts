@@ -126,14 +126,14 @@ function expireLots(account: CreditAccount, credit: string, now: EpochMillis): C
   return { ...changed, expiries: [...(account.expiries ?? []), expiry] };
 }
 
-/** Gives a lot. It pays a debt first. */
+/** Gives a lot, or more of a lot that the account has. It pays a debt first. */
 export function giveLot(account: CreditAccount, credit: string, lot: Omit<CreditLot, 'left'>): CreditAccount {
   const { granted, debt, lots } = findCredit(account, credit);
   const paid = Math.min(debt, lot.amount);
   return withCredit(account, credit, {
     granted: granted + lot.amount,
     debt: debt - paid,
-    lots: [...lots, { ...lot, left: lot.amount - paid }],
+    lots: mergeLots(lots, [{ ...lot, left: lot.amount - paid }]),
   });
 }
 
@@ -268,25 +268,31 @@ export function splitAccount(
     const present = findCredit(account, name);
     const held = new Set(holds.flatMap(({ parts }) => parts.map(([id]) => id)));
     const lots = moved.lots.flatMap((lot): CreditLot[] => {
-      const left = Math.min(lot.left, present.lots.find(({ id }) => id === lot.id)?.left ?? 0);
+      const open = present.lots.find(({ id }) => id === lot.id);
+      const left = Math.min(lot.left, open?.left ?? 0);
       return left > 0 || held.has(lot.id)
-        ? [{ ...lot, amount: Math.max(left, lot.amount - lot.left + left), left }]
+        ? [{ ...(open ?? lot), amount: Math.max(left, lot.amount - lot.left + left), left }]
         : [];
     });
     const parts = lots.map(({ id, left }): [string, number] => [id, left]);
-    const spent = Math.min(moved.spent, present.spent);
-    const granted = sumParts(parts) - moved.debt + spent + moved.takenBack + moved.expired;
-    const returned: CreditBalance = { ...moved, spent, granted, lots };
+    // Not more than the account has without its open holds: a later merge can have removed some.
+    const remaining = account.holds.filter((hold) => hold.credit === name && !holds.includes(hold));
+    const spent = Math.min(moved.spent, present.spent - sum(remaining.map(({ amount }) => amount)));
+    const expired = Math.min(moved.expired, present.expired);
     const paid = Math.min(present.debt, moved.debt);
-    const refunded = moved.debt - paid;
+    const takenBack = Math.min(moved.takenBack, present.takenBack - present.debt + paid);
+    const debt = Math.min(moved.debt, takenBack);
+    const granted = sumParts(parts) - debt + spent + takenBack + expired;
+    const returned: CreditBalance = { granted, spent, takenBack, expired, debt, lots };
+    const refunded = debt - paid;
     const rest: CreditBalance = {
       granted: present.granted - granted,
       spent: present.spent - spent,
-      takenBack: present.takenBack - moved.takenBack,
-      expired: present.expired - moved.expired,
+      takenBack: present.takenBack - takenBack,
+      expired: present.expired - expired,
       debt: present.debt - paid,
       // Units that paid the debt of the other customer.
-      lots: [...drainLots(present.lots, parts), ...(refunded > 0 ? [toRefundLot(name, refunded)] : [])],
+      lots: mergeLots(drainLots(present.lots, parts), refunded > 0 ? [toRefundLot(name, refunded)] : []),
     };
     return { name, returned, rest };
   });
@@ -308,7 +314,7 @@ const toRefundLot = (credit: string, amount: number): CreditLot => ({
   left: amount,
 });
 
-/** Two customers can have parts of one lot. */
+/** Two customers can have parts of one lot. An account has each lot once. */
 function mergeLots(a: readonly CreditLot[], b: readonly CreditLot[]): CreditLot[] {
   const merged = new Map(a.map((lot) => [lot.id, lot]));
   for (const lot of b) {
@@ -403,8 +409,11 @@ function joinLots(lots: readonly CreditLot[], held: ReadonlySet<string>): Credit
   return [...joined.values(), ...byAge.filter((lot) => !oldest.includes(lot))];
 }
 
+/** Adds what `b` has to `a`. The end of `b` is the later information. */
 const addLots = (a: CreditLot, b: CreditLot): CreditLot => ({
-  ...a,
+  ...b,
+  id: a.id,
+  givenAt: a.givenAt,
   amount: a.amount + b.amount,
   left: a.left + b.left,
 });

@@ -11,11 +11,13 @@ import {
   getBalance,
   giveLot,
   holdCredits,
+  type MovedCredits,
   maxLots,
   passTime,
   releaseHold,
   removeLot,
   returnCredits,
+  setLotEnd,
   spendCredits,
   splitAccount,
   takeBack,
@@ -92,6 +94,42 @@ describe('credits of a customer', () => {
     expect(getBalance(findCredit(returned, 'coins'))).toBe(5);
     expect(balanceOf(rest)).toBe(0);
   });
+
+  it('of a lot that returns to a customer with a part of it are one lot', () => {
+    const held = holdCredits(give(empty, 'a', 20), { id: 'h', credit: 'coins', amount: 5, until: 50 }) ?? empty;
+    const moved = removeLot(held, 'coins', 'a');
+    const returned = give(releaseHold(moved.account, 'h'), 'a', moved.left);
+    expect([balanceOf(returned), leftOf(returned)]).toEqual([20, { a: 20 }]);
+    expect([balanceOf(spend(returned, 12)), leftOf(spend(returned, 12))]).toEqual([8, { a: 8 }]);
+  });
+
+  it('keep the end of a lot that was extended while others had it', () => {
+    const extended = give(give(empty, 'a', 5, 100), 'a', 5, 200);
+    expect(balanceOf(passTime(extended, 100))).toBe(10);
+    const moved = give(empty, 'a', 10, 100);
+    const merged = addAccounts(createAccount('bob', false), moved);
+    const later = setLotEnd(merged, 'coins', { lotId: 'a', expiresAt: 200 });
+    const { returned } = splitAccount(later, { credits: moved.credits, holdIds: [] });
+    expect(balanceOf(passTime({ ...empty, ...returned }, 100))).toBe(10);
+  });
+
+  it('that paid the debts of two merged customers return with each split', () => {
+    const indebted = (debt: number) => takeBack(empty, 'coins', { lotId: '', amount: debt, allowsDebt: true }).account;
+    let account = give(createAccount('bob', false), 'a', 20);
+    for (const debt of [5, 3]) account = addAccounts(account, indebted(debt));
+    expect(leftOf(account)).toEqual({ a: 12 });
+    for (const debt of [5, 3]) account = splitAccount(account, { credits: indebted(debt).credits, holdIds: [] }).rest;
+    expect(balanceOf(account)).toBe(20);
+    expect(leftOf(spend(account, 15))).toEqual({ a: 0, 'debt/coins': 5 });
+  });
+
+  it('that have moved on do not return, and no number falls below zero', () => {
+    const moved = passTime(spend(give(give(empty, 'a', 10), 'b', 4, 9), 3), 9);
+    const emptied = { ...addAccounts(createAccount('bob', false), moved), credits: {} };
+    const { rest, returned } = splitAccount(emptied, { credits: moved.credits, holdIds: [] });
+    for (const { credits } of [rest, returned])
+      expect(findCredit({ credits }, 'coins')).toMatchObject({ granted: 0, spent: 0, takenBack: 0, expired: 0 });
+  });
 });
 
 const amount = fc.integer({ min: 1, max: 20 });
@@ -99,6 +137,7 @@ const id = fc.constantFrom('a', 'b', 'c', 'd');
 const step = fc.oneof(
   fc.record({
     type: fc.constant('give' as const),
+    id,
     amount,
     end: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
   }),
@@ -107,21 +146,33 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('takeBack' as const), id, amount, debt: fc.boolean() }),
   fc.record({ type: fc.constant('return' as const), id, amount }),
   fc.record({ type: fc.constant('remove' as const), id }),
-  fc.record({ type: fc.constant('merge' as const), amount }),
+  fc.record({ type: fc.constant('merge' as const), id, amount, debt: fc.nat(9) }),
+  fc.record({ type: fc.constant('split' as const), merge: fc.nat(9) }),
+  fc.record({ type: fc.constant('leave' as const) }),
 );
+
+/** Throws if the balance is not that of the lots without the debt, or if a number is below zero. */
+function checkCredit({ credits }: Pick<CreditAccount, 'credits'>): void {
+  const { lots, debt, ...totals } = findCredit({ credits }, 'coins');
+  const units = lots.map(({ left }) => left);
+  const balance = getBalance({ lots, debt, ...totals });
+  // A matcher for each number would take most of the time of a million steps.
+  if (units.reduce((sum, left) => sum + left, 0) - debt !== balance) throw new Error('The lots are not the balance.');
+  if ([debt, ...Object.values(totals), ...units].some((number) => number < 0)) throw new Error('A number is negative.');
+}
 
 describe('any history of credits', () => {
   it('has the balance of its lots without the debt, and numbers of at least zero', () => {
     const property = fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       let account = empty;
-      let [taken, number] = [0, 0];
+      let taken = 0;
+      const merges: MovedCredits[] = [];
       for (const [now, part] of steps.entries()) {
         account = passTime(account, now);
-        number += 1;
-        if (part.type === 'give') account = give(account, `${'abcd'[number % 4]}${number}`, part.amount, part.end);
+        if (part.type === 'give') account = give(account, part.id, part.amount, part.end);
         else if (part.type === 'spend') account = spend(account, part.amount);
         else if (part.type === 'hold') {
-          const hold = { id: `h${number}`, credit: 'coins', amount: part.amount, until: now + 5 };
+          const hold = { id: `h${now}`, credit: 'coins', amount: part.amount, until: now + 5 };
           account = holdCredits(account, hold) ?? account;
         } else if (part.type === 'end') {
           const [hold] = account.holds;
@@ -131,18 +182,24 @@ describe('any history of credits', () => {
           account = result.account;
           taken += result.parts.reduce((sum, [, units]) => sum + units, 0);
         } else if (part.type === 'return') {
-          const units = Math.min(taken, part.amount);
+          const units = Math.min(taken, part.amount, findCredit(account, 'coins').takenBack);
           taken -= units;
           account = returnCredits(account, 'coins', { lot: lot(part.id, 20), amount: units });
         } else if (part.type === 'remove') account = removeLot(account, 'coins', part.id).account;
-        else account = addAccounts(account, give(createAccount('bob', false), `m${number}`, part.amount));
+        else if (part.type === 'merge') {
+          const demand = { lotId: '', amount: part.debt, allowsDebt: true };
+          const { account: bob } = takeBack(give(createAccount('bob', false), part.id, part.amount), 'coins', demand);
+          const held = holdCredits(bob, { id: `m${now}`, credit: 'coins', amount: 1, until: now + 9 }) ?? bob;
+          account = addAccounts(account, held);
+          merges.push({ credits: held.credits, holdIds: held.holds.map(({ id }) => id) });
+        } else if (part.type === 'split') {
+          const [merge] = merges.splice(part.merge, 1);
+          const { rest, returned } = splitAccount(account, merge ?? { credits: {}, holdIds: [] });
+          checkCredit(returned);
+          account = rest;
+        } else account = { ...account, credits: {}, holds: [] };
         account = compactAccount(account);
-        const { lots, debt, ...totals } = findCredit(account, 'coins');
-        const units = lots.map(({ left }) => left);
-        const isExact = units.reduce((sum, left) => sum + left, 0) - debt === balanceOf(account);
-        // A matcher for each number would take most of the time of a million steps.
-        if (!isExact || [debt, ...Object.values(totals), ...units].some((number) => number < 0))
-          throw new Error(`Step ${now} is wrong: ${JSON.stringify(account)}`);
+        checkCredit(account);
       }
     });
     fc.assert(property, sampleRuns({ sample: 300, full: 34_000 }));
