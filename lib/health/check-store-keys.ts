@@ -9,7 +9,7 @@ export async function checkStoreKeys(service: Service, app: string): Promise<rea
   return selectExpiredKeys(await listStoreActivities(service, app), service.now()).map(({ platform, problem = '' }) => {
     const store = storeNames[platform];
     const diagnosis = {
-      problem: `The StoreID key of a customer has expired, so ${store} cannot be queried for the purchase: ${problem}`,
+      problem: `${store} cannot be queried for a purchase, because the StoreID key of its customer has expired: ${problem}`,
       cure: 'Let the app validate the purchase when the customer opens it: the device creates a new key. Check that the purchases of the store are refreshed daily, which renews the keys.',
     };
     return createFinding('store-keys-expired', diagnosis, { app, platform });
