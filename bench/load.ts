@@ -5,6 +5,7 @@ import { buildBasicAuth } from '../testing/call.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import type { BenchResult } from './bench-result.ts';
 import { fitSlope, type Point } from './linear-fit.ts';
+import { sumProfileParts } from './load/cpu-profile.ts';
 import { type LoadStep, sendLoad, summarizeTimes } from './load/send-load.ts';
 import { control, type Recorder, sendNotificationsTo, setWebhookUrl } from './load/service-calls.ts';
 import { type ServiceProcess, startServiceProcess } from './load/service-process.ts';
@@ -32,6 +33,11 @@ const maxP99Ms = 5 * secondMs;
 const warmUpCalls = 20;
 
 const steadyRate = 10;
+const profiledRate = 5;
+const profiledCalls = 100;
+
+/** Time for the counters and webhooks that follow from the profiled calls. */
+const followUpMs = 5 * secondMs;
 const sampleIntervalMs = 5 * secondMs;
 
 interface Bench {
@@ -51,16 +57,12 @@ interface Purchase {
 
 /**
  * Measures the service of `npm start` in its own process: validations, repeats, reads and notifications at rising
- * rates, each followed by as many reads of the table. Then measures its memory at a steady rate.
+ * rates, each followed by as many reads of the table. Then measures its memory at a steady rate, and profiles another
+ * process, which the profiler slows down.
  */
-export async function benchLoad({ minutes, port }: LoadOptions): Promise<BenchResult[]> {
-  const service = await startServiceProcess(port ?? (await findFreePort()));
-  const recorder = await startWebhookRecorder();
-  try {
-    const bench: Bench = { service, recorder, purchases: [], readTable: await createTableReader(service) };
-    await stopNotifications(bench);
-    await setWebhookUrl(service, recorder);
-    await addPurchases(bench, 10);
+export async function benchLoad({ minutes, port: fixedPort }: LoadOptions): Promise<BenchResult[]> {
+  const port = fixedPort ?? (await findFreePort());
+  const results = await withService({ port, hasProfiler: false }, async (bench) => {
     const rows = [];
     for (const [name, prepare] of Object.entries(kinds)) rows.push(...(await measureKind(bench, name, prepare)));
     const webhookRows = await measureNotifications(bench);
@@ -70,6 +72,26 @@ export async function benchLoad({ minutes, port }: LoadOptions): Promise<BenchRe
       { id: 'webhooks', title: "Time from a store's notification to the first webhook attempt", rows: webhookRows },
       { id: 'memory', title: `Memory of the service at ${steadyRate} requests a second`, rows: memory },
     ];
+  });
+  const profile = await withService({ port, hasProfiler: true }, measureProfile);
+  return [
+    ...results,
+    { id: 'profile', title: 'Processor time of a call by code, ms, with the profiler', rows: profile },
+  ];
+}
+
+async function withService<T>(
+  { port, hasProfiler }: { readonly port: number; readonly hasProfiler: boolean },
+  measure: (bench: Bench) => Promise<T>,
+): Promise<T> {
+  const service = await startServiceProcess(port, { hasProfiler });
+  const recorder = await startWebhookRecorder();
+  try {
+    const bench: Bench = { service, recorder, purchases: [], readTable: await createTableReader(service) };
+    await stopNotifications(bench);
+    await setWebhookUrl(service, recorder);
+    await addPurchases(bench, 10);
+    return await measure(bench);
   } finally {
     recorder.close();
     await service.close();
@@ -146,6 +168,27 @@ async function waitUntilIdle({ readUsage }: ServiceProcess): Promise<void> {
     await delay(idleIntervalMs);
     if ((readUsage().cpuSeconds - before) * secondMs < maxIdleShare * idleIntervalMs) return;
   }
+}
+
+/** Profiles calls of each kind, with all work that follows from them. The table engine is another process. */
+async function measureProfile(bench: Bench) {
+  const { service } = bench;
+  const rows = [];
+  for (const [name, prepare] of Object.entries(kinds)) {
+    await sendLoad({ rate: warmUpCalls, count: warmUpCalls }, await prepare(bench, warmUpCalls));
+    const call = await prepare(bench, profiledCalls);
+    const before = service.readUsage();
+    const profiles = await service.profile(async () => {
+      await sendLoad({ rate: profiledRate, count: profiledCalls }, call);
+      // The profiler keeps the threads from being idle.
+      await delay(followUpMs);
+    });
+    const engineSeconds = service.readUsage().childrenSeconds - before.childrenSeconds;
+    const parts = { ...sumProfileParts(profiles), 'table engine': engineSeconds * secondMs };
+    const perCall = Object.entries(parts).map(([part, ms]) => [part, Number((ms / profiledCalls).toFixed(1))] as const);
+    rows.push({ call: name, ...Object.fromEntries(perCall) });
+  }
+  return rows;
 }
 
 interface MeasuredStep {

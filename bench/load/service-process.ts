@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import type { Profiler } from 'node:inspector';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { projectFolder } from '../../infra/project-folder.ts';
@@ -22,16 +23,31 @@ export interface ServiceProcess extends v.InferOutput<typeof Ready> {
   readonly environment: Readonly<Record<string, string>>;
   /** Processor time and memory of the process and the table engine. Linux only. */
   readUsage(): ProcessUsage;
+  /** Returns the profiles of all threads while `run` runs. Only of a service that is started with the profiler. */
+  profile(run: () => Promise<unknown>): Promise<readonly Profiler.Profile[]>;
   close(): Promise<void>;
 }
 
 /** Starts the service on `port` and the emulator on the next port. */
-export async function startServiceProcess(port: number): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'local/start.ts'], {
+export async function startServiceProcess(
+  port: number,
+  { hasProfiler = false }: { readonly hasProfiler?: boolean } = {},
+): Promise<ServiceProcess> {
+  const preloads = ['tsx', ...(hasProfiler ? ['./bench/profiler.ts'] : [])];
+  const child = spawn(process.execPath, [...preloads.flatMap((name) => ['--import', name]), 'local/start.ts'], {
     cwd: projectFolder,
     env: { ...process.env, PORT: String(port), DATA: 'memory' },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', ...(hasProfiler ? ['ipc' as const] : [])],
   });
+  const askProfiler = async (message: 'start' | 'stop') => {
+    child.send(message);
+    return (await once(child, 'message'))[0];
+  };
+  const profile = async (run: () => Promise<unknown>) => {
+    await askProfiler('start');
+    await run();
+    return await askProfiler('stop');
+  };
   const close = async () => {
     if (child.exitCode !== null) return;
     child.kill('SIGTERM');
@@ -39,7 +55,7 @@ export async function startServiceProcess(port: number): Promise<ServiceProcess>
   };
   try {
     const { ready, environment } = await waitUntilReady(port, () => child.exitCode);
-    return { ...ready, environment, close, readUsage: () => readProcessUsage(child.pid ?? 0) };
+    return { ...ready, environment, close, profile, readUsage: () => readProcessUsage(child.pid ?? 0) };
   } catch (error) {
     await close();
     throw error;
