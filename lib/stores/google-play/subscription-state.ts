@@ -39,6 +39,23 @@ const hasEndedApart = ({ lineItems }: Subscription, { productId, expiryTime }: L
   expiryTime <= now &&
   lineItems.some((other) => other.productId !== productId && (other.expiryTime ?? 0) > now);
 
+/**
+ * Whether an earlier query has seen the end of the item, while others continued. What happens to the others, such as a
+ * failed payment or a cancelation, does not change it.
+ */
+const hadEndedApart = (
+  { lineItems }: Subscription,
+  { expiryTime }: LineItem,
+  { now, known }: Pick<StateContext, 'now' | 'known'>,
+): boolean =>
+  lineItems.length > 1 &&
+  known?.cancelationReason !== undefined &&
+  !known.isBillingRetryPeriod &&
+  !known.isPaused &&
+  expiryTime !== undefined &&
+  expiryTime <= now &&
+  known.expirationDate === expiryTime;
+
 interface StateContext {
   readonly now: EpochMillis;
   /** The purchase as it was stored before. */
@@ -56,8 +73,9 @@ export function toSubscriptionState(
   const { now, known } = context;
   const { pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
   const isPending = isInState(subscription, 'PENDING');
-  const isPaused = isInState(subscription, 'PAUSED');
-  const isEndedApart = hasEndedApart(subscription, item, now);
+  const hadEnded = hadEndedApart(subscription, item, context);
+  const isPaused = isInState(subscription, 'PAUSED') && !hadEnded;
+  const isEndedApart = hadEnded || hasEndedApart(subscription, item, now);
   const isEnded = hasNoAccess(subscription) || isEndedApart;
   const { expiryTime } = item;
   // Otherwise the purchase would never expire.
@@ -76,7 +94,10 @@ export function toSubscriptionState(
     isPending: isPending || undefined,
     isAbandoned: isInState(subscription, 'PENDING_PURCHASE_CANCELED') || undefined,
     isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
-    isBillingRetryPeriod: isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD'),
+    // The grace period extends the items whose payment failed.
+    isBillingRetryPeriod:
+      (isInState(subscription, 'ON_HOLD') && !hadEnded) ||
+      (isInState(subscription, 'IN_GRACE_PERIOD') && !isEndedApart),
     isTrialPeriod: item.offerPhase?.freeTrial !== undefined || undefined,
     isIntroPeriod: item.offerPhase?.introductoryPrice !== undefined || undefined,
     // A deferred change that has taken place is still the announced one.
@@ -134,12 +155,11 @@ function toCancelationReason(
 }
 
 /** Returns the reason for which an item ended while the subscription continues. */
-function toItemReason(
-  { lineItems }: Subscription,
-  { productId, deferredItemRemoval }: LineItem,
-  context: StateContext,
-): CancelationReason {
+function toItemReason(subscription: Subscription, item: LineItem, context: StateContext): CancelationReason {
+  const { lineItems } = subscription;
+  const { productId, deferredItemRemoval } = item;
   const { known } = context;
+  if (known?.cancelationReason && hadEndedApart(subscription, item, context)) return known.cancelationReason;
   const isReplaced = lineItems.some((other) => other.itemReplacement?.productId === productId);
   if (isReplaced || known?.renewalProductId !== undefined) return 'System.Replaced';
   if (isPaymentFailed(context)) return 'System.BillingError';
