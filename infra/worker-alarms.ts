@@ -1,6 +1,7 @@
+import type { AlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 import { type AddAlarm, type AlarmsProps, missingAccess, period, staleEntitlements } from './alarm-parts.ts';
 import type { AlarmText } from './create-alarm.ts';
-import { createFailureMetric, createLogMetric } from './failure-metrics.ts';
+import { createFailureMetric, createLogMetric, type logPatterns } from './failure-metrics.ts';
 import type { QueueName } from './queues.ts';
 import { workers as workerDefinitions } from './worker-definitions.ts';
 
@@ -17,6 +18,62 @@ const workerAlarmTexts = {
     impact: 'app servers receive changes late',
   },
 } as const satisfies Record<string, Omit<AlarmText, 'action'> & { readonly queue: QueueName }>;
+
+interface LogAlarm {
+  readonly id: string;
+  readonly worker: string;
+  readonly problem: keyof typeof logPatterns;
+  readonly text: AlarmText;
+  readonly options?: Partial<AlarmProps>;
+}
+
+/** Alarms that start with the first log line of a problem. */
+const logAlarms: readonly LogAlarm[] = [
+  {
+    id: 'notifications-retrying',
+    worker: 'process-notification',
+    problem: 'NotificationDelayed',
+    text: {
+      symptom: 'Store notifications wait because the store has been unavailable for 30 minutes',
+      impact: staleEntitlements,
+      action: "check the app's events and the status page of the store",
+    },
+  },
+  {
+    id: 'webhooks-given-up',
+    worker: 'send-webhook',
+    problem: 'WebhookDead',
+    text: {
+      symptom: "Webhooks have failed for three days at an app's server",
+      impact: 'the app server has missed changes',
+      action: 'read the app in the log of send-webhook, then replay its dead deliveries',
+      severity: 'ticket',
+    },
+  },
+  {
+    id: 'webhook-url-failing',
+    worker: 'send-webhook',
+    problem: 'WebhookUrlFailing',
+    text: {
+      symptom: "Every webhook to an app's server has failed for an hour",
+      impact: 'the app server misses changes until it responds',
+      action: 'read the app and the URL in the log of send-webhook, and inform its owner',
+    },
+    // Retries are up to an hour apart.
+    options: { evaluationPeriods: 12, datapointsToAlarm: 1 },
+  },
+  {
+    id: 'refund-statements-lost',
+    worker: 'refresh-purchase',
+    problem: 'RefundStatementLost',
+    text: {
+      symptom: 'A store has not accepted a statement about a refund before the deadline',
+      impact: 'the store decides about the refund without the app',
+      action: 'read the app and the request in the log of refresh-purchase',
+      severity: 'ticket',
+    },
+  },
+];
 
 export function addWorkerAlarms(
   add: AddAlarm,
@@ -50,42 +107,11 @@ export function addWorkerAlarms(
         { evaluationPeriods: 6, datapointsToAlarm: 4 },
       );
   }
-  const processor = workers.get('process-notification');
-  if (processor)
-    add('notifications-retrying', createLogMetric(processor, 'NotificationDelayed', period), 1, {
-      symptom: 'Store notifications wait because the store has been unavailable for 30 minutes',
-      impact: staleEntitlements,
-      action: "check the app's events and the status page of the store",
-    });
-  const sender = workers.get('send-webhook');
-  if (sender)
-    add('webhooks-given-up', createLogMetric(sender, 'WebhookDead', period), 1, {
-      symptom: "Webhooks have failed for three days at an app's server",
-      impact: 'the app server has missed changes',
-      action: 'read the app in the log of send-webhook, then replay its dead deliveries',
-      severity: 'ticket',
-    });
-  if (sender)
-    add(
-      'webhook-url-failing',
-      createLogMetric(sender, 'WebhookUrlFailing', period),
-      1,
-      {
-        symptom: "Every webhook to an app's server has failed for an hour",
-        impact: 'the app server misses changes until it responds',
-        action: 'read the app and the URL in the log of send-webhook, and inform its owner',
-      },
-      // Retries are up to an hour apart.
-      { evaluationPeriods: 12, datapointsToAlarm: 1 },
-    );
+  for (const { id, worker: workerId, problem, text, options } of logAlarms) {
+    const worker = workers.get(workerId);
+    if (worker) add(id, createLogMetric(worker, problem, period), 1, text, options);
+  }
   const refresher = workers.get('refresh-purchase');
-  if (refresher)
-    add('refund-statements-lost', createLogMetric(refresher, 'RefundStatementLost', period), 1, {
-      symptom: 'A store has not accepted a statement about a refund before the deadline',
-      impact: 'the store decides about the refund without the app',
-      action: 'read the app and the request in the log of refresh-purchase',
-      severity: 'ticket',
-    });
   if (refresher)
     add('refreshes-failing', createFailureMetric(refresher, period), 10, {
       symptom: 'Refreshes fail because of an internal error, or of settings that a store rejects',
