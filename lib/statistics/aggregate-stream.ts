@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
-import { logWarning } from '../foundation/log.ts';
+import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
 import {
   computeFromRecord,
@@ -38,8 +38,8 @@ export async function aggregateStreamRecords(
       await run();
     } catch (error) {
       if (!isPermanent(error)) {
-        // A warning, because Lambda logs the error of the batch, which names no app.
-        logWarning({ worker: 'aggregate-statistics', ...describeRecord(record) }, ServiceError.fromUnknown(error));
+        // Lambda logs the error of the batch, which names no app.
+        logError({ worker: 'aggregate-statistics', ...describeRecord(record) }, ServiceError.fromUnknown(error));
         throw error;
       }
       failures.push(toStreamFailure(record, error));
