@@ -31,10 +31,7 @@ export function computeFromRecord<T>(compute: () => T): T {
   }
 }
 
-/**
- * Enqueues and logs skipped work. Throws `ConnectionFailed` if a
- * message could not be enqueued.
- */
+/** Enqueues and logs skipped work. Throws `ConnectionFailed` if a message could not be enqueued. */
 export async function reportStreamFailures(
   { streamFailures }: Service,
   failures: readonly StreamFailure[],
@@ -50,5 +47,5 @@ export async function reportStreamFailures(
 /** Returns the app and the purchase of a record for the log. Other keys can contain usernames. */
 export const describeRecord = ({ appName, key }: Pick<StreamRecord, 'appName' | 'key'>): LogContext => ({
   app: appName,
-  ...(key.sk === 'P' && { purchaseId: purchaseKey.parse(key).purchaseId }),
+  ...(key.sk === purchaseKey.sortKey() && { purchaseId: purchaseKey.parse(key).purchaseId }),
 });
