@@ -1,3 +1,4 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { StreamRecord } from '../lib/foundation/stream-record.ts';
 import { parseStreamRecord } from '../lib/purchases/stream-record.ts';
@@ -29,17 +30,10 @@ export function buildLambdaRecord({ before, after }: ItemChange, position: numbe
   };
 }
 
+/** Lambda delivers bytes as Base64 text. A buffer is converted by its own `toJSON` first. */
 const toImage = (item: Item): Record<string, AttributeValue> =>
-  Object.fromEntries(
-    Object.entries(item).flatMap(([name, value]) => (value === undefined ? [] : [[name, toAttributeValue(value)]])),
+  JSON.parse(
+    JSON.stringify(marshall(item, { removeUndefinedValues: true }), (_name, value) =>
+      value?.type === 'Buffer' ? Buffer.from(value).toString('base64') : value,
+    ),
   );
-
-function toAttributeValue(value: unknown): AttributeValue {
-  if (typeof value === 'string') return { S: value };
-  if (typeof value === 'number') return { N: String(value) };
-  if (typeof value === 'boolean') return { BOOL: value };
-  // Lambda delivers bytes as Base64 text.
-  if (Buffer.isBuffer(value)) return { B: value.toString('base64') };
-  if (Array.isArray(value)) return { L: value.map(toAttributeValue) };
-  return { M: toImage(value as Item) };
-}
