@@ -41,15 +41,20 @@ const toNotRunningText = (id: keyof typeof scheduleAlarmTexts): AlarmText => ({
   action: `check the schedule of ${id} in EventBridge`,
 });
 
-/** Texts for workers that are not invoked. Each minute has a marker of the statistics in the stream. */
+/** Texts for workers that are not invoked. The stream has markers of the statistics each minute. */
 const notRunningTexts: Readonly<Record<string, AlarmText>> = {
   ...Object.fromEntries(
     (Object.keys(scheduleAlarmTexts) as (keyof typeof scheduleAlarmTexts)[]).map((id) => [id, toNotRunningText(id)]),
   ),
   'aggregate-statistics': {
-    symptom: 'The stream of the table has no reader',
-    impact: 'changes are not counted, and possibly not announced',
-    action: 'check that the event source mappings of aggregate-statistics and fan-out-webhooks are enabled',
+    symptom: 'The statistics do not read the stream of the table',
+    impact: 'changes are not counted',
+    action: 'check that the event source mapping of aggregate-statistics is enabled',
+  },
+  'fan-out-webhooks': {
+    symptom: 'The worker for webhooks does not read the stream of the table',
+    impact: 'changes are not announced, and credits are not given',
+    action: 'check that the event source mapping of fan-out-webhooks is enabled',
   },
 };
 

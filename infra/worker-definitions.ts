@@ -38,6 +38,9 @@ const deliveryKeys = '*#D#*';
 const countedItems = {
   dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'E#' }, { prefix: 'T#' }, { prefix: 'N#' }] } } },
 };
+/** Markers of the stream, which are written each minute: a worker that receives none has no stream. */
+const streamMarkers = { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['F'] } } } };
+
 /**
  * Stream records whose user is not DynamoDB. Expired items stay counted, and every event expires. `exists` matches leaf
  * values only.
@@ -93,6 +96,7 @@ export const workers: readonly WorkerDefinition[] = [
           dynamodb: { Keys: { sk: { S: ['P'] } }, NewImage: { givesCredits: { BOOL: [true] } } },
         },
         { eventName: ['INSERT'], dynamodb: announcedCreditEntries },
+        streamMarkers,
       ],
     },
     permissions: ['write', 'webhooks'],
@@ -154,7 +158,7 @@ export const workers: readonly WorkerDefinition[] = [
       streamPatterns: [
         { eventName: ['INSERT', 'MODIFY'], ...countedItems },
         { eventName: ['REMOVE'], ...countedItems, ...notDeletedByTtl },
-        { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['F'] } } } },
+        streamMarkers,
       ],
       // Lambda passes the shard id only with a tumbling window.
       tumblingWindowSeconds: 60,

@@ -64,6 +64,7 @@ describe('alarms', () => {
     ['the API fails now and then', 'availability-burn-slow', [{ '5XXError': 70, Count: 10_000 }]],
     ['the certificate ends in 29 days', 'certificate-expiring', [{ DaysToExpiry: 29 }]],
     ['a receiver is down', 'webhook-url-failing', [{ 'send-webhook-WebhookUrlFailing': 1 }, ...quiet.slice(1)]],
+    ['fan-out-webhooks lags', 'fan-out-webhooks-delayed', [{ IteratorAge: 900_000 }]],
     ['a webhook is given up', 'webhooks-given-up', [{ 'send-webhook-WebhookDead': 1 }]],
     ['the table throttles', 'TableThrottles', [{ ThrottledRequests: 2 }]],
   ] as const)('start if %s: %s', (_case, id, periods) => {
@@ -90,6 +91,7 @@ describe('alarms', () => {
     'send-alerts',
     'export-apps',
     'aggregate-statistics',
+    'fan-out-webhooks',
   ])('start if %s is no longer invoked', (id) => {
     const alarm = getAlarm(`${id}-not-running`);
     expect(isOn(alarm, quiet)).toBe(true);

@@ -350,7 +350,7 @@ describe('ServiceStack', () => {
         expect(receive(image)).not.toContain('Workersfanoutwebhooks');
     });
 
-    it('pass new versions of purchases to fan-out-webhooks, and new stream markers to the aggregator', () => {
+    it('pass new versions of purchases to fan-out-webhooks, and new stream markers to both workers', () => {
       for (const eventName of ['INSERT', 'MODIFY']) {
         const receiveImage = (NewImage: object) =>
           listReceivers({ eventName, dynamodb: { Keys: keysOf('P'), NewImage } });
@@ -359,8 +359,9 @@ describe('ServiceStack', () => {
           'Workersaggregatestatistics',
         ]);
       }
-      expect(listReceivers({ eventName: 'INSERT', dynamodb: { Keys: keysOf('F') } })).toEqual([
+      expect(listReceivers({ eventName: 'INSERT', dynamodb: { Keys: keysOf('F') } }).sort()).toEqual([
         'Workersaggregatestatistics',
+        'Workersfanoutwebhooks',
       ]);
       for (const eventName of ['MODIFY', 'REMOVE'])
         expect(listReceivers({ eventName, dynamodb: { Keys: keysOf('F') } })).toEqual([]);
