@@ -34,6 +34,8 @@ export const logPatterns = {
     isError,
     FilterPattern.stringValue('$.message.problem', '=', 'RefundStatementLost'),
   ),
+  /** Stores that no longer send notifications. */
+  StoreSilent: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'StoreSilent')),
   /** Webhook deliveries that end without success. */
   WebhookDead: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'WebhookDead')),
   /** Webhook URLs at which every attempt has failed for an hour. */

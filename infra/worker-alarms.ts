@@ -40,6 +40,19 @@ const logAlarms: readonly LogAlarm[] = [
     },
   },
   {
+    id: 'store-silent',
+    worker: 'recover-notifications',
+    problem: 'StoreSilent',
+    text: {
+      symptom: 'A store has sent no notification for much longer than usual',
+      impact: `${staleEntitlements} until their refresh`,
+      action: 'read the app in the log of recover-notifications, and check the notification URL in the store',
+      severity: 'ticket',
+    },
+    // The worker runs every hour.
+    options: { evaluationPeriods: 18, datapointsToAlarm: 1 },
+  },
+  {
     id: 'webhooks-given-up',
     worker: 'send-webhook',
     problem: 'WebhookDead',

@@ -1,9 +1,11 @@
 import type { Context } from 'aws-lambda';
 import { listApps } from '../../lib/apps/app-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { reportSilentStores } from '../../lib/problems/report-silent-stores.ts';
 import { recoverUndelivered } from '../../lib/store-notifications/recover-notifications.ts';
 
 export const handler = async (_event: unknown, context: Context): Promise<void> => {
   const service = getService();
   await recoverUndelivered(service, await listApps(service), () => context.getRemainingTimeInMillis());
+  await reportSilentStores(service);
 };

@@ -17,6 +17,7 @@ export interface LogContext {
     | 'DueItemsLate'
     | 'NotificationDelayed'
     | 'RefundStatementLost'
+    | 'StoreSilent'
     | 'StreamRecordSkipped'
     | 'WebhookDead'
     | 'WebhookUrlFailing'

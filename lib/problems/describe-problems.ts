@@ -39,12 +39,16 @@ export interface ProblemFormat {
 const normalDelayMs = 10 * 60_000;
 
 /**
- * Describes what is wrong now, the worst first: unreachable stores, expired keys of customers, late refreshes, dead and
- * late webhooks, missing settings.
+ * Describes what is wrong now, the worst first: unreachable and silent stores, expired keys of customers, late
+ * refreshes, dead and late webhooks, missing settings.
  */
 export function describeProblems({ app, due, stores }: AppState, format: ProblemFormat): Problem[] {
   const problems = [
-    ...(stores?.rows.flatMap((row) => [...describeStore(row, format), ...describeExpiredKey(row, format)]) ?? []),
+    ...(stores?.rows.flatMap((row) => [
+      ...describeStore(row, format),
+      ...describeSilence(row, format),
+      ...describeExpiredKey(row, format),
+    ]) ?? []),
     ...(due ? describeDue(due, format) : []),
     ...(app ? describeSettings(app) : []),
   ];
@@ -108,6 +112,17 @@ function describeStore(
   const text =
     last === undefined ? `${count}.` : numFailures === 0 ? `${count}, ${last}` : `${count}, the last one ${last}`;
   return [{ id: `store ${platform}`, tone: health === 'failing' ? 'bad' : 'warn', text, link: storesLink }];
+}
+
+function describeSilence(
+  { platform, silence }: StoreState,
+  { now, formatNumber, formatPlatform, formatRelative }: ProblemFormat,
+): Problem[] {
+  if (!silence) return [];
+  const text =
+    `The last notification of ${formatPlatform(platform)} arrived ${formatRelative(new Date(silence.since), now)}. ` +
+    `Usually, there is one at least every ${formatNumber(silence.usualHours)} hours: check the notification URL in the store.`;
+  return [warn(`silent ${platform}`, text, storesLink)];
 }
 
 type BacklogState = InferOutput<typeof Backlog>;

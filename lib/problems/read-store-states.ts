@@ -3,6 +3,7 @@ import { countStoreRequests, listStoreActivities } from '../events/store-activit
 import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../events/store-health.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
+import { findSilence } from './find-silence.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
@@ -24,10 +25,12 @@ export async function readStoreStates(service: Service, appName: string) {
     const expiredKey = selectExpiredKeys(activities, now).find((activity) => activity.platform === platform);
     const count = async (since: EpochMillis) => await countStoreRequests(service, appName, platform, since);
     const [lastDay, lastHour] = await Promise.all([count(now - dayMs), count(now - hourMs)]);
+    const silence = notification && (await findSilence(service, appName, notification));
     const recent = acceptedAt > now - hourMs ? await count(acceptedAt) : lastHour;
     return {
       platform,
       ...(notification && { lastNotificationAt: toIso(notification.date) }),
+      ...(silence && { silence }),
       ...(success && { lastSuccessAt: toIso(success.date) }),
       ...(failure && { lastFailure: { date: toIso(failure.date), message: failure.problem ?? '' } }),
       ...(expiredKey && { expiredKey: { date: toIso(expiredKey.date), message: expiredKey.problem ?? '' } }),

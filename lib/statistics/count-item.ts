@@ -12,7 +12,7 @@ import { countCredits } from './count-credits.ts';
 import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
-import { isHourRowsName, toCurrencyName, toHourRowsName } from './counter-names.ts';
+import { isHourRowsName, toCurrencyName, toHourRowsName, toReceivedName } from './counter-names.ts';
 import { addCounts, type Counts, prefixNames } from './counts.ts';
 
 /** Counts by UTC day (`YYYY-MM-DD`). */
@@ -164,8 +164,11 @@ const workerEventTypes = new Set([
   'purchase.imported',
 ]);
 
-const countEvent = ({ date, type }: v.InferOutput<typeof EventItem>): DailyCounts =>
-  workerEventTypes.has(type) ? noCounts : buildForDay(date, { requests: 1 });
+function countEvent({ date, type }: v.InferOutput<typeof EventItem>): DailyCounts {
+  if (workerEventTypes.has(type)) return noCounts;
+  const [, platform] = /^webhook\.(\w+)\.called$/.exec(type) ?? [];
+  return buildForDay(date, { requests: 1, ...(platform !== undefined && { [toReceivedName(platform)]: 1 }) });
+}
 
 export function sumDailyCounts(...all: readonly DailyCounts[]): DailyCounts {
   const sums = new Map<string, Counts>();

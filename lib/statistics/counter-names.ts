@@ -16,6 +16,11 @@ export const isHourRowsName = (name: string): boolean => /^[PTC]\./.test(name);
 export const toReasonName = (reason: string): string => `N.${reason}`;
 export const toSubscriptionReasonName = (reason: string): string => `NS.${reason}`;
 
+/** Notifications that a store has sent. */
+export const toReceivedName = (platform: string): string => `${platform}/received`;
+/** Whether the sum counts events, which expire before the counters. */
+export const isEventName = (name: string): boolean => name === 'requests' || name.endsWith('/received');
+
 /**
  * Payments of a currency: amount, its value in micros of US dollars, and numbers of transactions, of paid ones and of
  * those without a rate.

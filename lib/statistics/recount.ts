@@ -10,6 +10,7 @@ import { type FigureCounts, sumFigureCounts } from './count-figures.ts';
 import { counterScopes, sumDailyCounts } from './count-item.ts';
 import { pickRunningTotals, sumProductCounts } from './count-product.ts';
 import type { CounterGroup, Product } from './counter-key.ts';
+import { isEventName } from './counter-names.ts';
 import {
   type CounterPeriod,
   listCountedProducts,
@@ -221,8 +222,9 @@ async function recountDays(
   const app = groups.get(appKey);
   for (const day of listDays(first, last)) {
     if (day >= firstCompleteDay) break;
-    const { requests: _incomplete, ...counts } = app?.get(day) ?? {};
-    app?.set(day, addCounts(counts, { requests: counted.get(day)?.requests ?? 0 }));
+    const pick = (counts: Counts = {}, areEvents: boolean): Counts =>
+      Object.fromEntries(Object.entries(counts).filter(([name]) => isEventName(name) === areEvents));
+    app?.set(day, addCounts(pick(app.get(day), false), pick(counted.get(day), true)));
   }
   return groups;
 }
@@ -230,7 +232,7 @@ async function recountDays(
 const toMidnight = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);
 
 /**
- * Finds the first day whose events are all retained. For earlier days, only the counters have the number of requests.
+ * Finds the first day whose events are all retained. For earlier days, only the counters have the numbers of events.
  */
 async function findFirstCompleteDay(service: Service, appName: string): Promise<string> {
   const oldest = await findOldestEventDate(service, appName);

@@ -12,6 +12,9 @@ const common = { area: 'stores', keyLevel: 'secret', errorFormat: 'default', ali
 /** The last request to a store without a usable response. */
 const StoreFailure = v.strictObject({ date: DateTime, message: v.string() });
 
+/** A time without notifications that is unusual for the store. */
+const StoreSilence = v.strictObject({ since: DateTime, usualHours: v.number() });
+
 const StoreRequestCounts = v.strictObject({ numRequests: v.number(), numFailures: v.number() });
 
 /** State of the connection to a store. */
@@ -20,6 +23,8 @@ export const StoreStatus = v.strictObject({
   /** Absent for a store that does not push notifications. */
   notificationUrl: v.exactOptional(v.string()),
   lastNotificationAt: v.exactOptional(DateTime),
+  /** Present if the last notification is twice as old as the longest usual time between two, by the last four weeks. */
+  silence: v.exactOptional(StoreSilence),
   /** Last usable response of the store. */
   lastSuccessAt: v.exactOptional(DateTime),
   /** Last request without a usable response. */
@@ -133,6 +138,10 @@ export const storeDescriptions = [
     date: ['Date of the request.', '2026-01-15T09:30:00.000Z'],
     message: ['Why there was no usable response.', 'The request timed out.'],
   }),
+  describeObject('StoreSilence', StoreSilence, 'A time without notifications that is unusual for the store.', {
+    since: ['Date of the last notification.', '2026-01-15T09:30:00.000Z'],
+    usualHours: ['Longest usual time between two notifications, by the last four weeks.', 24],
+  }),
   describeObject(
     'StoreRequestCounts',
     StoreRequestCounts,
@@ -146,6 +155,9 @@ export const storeDescriptions = [
     platform: ['The store.'],
     notificationUrl,
     lastNotificationAt: ['Date of the last store notification. Absent if there was none.', '2026-01-15T09:30:00.000Z'],
+    silence: [
+      'Present if the last notification is twice as old as the longest usual time between two. The store must have sent notifications on 8 of the last 28 days.',
+    ],
     lastSuccessAt: ['Date of the last usable response of the store.', '2026-01-15T09:30:00.000Z'],
     lastFailure: ['The last request without a usable response. Absent if there was none.'],
     expiredKey: [

@@ -64,6 +64,7 @@ describe('alarms', () => {
     ['the API fails now and then', 'availability-burn-slow', [{ '5XXError': 70, Count: 10_000 }]],
     ['the certificate ends in 29 days', 'certificate-expiring', [{ DaysToExpiry: 29 }]],
     ['a receiver is down', 'webhook-url-failing', [{ 'send-webhook-WebhookUrlFailing': 1 }, ...quiet.slice(1)]],
+    ['a store is silent', 'store-silent', [{ 'recover-notifications-StoreSilent': 1 }, ...repeat({}, 17)]],
     ['fan-out-webhooks lags', 'fan-out-webhooks-delayed', [{ IteratorAge: 900_000 }]],
     ['a webhook is given up', 'webhooks-given-up', [{ 'send-webhook-WebhookDead': 1 }]],
     ['the table throttles', 'TableThrottles', [{ ThrottledRequests: 2 }]],

@@ -49,6 +49,21 @@ describe('describeProblems', () => {
     ]);
   });
 
+  it('describes a silent store with its cure', () => {
+    const silence = { since: minutesAgo(3 * 24 * 60), usualHours: 24 };
+    const rows = healthy.stores.rows.map((row) => ({ ...row, silence }));
+    expect(describeProblems({ ...healthy, stores: { rows } }, format)).toEqual([
+      {
+        id: 'silent store_a',
+        tone: 'warn',
+        text:
+          'The last notification of the App Store arrived 3 days ago. Usually, there is one at least every 24 hours: ' +
+          'check the notification URL in the store.',
+        link: { to: '/stores', label: 'Show the stores' },
+      },
+    ]);
+  });
+
   it('describes expired keys of customers with their cure', () => {
     const expiredKey = { date: minutesAgo(180), message: 'A StoreID key for purchases is required.' };
     const rows = healthy.stores.rows.map((row) => ({ ...row, platform: 'store_c' as const, expiredKey }));

@@ -52,6 +52,11 @@ describe('the names of stored sums', () => {
     ],
     ['event', countStoredItem({ kind: 'event', item: { date: startDate, type: 'receipt.validated' } }), 'requests'],
     [
+      'event of a store',
+      countStoredItem({ kind: 'event', item: { date: startDate, type: 'webhook.store_a.called' } }),
+      'received requests',
+    ],
+    [
       'notification',
       countStoredItem({
         kind: 'notification',

@@ -10,6 +10,7 @@ import {
   listCounterMonths,
   replaceCounts,
 } from '../../../lib/statistics/counter-table.ts';
+import type { Counts } from '../../../lib/statistics/counts.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
@@ -112,9 +113,10 @@ describe('recount', () => {
     expect(differences.map((difference) => difference.product)).toEqual([undefined, undefined, product, product]);
   });
 
-  it('keeps the number of requests for days whose events have expired', async () => {
+  it('keeps the numbers of events for days whose events have expired', async () => {
     const { appName, service } = await givenCountedItems();
-    await replaceCounts(service, appName, [{ period: '2026-01-02', change: (counts) => ({ ...counts, requests: 9 }) }]);
+    const change = (counts: Counts) => ({ ...counts, requests: 9, 'store_a/received': 4 });
+    await replaceCounts(service, appName, [{ period: '2026-01-02', change }]);
     expect(await recount(service, appName, ['2026-01-01', '2026-01-15'])).toEqual([]);
   });
 });
