@@ -14,6 +14,9 @@ export class CodeStack extends NestedStack {
   }
 }
 
+/** Returns the namespace of the metrics that CloudWatch reads from the logs of the stack. */
+export const getMetricNamespace = (construct: Construct): string => `Claimcheck/${getServiceName(construct)}`;
+
 /**
  * Returns the name of the deployed stack. A nested stack has its own name, which exists only after the deployment.
  */

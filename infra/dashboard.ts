@@ -1,8 +1,14 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { Dashboard as CloudWatchDashboard, GraphWidget, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Dashboard as CloudWatchDashboard,
+  GraphWidget,
+  type IMetric,
+  MathExpression,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { createApiMetric } from './api-metrics.ts';
+import { getMetricNamespace } from './code-stack.ts';
 import type { Queues } from './queues.ts';
 
 interface DashboardProps {
@@ -40,8 +46,22 @@ export class Dashboard extends Construct {
     );
     dashboard.addWidgets(...buildQueueWidgets(props.queues));
     dashboard.addWidgets(...buildFunctionWidgets(props));
+    dashboard.addWidgets(...buildStoreWidgets(getMetricNamespace(this)));
   }
 }
+
+/** Metrics that functions write to their logs: see lib/events/store-metrics.ts. */
+const buildStoreWidgets = (namespace: string): GraphWidget[] =>
+  (
+    [
+      ['Requests to stores by outcome', 'StoreRequests', 'Sum'],
+      ['Duration of requests to stores in milliseconds, 95th percentile', 'StoreDuration', 'p95'],
+    ] as const
+  ).map(([title, metric, statistic]) => {
+    const search = `{"${namespace}",Store,Outcome} MetricName="${metric}"`;
+    const expression = `SEARCH('${search}', '${statistic}', ${period.toSeconds()})`;
+    return new GraphWidget({ title, left: [new MathExpression({ expression, period, label: '' })] });
+  });
 
 function buildQueueWidgets({ queues, streamFailures }: Queues): GraphWidget[] {
   const entries = Object.entries(queues);

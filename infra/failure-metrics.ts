@@ -2,7 +2,7 @@ import type { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
-import { getServiceName } from './code-stack.ts';
+import { getMetricNamespace } from './code-stack.ts';
 
 const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
 
@@ -55,7 +55,7 @@ const createLogFilter = (handler: LambdaFunction, kind: keyof typeof logPatterns
   new MetricFilter(handler, kind, {
     logGroup: handler.logGroup,
     filterPattern: logPatterns[kind],
-    metricNamespace: `Claimcheck/${getServiceName(handler)}`,
+    metricNamespace: getMetricNamespace(handler),
     metricName: `${handler.node.scope?.node.id}-${kind}`,
     metricValue: '1',
   });
@@ -85,7 +85,7 @@ export function createAccessLogMetric(
   const filter = new MetricFilter(accessLog, id, {
     logGroup: accessLog,
     filterPattern,
-    metricNamespace: `Claimcheck/${getServiceName(accessLog)}`,
+    metricNamespace: getMetricNamespace(accessLog),
     metricName: `stage-${id}`,
     metricValue: '1',
   });

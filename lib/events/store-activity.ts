@@ -103,7 +103,11 @@ export interface StoreRequestSample {
   readonly numRequests: number;
   /** Requests without a usable response. */
   readonly numFailures: number;
+  /** Durations in milliseconds of requests with a usable response, at most as many as a metric has values. */
+  readonly durationsMs: readonly number[];
 }
+
+const maxDurations = 100;
 
 /** Counts the requests to each store that an event records. */
 export function countStoreRequests(raw: RawEvent | undefined): StoreRequestSample[] {
@@ -111,7 +115,9 @@ export function countStoreRequests(raw: RawEvent | undefined): StoreRequestSampl
   for (const call of raw?.externalRequests ?? []) {
     if (call.platform === undefined) continue;
     const numFailures = findProblem(call) === undefined ? 0 : 1;
-    const request = { platform: call.platform, date: call.timing.endedAt, numRequests: 1, numFailures };
+    const { startedAt, endedAt } = call.timing;
+    const durationsMs = numFailures > 0 ? [] : [Math.round(endedAt - startedAt)];
+    const request = { platform: call.platform, date: endedAt, numRequests: 1, numFailures, durationsMs };
     samples.set(call.platform, addSamples(samples.get(call.platform), request));
   }
   return [...samples.values()];
@@ -124,6 +130,7 @@ const addSamples = (sum: StoreRequestSample | undefined, sample: StoreRequestSam
         date: Math.max(sum.date, sample.date),
         numRequests: sum.numRequests + sample.numRequests,
         numFailures: sum.numFailures + sample.numFailures,
+        durationsMs: [...sum.durationsMs, ...sample.durationsMs].slice(0, maxDurations),
       }
     : sample;
 

@@ -2,6 +2,7 @@ import { createCipher } from './cipher.ts';
 import { type AwsClientOptions, awsClientOptions, setConnectionAttemptTimeout } from './connections.ts';
 import { createMessageQueue } from './create-message-queue.ts';
 import { ServiceError } from './errors.ts';
+import { createMetricWriter } from './metrics.ts';
 import { once } from './once.ts';
 import { createAwsRequestHandler } from './outgoing/aws-request-handler.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
@@ -66,6 +67,8 @@ export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'ciph
   ...parts,
   eventRetentionDays: parseRetentionDays(process.env),
   ...(process.env.REQUESTS_PER_KEY && { requestsPerKey: Number(process.env.REQUESTS_PER_KEY) }),
+  ...(process.env.METRICS_NAMESPACE &&
+    !isLocalService(parts.emulator) && { writeMetrics: createMetricWriter(process.env.METRICS_NAMESPACE) }),
   postWebhook: createPostWebhook(parts.emulator, process.env),
   notificationQueue: createQueue('NOTIFICATIONS_QUEUE_URL'),
   refreshQueue: createQueue('REFRESHES_QUEUE_URL'),

@@ -1,5 +1,6 @@
 import type { Cipher } from './cipher.ts';
 import type { MessageQueue } from './message-queue.ts';
+import type { WriteMetrics } from './metrics.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
 import type { StoreEmulator } from './store-emulator.ts';
 import type { Table } from './table.ts';
@@ -16,6 +17,8 @@ export interface Service {
   readonly eventRetentionDays: number;
   /** Requests a second of one key of an app without its own limit. Default: `defaultRequestsPerSecond`. */
   readonly requestsPerKey?: number;
+  /** Absent without CloudWatch. */
+  readonly writeMetrics?: WriteMetrics;
   readonly emulator: StoreEmulator;
   readonly postWebhook: PostWebhook;
   /** The queues. Their workers parse the messages. */

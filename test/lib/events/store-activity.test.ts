@@ -13,6 +13,7 @@ const createSample = (date: number, numFailures = 0): StoreRequestSample => ({
   date,
   numRequests: 1,
   numFailures,
+  durationsMs: numFailures > 0 ? [] : [20],
 });
 
 describe('countStoreRequests', () => {
@@ -66,7 +67,7 @@ describe('createSampleCollector', () => {
     const sums = Array.from({ length: 60 }, (_, second) => collect('app', [createSample(startDate + second * 1_000)]));
     expect(sums.flat()).toEqual([createSample(startDate)]);
     expect(collect('app', [createSample(startDate + minuteMs)])).toEqual([
-      { ...createSample(startDate + minuteMs), numRequests: 60 },
+      { ...createSample(startDate + minuteMs), numRequests: 60, durationsMs: Array(60).fill(20) },
     ]);
   });
 
