@@ -8,16 +8,18 @@ import { createReply } from '../../lib/http/reply.ts';
 
 const unknownEntitlement = 'No product of the catalogue gives this entitlement.';
 
-export const handler = createHandler(contract)(async ({ app, key, params: { applicationUsername }, body }, service) => {
-  const context = { appName: app.name, username: applicationUsername, key };
-  const { grant, isNew } = await createGrant(service, body, context);
-  const isGiven = givesEntitlement(await findCachedCatalogue(service, app.name), grant.entitlement);
-  return createReply({
-    status: isNew ? 201 : 200,
-    body: {
-      applicationUsername,
-      ...toGrantRecord(grant, service.now()),
-      ...(!isGiven && { warning: unknownEntitlement }),
-    },
-  });
-});
+export const handler = createHandler(contract)(
+  async ({ app, key, recorder: { eventId }, params: { applicationUsername }, body }, service) => {
+    const context = { appName: app.name, username: applicationUsername, key, eventId };
+    const { grant, isNew } = await createGrant(service, body, context);
+    const isGiven = givesEntitlement(await findCachedCatalogue(service, app.name), grant.entitlement);
+    return createReply({
+      status: isNew ? 201 : 200,
+      body: {
+        applicationUsername,
+        ...toGrantRecord(grant, service.now()),
+        ...(!isGiven && { warning: unknownEntitlement }),
+      },
+    });
+  },
+);

@@ -4,8 +4,13 @@ import { revokeGrant } from '../../lib/entitlements/manage-grants.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(contract)(
-  async ({ app, key, params: { applicationUsername, grantId } }, service) => {
-    const grant = await revokeGrant(service, grantId, { appName: app.name, username: applicationUsername, key });
+  async ({ app, key, recorder: { eventId }, params: { applicationUsername, grantId } }, service) => {
+    const grant = await revokeGrant(service, grantId, {
+      appName: app.name,
+      username: applicationUsername,
+      key,
+      eventId,
+    });
     return { applicationUsername, ...toGrantRecord(grant, service.now()) };
   },
 );

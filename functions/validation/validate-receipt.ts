@@ -21,6 +21,7 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
     appName: app.name,
     username: request.applicationUsername,
     purchases: outcome.purchases,
+    eventId: recorder.eventId,
   });
   return toValidationResponse(request, outcome, {
     vocabulary: transactionType.vocabulary,

@@ -27,6 +27,7 @@ import { type AccountId, findEntry, openAccount, saveCredits } from './credit-ta
 export interface CreditContext extends AccountId {
   readonly appName: string;
   readonly key: v.InferOutput<typeof GrantingKey>;
+  readonly eventId?: string;
 }
 
 interface CreditRequest {
@@ -153,7 +154,7 @@ interface Operation {
 async function applyOnce(
   service: Service,
   { operation, ...request }: CreditRequest & { readonly operation: string } & Readonly<Record<string, unknown>>,
-  { appName, username, isSandbox, key }: CreditContext,
+  { appName, username, isSandbox, key, eventId }: CreditContext,
   { type, details, change }: Operation,
 ): Promise<CreditEntry> {
   const { credit, amount, reason, idempotencyKey } = request;
@@ -186,7 +187,7 @@ async function applyOnce(
       balance: getBalance(findCredit(after, credit)),
       key: { id: key.id, name: key.name },
       digest,
-      ...omitUndefined({ reason }),
+      ...omitUndefined({ reason, eventId }),
       ...(changed ? details : { isRefused: true }),
     };
     if (await saveCredits(service, appName, { accounts: changed ? [after] : [], entries: [created] })) return created;

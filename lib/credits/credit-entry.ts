@@ -33,6 +33,8 @@ export const CreditEntry = v.object({
   holdId: v.exactOptional(v.string()),
   until: v.exactOptional(v.number()),
   expiresAt: v.exactOptional(v.number()),
+  /** The event of the request, or of the change of the purchase. */
+  eventId: v.exactOptional(v.string()),
   /** Digest of the request. The same idempotency key with another digest is a conflict. */
   digest: v.exactOptional(v.string()),
   /** Whether the request was refused, because the balance did not suffice. Stored for repetitions of the request. */

@@ -1,5 +1,6 @@
 import { findCachedApp } from '../apps/app-cache.ts';
 import { toMergeId } from '../customers/merge.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import { findStoredPurchase } from '../purchases/purchase-table.ts';
@@ -15,7 +16,11 @@ const done = { isDone: true } as const;
  * and the stream of the table both call it, and the stream completes what a crash has interrupted. A purchase
  * without a customer gives nothing until one claims it.
  */
-export async function settleCredits(service: Service, appName: string, purchaseId: string): Promise<void> {
+export async function settleCredits(
+  service: Service,
+  appName: string,
+  { purchaseId, eventId }: { readonly purchaseId: string; readonly eventId?: string | undefined },
+): Promise<void> {
   const allowsDebt = (await findCachedApp(service, appName))?.creditFloor === 'debt';
   await retryUntilWritten(async () => {
     // In this order: a purchase that is read later is not older than the one that was settled.
@@ -39,7 +44,7 @@ export async function settleCredits(service: Service, appName: string, purchaseI
     const change = {
       purchase: settlement.purchase,
       accounts: [settlement.account, settlement.former].filter((changed) => changed !== undefined),
-      entries: settlement.entries,
+      entries: settlement.entries.map((entry) => ({ ...entry, ...omitUndefined({ eventId }) })),
     };
     const isSaved = await saveCredits(service, appName, change);
     return isSaved && !settlement.isPartial ? done : undefined;

@@ -1,5 +1,7 @@
 import pMap from 'p-map';
+import * as v from 'valibot';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
+import { unpackEventId } from '../foundation/event-id.ts';
 import { purchaseKey } from '../foundation/keys.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
@@ -9,6 +11,7 @@ import { settleCredits } from './settle-credits.ts';
 
 const worker = 'fan-out-webhooks';
 const concurrency = 10;
+const PackedEvent = v.object({ event: v.union([v.string(), v.instance(Uint8Array)]) });
 
 /**
  * Settles the purchases of stream records that give credits, each once. Returns the sequence number of the first record
@@ -35,7 +38,8 @@ export async function settleRecords(service: Service, records: readonly StreamRe
 
 async function trySettle(service: Service, record: StreamRecord): Promise<ServiceError | undefined> {
   try {
-    await settleCredits(service, record.appName, purchaseKey.parse(record.key).purchaseId);
+    const { purchaseId } = purchaseKey.parse(record.key);
+    await settleCredits(service, record.appName, { purchaseId, eventId: findEventId(record) });
     return undefined;
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
@@ -43,6 +47,10 @@ async function trySettle(service: Service, record: StreamRecord): Promise<Servic
     return failure;
   }
 }
+
+/** The event of an announced version of the purchase. */
+const findEventId = ({ after }: StreamRecord): string | undefined =>
+  v.is(PackedEvent, after) ? unpackEventId(after.event) : undefined;
 
 const toStreamFailure = (
   { appName, key, writtenAt }: StreamRecord,

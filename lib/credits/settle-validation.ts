@@ -9,6 +9,7 @@ interface ValidatedPurchases {
   readonly appName: string;
   readonly username: string | undefined;
   readonly purchases: readonly EntitledPurchase[];
+  readonly eventId: string;
 }
 
 /** The stream settles the others: see `settleRecords`. */
@@ -21,7 +22,7 @@ const concurrency = 4;
  */
 export async function settleValidation(
   service: Service,
-  { appName, username, purchases }: ValidatedPurchases,
+  { appName, username, purchases, eventId }: ValidatedPurchases,
 ): Promise<CreditTotalsByName | undefined> {
   if (username === undefined) return undefined;
   const catalogue = await findCachedCatalogue(service, appName);
@@ -38,9 +39,9 @@ export async function settleValidation(
     import('./credit-table.ts'),
     import('./to-records.ts'),
   ]);
-  await pMap(giving.slice(0, maxSettled), async ({ purchaseId }) => await settleCredits(service, appName, purchaseId), {
-    concurrency,
-  });
+  const settle = async ({ purchaseId }: { purchaseId: string }) =>
+    await settleCredits(service, appName, { purchaseId, eventId });
+  await pMap(giving.slice(0, maxSettled), settle, { concurrency });
   const account = await findAccount(service, appName, { username, isSandbox: latest.sandbox });
   return toCreditTotals(account, service.now());
 }

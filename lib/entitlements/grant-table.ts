@@ -51,8 +51,8 @@ export const updateGrant = async (
 
 /** Returns false if another writer has changed the grant. The lease of a due grant does not change its version. */
 async function replace({ table }: Service, appName: string, grant: Grant): Promise<boolean> {
-  const { until, changedAt, changedBy, revokedAt, revokedBy, endAnnouncedAt, version } = grant;
-  const fields = { until, changedAt, changedBy, revokedAt, revokedBy, endAnnouncedAt, version };
+  const { until, changedAt, changedBy, revokedAt, revokedBy, endAnnouncedAt, eventId, version } = grant;
+  const fields = { until, changedAt, changedBy, revokedAt, revokedBy, endAnnouncedAt, eventId, version };
   const condition = { expression: 'version = :before', values: { ':before': version - 1 } };
   const update = buildUpdate(toKey(appName, grant), { ...fields, ...toDueKeys(appName, grant) }, condition);
   return await tryUpdate(table, update);
@@ -70,7 +70,7 @@ export async function moveGrant(
   { to, mergeId, now }: { to: string; mergeId: string; now: EpochMillis },
 ): Promise<boolean> {
   const { table } = service;
-  const { username, grantId, movedBy: _by, movedAt: _at, ...moved } = grant;
+  const { username, grantId, movedBy: _by, movedAt: _at, eventId: _event, ...moved } = grant;
   const original = grant.movedBy?.mergeId === mergeId ? grant.movedBy.grantId : grantId;
   const sameId = await findGrant(service, appName, { username: to, grantId: original });
   // The ids of two grants are equal if their idempotency keys are.

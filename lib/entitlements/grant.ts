@@ -32,6 +32,8 @@ export const Grant = v.object({
   receivedAt: v.exactOptional(v.number()),
   /** When the service announced that the grant has ended. */
   endAnnouncedAt: v.exactOptional(v.number()),
+  /** The event of the request that made the last change. */
+  eventId: v.exactOptional(v.string()),
   /** Increases with each change. */
   version: v.number(),
 });

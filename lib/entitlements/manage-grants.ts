@@ -18,6 +18,8 @@ export interface GrantContext {
   readonly appName: string;
   readonly username: string;
   readonly key: GrantingKey;
+  /** Absent for a command, which has no event. */
+  readonly eventId?: string;
 }
 
 interface GrantRequest {
@@ -35,7 +37,7 @@ interface GrantRequest {
 export async function createGrant(
   service: Service,
   { entitlement, reason, until, idempotencyKey }: GrantRequest,
-  { appName, username, key }: GrantContext,
+  { appName, username, key, eventId }: GrantContext,
 ): Promise<{ readonly grant: Grant; readonly isNew: boolean }> {
   const now = service.now();
   const grantId = toGrantId(idempotencyKey);
@@ -51,7 +53,7 @@ export async function createGrant(
     reason,
     createdAt: now,
     createdBy: toGrantingKey(key),
-    ...omitUndefined({ until }),
+    ...omitUndefined({ until, eventId }),
     version: 1,
   };
   if (await createGrantIfAbsent(service, appName, grant)) return { grant, isNew: true };
@@ -88,7 +90,7 @@ export async function changeGrant(
   service: Service,
   grantId: string,
   until: EpochMillis | undefined,
-  { appName, username, key }: GrantContext,
+  { appName, username, key, eventId }: GrantContext,
 ): Promise<Grant> {
   const now = service.now();
   checkEnd(until, now);
@@ -96,8 +98,8 @@ export async function changeGrant(
     if (grant.until === until && grant.revokedAt === undefined) return grant;
     if (!isGrantActive(grant, now))
       throw new ServiceError('Conflict', 'The grant has ended. Create another one.', { retryable: false });
-    const { until: _until, ...rest } = grant;
-    return { ...rest, ...omitUndefined({ until }), changedAt: now, changedBy: toGrantingKey(key) };
+    const { until: _until, eventId: _event, ...rest } = grant;
+    return { ...rest, ...omitUndefined({ until, eventId }), changedAt: now, changedBy: toGrantingKey(key) };
   });
   return requireGrant(changed, grantId);
 }
@@ -106,12 +108,14 @@ export async function changeGrant(
 export async function revokeGrant(
   service: Service,
   grantId: string,
-  { appName, username, key }: GrantContext,
+  { appName, username, key, eventId }: GrantContext,
 ): Promise<Grant> {
   const now = service.now();
-  const revoked = await updateGrant(service, appName, { username, grantId }, (grant) =>
-    isGrantActive(grant, now) ? { ...grant, revokedAt: now, revokedBy: toGrantingKey(key) } : grant,
-  );
+  const revoked = await updateGrant(service, appName, { username, grantId }, (grant) => {
+    if (!isGrantActive(grant, now)) return grant;
+    const { eventId: _event, ...rest } = grant;
+    return { ...rest, ...omitUndefined({ eventId }), revokedAt: now, revokedBy: toGrantingKey(key) };
+  });
   return requireGrant(revoked, grantId);
 }
 

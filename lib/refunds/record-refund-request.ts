@@ -19,7 +19,7 @@ import {
 export async function recordRefundRequest(
   service: Service,
   appName: string,
-  request: StoreRefundRequest,
+  request: StoreRefundRequest & Pick<RefundRequest, 'eventId'>,
 ): Promise<RefundRequest> {
   const { purchaseId, transactionId, requestedAt, deadline } = request;
   const payments = await listTransactionsOfPurchases(service, appName, [purchaseId]);

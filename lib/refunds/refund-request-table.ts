@@ -49,7 +49,7 @@ export async function findLatestRefundRequest(
 export async function createRefundRequest(
   { table }: Service,
   appName: string,
-  request: StoreRefundRequest & Pick<RefundRequest, 'outcome' | 'outcomeAt' | 'dueAt'>,
+  request: StoreRefundRequest & Pick<RefundRequest, 'outcome' | 'outcomeAt' | 'dueAt' | 'eventId'>,
   latest: RefundRequest | undefined,
 ): Promise<RefundRequest | undefined> {
   const number = latest ? Number(latest.requestId.slice(-4)) + 1 : 1;

@@ -40,6 +40,8 @@ export const RefundRequest = v.object({
   outcomeAt: v.exactOptional(v.number()),
   /** Time of the next step: a statement by policy, an attempt to send one, or the alarm. */
   dueAt: v.exactOptional(v.number()),
+  /** The event of the store's notification. */
+  eventId: v.exactOptional(v.string()),
   /** Increases with each change. */
   version: v.number(),
 });

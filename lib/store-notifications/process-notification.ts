@@ -97,7 +97,8 @@ async function recordNotification(
   const { observations, reason, pricesChanged, unknownPurchaseId, refundRequest, refundOutcome, storeRequest } =
     observed;
   // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
-  if (refundRequest) await recordRefundRequest(service, app.name, refundRequest);
+  const { eventId } = recorder;
+  if (refundRequest) await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
   if (storeRequest) await recordStoreRequest(storeRequest, { app, notification, recorder, service });
   if (refundOutcome) await recordRefundOutcome(service, app.name, refundOutcome, notification.occurredAt);
   const isPartOfSeveral = observations.length > 1;
@@ -110,7 +111,7 @@ async function recordNotification(
       storeReason: reason,
       ...(await resolveStoreUser(service, app.name, observation)),
       notificationPart: { ...notificationKey, isPartOfSeveral },
-      eventId: recorder.eventId,
+      eventId,
       strategy: app.strategy,
       now: service.now(),
     });

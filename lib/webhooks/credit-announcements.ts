@@ -24,7 +24,7 @@ export async function buildCreditDeliveries(
   if (!entry) return [];
   const app = await findApp(appName);
   if (!app?.webhookSettings?.events?.includes('credits') || !(await findEntry(service, appName, entry))) return [];
-  const { entryId, username, isSandbox, at, purchaseId, transactionId } = entry;
+  const { entryId, username, isSandbox, at, purchaseId, transactionId, eventId } = entry;
   const notification = {
     id: toShortDigest(`${appName}\n${username}\n${entryId}`),
     reason: 'OTHER',
@@ -40,6 +40,7 @@ export async function buildCreditDeliveries(
       notification,
       creditEntry: { isSandbox, ...toCreditEntryRecord(entry) },
       createdAt: service.now(),
+      ...omitUndefined({ eventId }),
     }),
   );
 }

@@ -1,6 +1,7 @@
 import type { App } from '../apps/app.ts';
 import { Grant, isGrantActive } from '../entitlements/grant.ts';
 import { findGrant } from '../entitlements/grant-table.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
@@ -32,6 +33,8 @@ export async function buildGrantDeliveries(
     reason: chooseReason(previous, grant),
     date: toChangeDate(previous, grant),
   };
+  // The end of a grant, and a move, have no event.
+  const eventId = grant.eventId === previous?.eventId ? undefined : grant.eventId;
   return urls.map((url) =>
     buildDelivery({
       appName,
@@ -41,6 +44,7 @@ export async function buildGrantDeliveries(
       entitlement,
       notification,
       createdAt: service.now(),
+      ...omitUndefined({ eventId }),
     }),
   );
 }

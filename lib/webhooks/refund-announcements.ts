@@ -1,4 +1,5 @@
 import type { App } from '../apps/app.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
@@ -19,7 +20,7 @@ export async function buildRefundDeliveries(
   if (!request || request.outcome) return [];
   const app = await findApp(appName);
   if (!app?.webhookSettings?.events?.includes('refunds')) return [];
-  const { requestId, platform, purchaseId, transactionId, reason, requestedAt, deadline } = request;
+  const { requestId, platform, purchaseId, transactionId, reason, requestedAt, deadline, eventId } = request;
   const stored = await findPurchase(service, appName, purchaseId);
   const [username] = stored?.entitledUsers ?? [];
   const urls = selectWebhookUrls(app, stored?.purchase.sandbox ?? request.sandbox);
@@ -39,6 +40,7 @@ export async function buildRefundDeliveries(
       notification,
       refundRequest: { id: requestId, platform, reason, deadline },
       createdAt: service.now(),
+      ...omitUndefined({ eventId }),
     }),
   );
 }

@@ -257,7 +257,7 @@ function createPlayer(
         if (purchaseId === undefined) return;
         if (step.type === 'refresh')
           await attempt(async (used) => await refreshPurchase(used, { appName, purchaseId }));
-        return await attempt(async (used) => await settleCredits(used, appName, purchaseId));
+        return await attempt(async (used) => await settleCredits(used, appName, { purchaseId }));
       }
       case 'validate': {
         const evidence = await purchase?.getEvidence();
@@ -328,7 +328,7 @@ async function synchronize(keys: IssuedApiKeys): Promise<void> {
   for (const row of await listPurchaseRows(keys)) {
     const purchaseId = String(row.purchaseId);
     await refreshPurchase(router.service, { appName, purchaseId });
-    await settleCredits(router.service, appName, purchaseId);
+    await settleCredits(router.service, appName, { purchaseId });
   }
   const noQueue = { send: async () => {} };
   const worker = overrideDeps(router.service, { refreshQueue: noQueue, webhookQueue: noQueue });

@@ -120,7 +120,7 @@ describe('importRow', () => {
       await setCatalogue(getService(), appName, { 'store_a:coins': { type: 'consumable', credits: { coins: 100 } } });
       const validate = { observations: [observation] };
       await runImport(receiptRow, { appName, validate, isUnannounced, givesCredits });
-      await settleCredits(getService(), appName, observation.purchase.purchaseId);
+      await settleCredits(getService(), appName, observation.purchase);
       const { credits } = await findAccount(getService(), appName, { username: 'ann', isSandbox: false });
       expect(credits).toMatchObject(givesCredits ? { coins: { granted: 100 } } : {});
       expect(Object.keys(credits)).toHaveLength(givesCredits ? 1 : 0);
