@@ -1,4 +1,5 @@
-import type { Stack } from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient, DescribeStackResourcesCommand, type Stack } from '@aws-sdk/client-cloudformation';
+import { awsClientOptions } from '../../lib/foundation/connections.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 import { describeStack, isClaimcheck } from '../stack-outputs.ts';
 
@@ -38,4 +39,36 @@ export async function checkBootstrap(): Promise<readonly Finding[]> {
       cure: 'Run `npx cdk bootstrap`.',
     }),
   ];
+}
+
+/**
+ * Finds another stack of the account and region that has the custom domain name: API Gateway accepts a name once.
+ * Names that no stack has created are not found.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStackResources.html
+ */
+export async function checkDomainName(domainName: string | undefined, stackName: string): Promise<readonly Finding[]> {
+  const owner = domainName === undefined ? undefined : await findOwner(domainName);
+  if (owner === undefined || owner === stackName) return [];
+  return [
+    createFinding('domain-name-taken', {
+      problem: `The custom domain name ${domainName} belongs to the stack ${owner}.`,
+      cure: `Choose another \`domainName\`, or deploy ${owner} without it first.`,
+    }),
+  ];
+}
+
+async function findOwner(domainName: string): Promise<string | undefined> {
+  const client = new CloudFormationClient(awsClientOptions);
+  try {
+    const { StackResources = [] } = await client.send(
+      new DescribeStackResourcesCommand({ PhysicalResourceId: domainName }),
+    );
+    return StackResources.find(({ PhysicalResourceId: id }) => id === domainName)?.StackName;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message))
+      return undefined;
+    throw error;
+  } finally {
+    client.destroy();
+  }
 }

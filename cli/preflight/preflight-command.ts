@@ -46,11 +46,8 @@ async function preflightAction(
   { width }: Output,
 ): Promise<CommandResult> {
   const options = readOptions(context);
-  const [{ checkBootstrap, checkStack }, { describeStack, findRegion }, { checkConcurrencyQuota }] = await Promise.all([
-    import('./checks.ts'),
-    import('../stack-outputs.ts'),
-    import('../doctor/check-quota.ts'),
-  ]);
+  const [{ checkBootstrap, checkDomainName, checkStack }, { describeStack, findRegion }, { checkConcurrencyQuota }] =
+    await Promise.all([import('./checks.ts'), import('../stack-outputs.ts'), import('../doctor/check-quota.ts')]);
   const stackName = getStackName(options);
   // Throws without credentials or a region: nothing else can be checked then.
   const stack = await describeStack(stackName);
@@ -59,6 +56,7 @@ async function preflightAction(
     [
       { name: 'stack', run: async () => checkStack(stackName, stack) },
       { name: 'bootstrap', run: checkBootstrap },
+      { name: 'domain name', run: async () => await checkDomainName(options.domainName, stackName) },
       { name: 'concurrency quota', run: async () => await checkConcurrencyQuota(getWorkerConcurrency(options)) },
     ],
     { timeoutMs },

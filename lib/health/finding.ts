@@ -58,6 +58,7 @@ export const findingSeverities = {
   'concurrency-quota-small': 'note',
   'bootstrap-missing': 'error',
   'stack-name-taken': 'error',
+  'domain-name-taken': 'error',
   'stack-failed': 'error',
   'table-unavailable': 'error',
   'table-recovery-off': 'warning',

@@ -14,13 +14,21 @@ interface StackState {
 }
 
 const bootstrapped = { CDKToolkit: { version: minBootstrapVersion } };
-const account: { stacks: Record<string, StackState>; executions: number } = { stacks: {}, executions: 0 };
+const account: { stacks: Record<string, StackState>; executions: number; domainOwner: string | undefined } = {
+  stacks: {},
+  executions: 0,
+  domainOwner: undefined,
+};
 let aws: HttpServer;
 beforeAll(async () => {
   aws = await startHttpServer(async (request, response) => {
     if (request.url?.startsWith('/2016-08-19/account-settings'))
       return void response.end(JSON.stringify({ AccountLimit: { ConcurrentExecutions: account.executions } }));
-    const name = new URLSearchParams(await text(request)).get('StackName') ?? '';
+    const parameters = new URLSearchParams(await text(request));
+    const domainName = parameters.get('PhysicalResourceId');
+    if (domainName !== null && account.domainOwner !== undefined)
+      return void response.end(describeResources(domainName, account.domainOwner));
+    const name = parameters.get('StackName') ?? '';
     const stack = account.stacks[name];
     response.writeHead(stack ? 200 : 400, { 'content-type': 'text/xml' });
     response.end(stack ? describeStack(name, stack) : notFound(name));
@@ -28,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 beforeEach(() => {
-  Object.assign(account, { stacks: bootstrapped, executions: 1_000 });
+  Object.assign(account, { stacks: bootstrapped, executions: 1_000, domainOwner: undefined });
 });
 
 const namespace = 'http://cloudformation.amazonaws.com/doc/2010-05-15/';
@@ -37,6 +45,11 @@ const describeStack = (name: string, { description = '', status = 'CREATE_COMPLE
   <Description>${description}</Description><CreationTime>2026-07-27T22:26:28Z</CreationTime><StackStatus>${status}</StackStatus>
   <Outputs><member><OutputKey>BootstrapVersion</OutputKey><OutputValue>${version}</OutputValue></member></Outputs>
   </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+const describeResources = (domainName: string, owner: string): string =>
+  `<DescribeStackResourcesResponse xmlns="${namespace}"><DescribeStackResourcesResult><StackResources><member>
+  <StackName>${owner}</StackName><PhysicalResourceId>${domainName}</PhysicalResourceId><LogicalResourceId>Domain</LogicalResourceId>
+  <ResourceType>AWS::ApiGateway::DomainName</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>
+  </member></StackResources></DescribeStackResourcesResult></DescribeStackResourcesResponse>`;
 const notFound = (name: string): string =>
   `<ErrorResponse xmlns="${namespace}"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
 
@@ -98,6 +111,18 @@ describe('claimcheck preflight', () => {
     account.stacks = stacks;
     const { code, out } = await run();
     expect([code, JSON.parse(out).findings]).toMatchObject([3, [{ code: finding, severity: 'error' }]]);
+  });
+
+  it.each<[string | undefined, readonly object[]]>([
+    ['Claimcheck-staging', [{ code: 'domain-name-taken', problem: expect.stringContaining('Claimcheck-staging') }]],
+    ['Claimcheck', []],
+    [undefined, []],
+  ])('names another stack with the custom domain name: %s', async (owner, findings) => {
+    account.domainOwner = owner;
+    const certificate = 'arn:aws:acm:eu-west-1:123456789012:certificate/1';
+    const { out } = await run(['-c', 'domainName=pay.example.com', '-c', `certificateArn=${certificate}`]);
+    expect(JSON.parse(out).findings).toMatchObject(findings);
+    expect(JSON.parse(out).findings).toHaveLength(findings.length);
   });
 
   it.each([
