@@ -85,9 +85,12 @@ export const formatShortDay = (day: string, isFirst: boolean): string =>
 /** Formats a date-time in UTC, such as `2026-03-01 12:34:56 UTC`. */
 export const formatUtc = (date: Date): string => `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** Formats a duration in milliseconds, such as `340 ms` or `2.1 s`. */
-export const formatDuration = (ms: number): string =>
-  ms < 1_000 ? `${formatNumber(Math.round(ms))} ms` : `${formatNumber(Math.round(ms / 100) / 10)} s`;
+/** Formats a duration in milliseconds, such as `340 ms`, `2.1 s`, `5 min` or `1.5 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${formatNumber(Math.round(ms))} ms`;
+  const [length, unit] = ms < 60_000 ? [1_000, 's'] : ms < 3_600_000 ? [60_000, 'min'] : [3_600_000, 'h'];
+  return `${formatNumber(Math.round((ms * 10) / length) / 10)} ${unit}`;
+}
 
 /** Formats the distance of a date from now, such as `3 days ago`. */
 export const formatRelative = (date: Date, now: number): string => formatDistance(date.getTime() - now, locales);

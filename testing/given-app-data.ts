@@ -187,6 +187,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-event-analysis': () => [event, { ...event, ...withReceipts }],
   'get-event-raw': () => [event],
   'list-deliveries': () => [{}, { query: { state: 'dead' } }],
+  'get-webhook-stats': () => [{}, { query: since }],
   'get-delivery': () => [event],
   'get-customer-claims': () => [customer, { ...customer, query: { isEntitled: 'true' } }],
   'get-customer-timeline': () => [customer],

@@ -156,6 +156,7 @@ async function recordWebhooks({ call }: Recorder, webhooks: readonly Json[]): Pr
     (list) => list.rows.some(({ type }: Json) => type === 'test'),
   )) as Json;
   const readBody = (type: string): object => webhooks.find((body) => body.type === type) ?? {};
+  await call('get-webhook-stats');
   await call('get-delivery', { params: { id: rows[0].deliveryId } });
   const { deliveryId, notification } = rows.find((row: Json) => row.type === 'purchases.updated');
   await call('replay-delivery', { params: { id: deliveryId } });

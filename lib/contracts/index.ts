@@ -68,6 +68,7 @@ import { validateReceipt } from '../validation/contract.ts';
 import {
   getDelivery,
   getForwards,
+  getWebhookStats,
   listDeliveries,
   repeatWebhook,
   replayDeliveries,
@@ -140,6 +141,7 @@ export const contracts: readonly Contract[] = [
   getEventRaw,
   repeatWebhook,
   listDeliveries,
+  getWebhookStats,
   getDelivery,
   replayDelivery,
   replayDeliveries,

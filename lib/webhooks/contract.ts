@@ -109,6 +109,40 @@ export const listDeliveries = defineContract({
   permissions: ['indexes'],
 });
 
+/** The latest delivery that has not succeeded. */
+const UrlFailure = v.strictObject({ deliveryId: v.string(), date: DateTime, message: v.string() });
+
+/** Deliveries to one URL that were attempted, or are dead. */
+const WebhookUrlStats = v.strictObject({
+  url: v.string(),
+  numDeliveries: v.number(),
+  numFailed: v.number(),
+  failedAttempts: v.number(),
+  /** Time from the creation of a delivery to its successful attempt. Absent without one. */
+  medianMs: v.exactOptional(v.number()),
+  percentile95Ms: v.exactOptional(v.number()),
+  lastFailure: v.exactOptional(UrlFailure),
+});
+
+const WebhookStats = v.strictObject({
+  countedFrom: DateTime,
+  isComplete: v.boolean(),
+  rows: v.array(WebhookUrlStats),
+});
+
+export const getWebhookStats = defineContract({
+  ...common,
+  id: 'get-webhook-stats',
+  summary: 'Get the deliveries, failures and delivery times of each webhook URL',
+  method: 'GET',
+  path: '/v3/webhooks/stats',
+  eventType: 'webhooks.read',
+  query: v.object({ startdate: emptyAsAbsent(DateOrDateTime), enddate: emptyAsAbsent(DateOrDateTime) }),
+  response: WebhookStats,
+  isLongRunning: true,
+  permissions: ['indexes'],
+});
+
 const DeliveryDetails = v.strictObject({ ...DeliveryRecord.entries, attempts: v.array(DeliveryAttemptRecord) });
 
 export const getDelivery = defineContract({
@@ -310,6 +344,28 @@ export const webhookDescriptions = [
     rows: ['The deliveries of the page.'],
     nextCursor: ['Cursor of the next page. Absent at the end of the list.', 'MTc2NzI2ODgwMDAwMCMwMUtEWFo4'],
   }),
+  describeObject('WebhookUrlFailure', UrlFailure, 'A delivery that has not succeeded.', {
+    deliveryId: ['Id of the delivery.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'],
+    date: ['Date of its last attempt, or of its creation if there was none.', '2026-02-15T09:30:06.000Z'],
+    message: ['Why it failed.', 'The server responded with 500.'],
+  }),
+  describeObject('WebhookUrlStats', WebhookUrlStats, 'The deliveries to a URL that were attempted, or are dead.', {
+    url: ['URL without query, with long path segments shortened.', 'https://api.example.org/purchases'],
+    numDeliveries: ['Number of deliveries.', 840],
+    numFailed: ['Number of them that wait for a retry or are dead.', 2],
+    failedAttempts: ['Number of failed attempts of all of them.', 17],
+    medianMs: [
+      'Median time from the creation of a delivery to its successful attempt, in milliseconds. Absent without one.',
+      410,
+    ],
+    percentile95Ms: ['The time that 95 % of the deliveries do not exceed, in milliseconds.', 1900],
+    lastFailure: ['The latest failed delivery. Absent if all deliveries have succeeded.'],
+  }),
+  describeObject('WebhookStats', WebhookStats, 'Deliveries of a period by URL.', {
+    countedFrom: ['Start of the counted deliveries.', '2026-02-08T09:30:00.000Z'],
+    isComplete: ['Whether all deliveries of the period are counted. Otherwise these are the newest 1,000.', true],
+    rows: ['The URLs of the settings and of the deliveries.'],
+  }),
   describeObject('DeliveryDetails', DeliveryDetails, 'A delivery with its attempts.', {
     ...deliveryFields,
     attempts: ['The attempts, newest first.'],
@@ -395,6 +451,14 @@ export const webhookOperations = [
       enddate: ['Selects deliveries before this date.', '2026-02-16T00:00:00Z'],
       limit: ['Maximum number of deliveries.', 50],
       cursor: ['The `nextCursor` of the previous page. Absent for the first page.', 'MTc2NzI2ODgwMDAwMCMwMUtEWFo4'],
+    },
+  }),
+  describeOperation(getWebhookStats, {
+    description:
+      'Returns the deliveries, failures and delivery times of each webhook URL, of the newest 1,000 deliveries of the period.',
+    query: {
+      startdate: ['Selects deliveries at or after this date. Default: seven days ago.', '2026-02-08T00:00:00Z'],
+      enddate: ['Selects deliveries before this date.', '2026-02-16T00:00:00Z'],
     },
   }),
   describeOperation(getDelivery, {

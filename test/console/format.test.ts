@@ -1,11 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatChange, selectLocales } from '../../console/format.ts';
+import { formatChange, formatDuration, selectLocales } from '../../console/format.ts';
 
 describe('selectLocales', () => {
   it('leaves out languages that Intl rejects', () => {
     const locales = selectLocales(['en-US@posix', 'de-CH', 'C', 'fr']);
     expect(locales).toEqual(['de-CH', 'fr']);
     expect(new Intl.NumberFormat(locales).format(1)).toBe('1');
+  });
+});
+
+describe('formatDuration', () => {
+  it.each([
+    [340, '340 ms'],
+    [2_120, '2.1 s'],
+    [300_000, '5 min'],
+    [5_400_000, '1.5 h'],
+  ])('formats %i ms as %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
   });
 });
 

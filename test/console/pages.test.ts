@@ -21,7 +21,7 @@ import { listTransactions, type TransactionRecord } from '../../lib/purchases/tr
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
 import { search } from '../../lib/search/contract.ts';
 import { listStores } from '../../lib/stores/contract.ts';
-import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/webhooks/contract.ts';
+import { type DeliveryRecord, getWebhookStats, listDeliveries, replayDeliveries } from '../../lib/webhooks/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -156,6 +156,7 @@ const routes = [
   })),
   respondTo(listGrants, () => ({ applicationUsername: 'alice', rows: [] })),
   respondTo(listDeliveries, () => ({ rows: [delivery] })),
+  respondTo(getWebhookStats, () => ({ countedFrom: date, isComplete: true, rows: [] })),
   respondTo(listStores, () => ({
     appName: 'demo',
     rows: [
@@ -411,6 +412,26 @@ describe('Events page', () => {
 });
 
 describe('Webhooks page', () => {
+  it('shows the deliveries, the times and the last failure of each URL', async () => {
+    const stats = {
+      url: 'https://app.example/purchases',
+      numDeliveries: 840,
+      numFailed: 2,
+      failedAttempts: 17,
+      medianMs: 410,
+      percentile95Ms: 5_400_000,
+      lastFailure: { deliveryId: 'dlv_1', date, message: 'The server responded with 500.' },
+    };
+    const page = await open('/webhooks?from=2026-01-01&to=2026-01-02', [
+      respondTo(getWebhookStats, () => ({ countedFrom: date, isComplete: false, rows: [stats] })),
+    ]);
+    await page.waitForText('The newest 1,000 deliveries since', 'URLs');
+    for (const text of ['840', '17', '410 ms', '1.5 h', 'The server responded with 500.'])
+      await page.waitForText(text, 'URLs');
+    const period = 'GET /v3/webhooks/stats?startdate=2026-01-01&enddate=2026-01-03';
+    expect(page.requests).toContain(period);
+  });
+
   it('names a forward, which is no change of a purchase', async () => {
     const forward = {
       ...delivery,

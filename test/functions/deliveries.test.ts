@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { minuteMs } from '../../lib/foundation/time.ts';
+import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
 import {
   getDelivery,
+  getWebhookStats,
   listDeliveries,
   replayDeliveries,
   replayDelivery,
@@ -154,6 +155,36 @@ describe('GET /v3/webhooks/deliveries', () => {
     const other = await createAppWithWebhook();
     for (const query of [{}, { cursor: nextCursor }, { applicationUsername: 'ann' }, { state: 'delivered' }])
       expect(await list(query, other)).toEqual({ rows: [] });
+  });
+});
+
+describe('GET /v3/webhooks/stats', () => {
+  it('counts the deliveries, failures and delivery times of each URL in a period', async () => {
+    const now = getService().now();
+    await deliver('old', { createdAt: now - 10 * dayMs });
+    await deliver('slow', { createdAt: now - 10 * minuteMs });
+    await deliver('fast');
+    server.respondWith({ status: 500 });
+    const failed = await deliver('ann');
+    const read = async (query = {}) => (await callWithSecretKey(getWebhookStats, keys, { query })).body;
+    const { rows, isComplete } = await read();
+    expect(isComplete).toBe(true);
+    expect(rows).toEqual([
+      {
+        url: `${server.url}/hook`,
+        numDeliveries: 3,
+        numFailed: 1,
+        failedAttempts: expect.any(Number),
+        medianMs: expect.any(Number),
+        percentile95Ms: expect.any(Number),
+        lastFailure: { deliveryId: failed, date: expect.any(String), message: 'The server responded with 500.' },
+      },
+    ]);
+    expect(rows[0].failedAttempts).toBeGreaterThanOrEqual(1);
+    expect(rows[0].medianMs).toBeLessThan(10 * minuteMs);
+    expect(rows[0].percentile95Ms).toBeGreaterThanOrEqual(10 * minuteMs);
+    const before = { startdate: iso(now - 20 * dayMs), enddate: iso(now - 5 * dayMs) };
+    expect((await read(before)).rows).toMatchObject([{ numDeliveries: 1, numFailed: 0, failedAttempts: 0 }]);
   });
 });
 

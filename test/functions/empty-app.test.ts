@@ -141,6 +141,7 @@ const answers: Readonly<Record<string, object>> = {
   'list-refund-requests': { rows: [] },
   'get-refund-request': noSuch,
   'list-deliveries': { rows: [] },
+  'get-webhook-stats': { countedFrom: expect.any(String), isComplete: true, rows: [] },
   'get-delivery': noSuch,
   'get-customer-claims': { applicationUsername, rows: [] },
   'get-customer-timeline': { applicationUsername, rows: [] },

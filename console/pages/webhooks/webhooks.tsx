@@ -20,6 +20,7 @@ import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
 import { describeDeliveryState, describeReason } from './delivery-state.ts';
 import { ReplayButton } from './replay-button.tsx';
 import { SignatureHelp } from './signature-help.tsx';
+import { UrlStatsSection } from './url-stats.tsx';
 
 const pageSize = 50;
 
@@ -55,10 +56,10 @@ export function WebhooksPage({ query }: PageProps) {
     >
       {app.data && (urls === undefined || urls.length === 0) && (
         <Notice tone="warn" icon="alert">
-          The app has no webhook URL, so the service sends nothing. Set it with the command{' '}
-          <code>app set-webhook {app.data.appName} --url https://…</code>
+          The app has no webhook URL, so the service sends nothing. Set it in the <Link to="/settings">settings</Link>.
         </Notice>
       )}
+      <UrlStatsSection filters={filters} />
       <Section
         title="Deliveries"
         actions={canSupport && filters.applicationUsername === '' && <ReplayButton filters={filters} onDone={reload} />}

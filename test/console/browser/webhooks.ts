@@ -57,7 +57,9 @@ export function describeWebhooks(getRunning: () => Promise<RunningConsole>): voi
       const sentence = page.getByText(/delivered deliver(y is|ies are) sent again/);
       await sentence.waitFor();
       const count = Number.parseInt((await sentence.textContent()) ?? '', 10);
-      expect(count).toBe(await page.locator('main tbody tr').count());
+      expect(count).toBe(
+        await page.getByRole('region', { name: 'Table: Webhook deliveries' }).locator('tbody tr').count(),
+      );
       await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click();
       await page.locator('output', { hasText: `${count} deliveries are enqueued.` }).waitFor({ state: 'attached' });
       expect(listProblems(consolePage)).toEqual([]);
