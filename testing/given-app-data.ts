@@ -1,6 +1,6 @@
 import { saveAnnotation } from '../lib/annotations/annotation-table.ts';
 import type { Contract } from '../lib/api/contract.ts';
-import { storeCatalogue, storeForwards } from '../lib/apps/app-table.ts';
+import { setStoreSettings, storeCatalogue, storeForwards } from '../lib/apps/app-table.ts';
 import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
 import { contracts } from '../lib/contracts/index.ts';
 import { give } from '../lib/credits/change-credits.ts';
@@ -56,6 +56,8 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   ]);
   await createApiKey(getService(), keys.appName, { level: 'viewer', name: canary, now: Date.now() });
   await saveAnnotation(getService(), keys.appName, { date: '2026-01-15', text: `Release of ${canary}` });
+  const settings = { tenantId: 'tenant', clientId: canary, clientSecret: 'secret' };
+  await setStoreSettings(getService(), keys.appName, 'store_c', settings);
   await storeForwards(getService(), keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
   await createGrant(getService(), grant, {
@@ -214,6 +216,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-forwards': () => [{}],
   'list-annotations': () => [{}],
   'list-stores': () => [{}],
+  'get-store-settings': () => [{ params: { platform: 'store_c' } }],
   'get-app': () => [{}],
   'get-prices': () => [{}],
   'get-processor-purchases': () => [{ query: { applicationUsername: 'ann' } }],

@@ -176,6 +176,7 @@ async function recordSettings(
 ): Promise<[recorded: string, shown: string][]> {
   const settings = (await (await fetch(`${emulatorUrl}/control/settings/store_c`)).json()) as Json;
   await call('set-store', { params: { platform: 'store_c' }, body: settings });
+  await call('get-store-settings', { params: { platform: 'store_c' } });
   const { signingSecret } = await call('set-webhook', { body: { urls: [url], newSecret: true } });
   await call('change-app', { body: { unverifiedHours: 48 } });
   const { id: keyId, key } = await call('create-key', { body: { level: 'viewer', name: 'alice', validDays: 90 } });

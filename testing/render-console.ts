@@ -44,7 +44,7 @@ export interface RenderedConsole {
   readText(region?: string): string;
   waitForText(text: string | RegExp, region?: string): Promise<void>;
   findAll(selector: string, region?: string): Element[];
-  /** Clicks the button, tab or link with a name as soon as it is there. */
+  /** Clicks the button, tab, link or checkbox with a name as soon as it is there. */
   click(name: string | RegExp, region?: string): Promise<void>;
   enter(label: string, value: string): Promise<void>;
   go(path: string): void;
@@ -208,7 +208,7 @@ function createQueries(): Pick<RenderedConsole, 'readText' | 'waitForText' | 'fi
       )),
     async click(name, region) {
       const element = await waitForElement(`the button ${name}`, () =>
-        findAll('button:not([disabled]), a', region).find((candidate) =>
+        findAll('button:not([disabled]), a, label.checkbox', region).find((candidate) =>
           typeof name === 'string' ? getName(candidate) === name : name.test(getName(candidate)),
         ),
       );

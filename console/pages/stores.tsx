@@ -73,7 +73,6 @@ export function StoresPage(_props: PageProps) {
               key={store.platform}
               store={store}
               activity={activities.data?.rows.find(({ platform }) => platform === store.platform)}
-              appName={app.data?.appName ?? ''}
               onChecked={activities.reload}
             />
           ))}
@@ -89,11 +88,10 @@ const sortConnectedFirst = (stores: App['stores']): App['stores'] =>
 interface StoreSectionProps {
   readonly store: AppStore;
   readonly activity: StoreActivity | undefined;
-  readonly appName: string;
   readonly onChecked: () => void;
 }
 
-function StoreSection({ store, activity, appName, onChecked }: StoreSectionProps) {
+function StoreSection({ store, activity, onChecked }: StoreSectionProps) {
   const { platform, isConnected } = store;
   const canChange = useCanChange();
   return (
@@ -102,7 +100,7 @@ function StoreSection({ store, activity, appName, onChecked }: StoreSectionProps
         fields={[
           ['Platform', <code class="mono">{platform}</code>],
           ...(isConnected ? listActivityFields(store, activity) : []),
-          ...listSettingsFields(store, appName),
+          ...listSettingsFields(store),
         ]}
       />
       {isConnected && canChange && <StoreCheck platform={platform} onChecked={onChecked} />}
@@ -153,7 +151,7 @@ function listActivityFields({ notificationUrl }: AppStore, activity: StoreActivi
 const describeRequests = ({ numRequests, numFailures }: StoreActivity['lastDay']): string =>
   numRequests === 0 ? '0' : `${formatNumber(numRequests)}, ${formatPercent(numFailures / numRequests)} failed`;
 
-function listSettingsFields({ platform, isConnected, notificationUrl }: AppStore, appName: string): Field[] {
+function listSettingsFields({ platform, isConnected, notificationUrl }: AppStore): Field[] {
   const token = neutralTokens[platform] ?? platform;
   const name = formatPlatform(platform);
   return [
@@ -170,12 +168,16 @@ function listSettingsFields({ platform, isConnected, notificationUrl }: AppStore
     ...(notificationUrl === undefined ? [] : ([['Enter it in', notificationSettings[token]]] as const)),
     [
       isConnected ? 'Change the settings' : 'Connect',
-      <code class="mono">
-        app set-store {appName} {token} settings.json
-      </code>,
+      <Link to="/settings" query={{ store: platform }}>
+        Settings
+      </Link>,
     ],
   ];
 }
+
+/** The service names the command. Here, the settings have a page. */
+const toAdvice = (cure: string): string =>
+  cure.replace('run `app set-store`', 'save it in the settings').replace(' with `app set-store`', '');
 
 /** Queries the store with its settings, and shows what is wrong and how to correct it. */
 function StoreCheck({ platform, onChecked }: { readonly platform: string; readonly onChecked: () => void }) {
@@ -205,7 +207,7 @@ function StoreCheck({ platform, onChecked }: { readonly platform: string; readon
       )}
       {diagnosis?.findings.map(({ code, severity, problem, cure }) => (
         <Notice key={code} tone={severity === 'note' ? 'info' : 'warn'} icon="alert">
-          {problem} {cure}
+          {problem} {toAdvice(cure)}
         </Notice>
       ))}
     </>

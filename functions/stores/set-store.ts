@@ -1,12 +1,15 @@
-import { setStoreSettings } from '../../lib/apps/app-table.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { setStore } from '../../lib/stores/contract.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import { loadStore } from '../../lib/stores/index.ts';
+import { mergeSettings } from '../../lib/stores/settings-form.ts';
 
 export const handler = createHandler(setStore)(
-  async ({ app, params: { platform }, body: settings, recorder }, service) => {
+  async ({ app, params: { platform }, query, body, recorder }, service) => {
+    const settings =
+      query.merge === 'true' ? mergeSettings(await findStoreSettings(service, app.name, platform), body) : body;
     const { checkSettings } = await loadStore(platform);
     const context = await createStoreContext(app.name, platform, { recorder, service });
     const check = await checkSettings({ ...context, settings }, { callStore: true }).catch((error: unknown) => {

@@ -63,7 +63,7 @@ import { getAppStats, getStats, getStatsV2 } from '../statistics/contract.ts';
 import { getCreditStats } from '../statistics/credit-stats-contract.ts';
 import { getChurn, getMrr } from '../statistics/mrr-contract.ts';
 import { getRevenue } from '../statistics/revenue-contract.ts';
-import { checkStore, listStores, setStore } from '../stores/contract.ts';
+import { checkStore, getStoreSettings, listStores, setStore } from '../stores/contract.ts';
 import { validateReceipt } from '../validation/contract.ts';
 import {
   getDelivery,
@@ -166,6 +166,7 @@ export const contracts: readonly Contract[] = [
   getDue,
   listStores,
   checkStore,
+  getStoreSettings,
   setStore,
   signOffer,
   getVersion,

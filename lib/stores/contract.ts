@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
 import { PlatformToken } from '../api/enumerations.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, QueryFlag } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 import { toNeutralId } from '../foundation/vocabulary.ts';
 
@@ -120,9 +120,35 @@ export const setStore = defineContract({
   path: '/v3/stores/:platform',
   eventType: 'app.changed',
   params: v.object({ platform: PlatformParam }),
+  query: v.object({ merge: QueryFlag }),
   body: v.record(v.string(), v.unknown()),
   response: SavedStore,
   permissions: ['write', 'stores', 'secrets'],
+});
+
+const StoreSetting = v.strictObject({
+  name: v.string(),
+  kind: v.picklist(['text', 'number', 'boolean', 'choice', 'json']),
+  isRequired: v.boolean(),
+  isSecret: v.boolean(),
+  isSet: v.boolean(),
+  choices: v.exactOptional(v.array(v.string())),
+  /** Absent for a secret. */
+  value: v.exactOptional(v.unknown()),
+});
+
+const StoreSettings = v.strictObject({ platform: PlatformToken, fields: v.array(StoreSetting) });
+
+export const getStoreSettings = defineContract({
+  ...common,
+  id: 'get-store-settings',
+  summary: 'Get the settings of a store without secrets, as fields of a form',
+  method: 'GET',
+  path: '/v3/stores/:platform/settings',
+  eventType: 'app.read',
+  params: v.object({ platform: PlatformParam }),
+  response: StoreSettings,
+  permissions: ['secrets'],
 });
 
 const appName = ['Name of the app.', 'demo'] as const;
@@ -132,6 +158,7 @@ const notificationUrl = [
 ] as const;
 
 const ok = ['The constant true.', true] as const;
+const platformParam = { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] } as const;
 
 export const storeDescriptions = [
   describeObject('StoreFailure', StoreFailure, 'The last request to a store without a usable response.', {
@@ -191,6 +218,19 @@ export const storeDescriptions = [
     ],
     findings: ['All findings. Empty if there is none.'],
   }),
+  describeObject('StoreSetting', StoreSetting, 'A setting of a store.', {
+    name: ['Name of the setting.', 'bundleId'],
+    kind: ['Kind of the value.', 'text'],
+    isRequired: ['Whether the setting is required.', true],
+    isSecret: ['Whether responses never contain the value.', false],
+    isSet: ['Whether a value is stored.', true],
+    choices: ['The possible values of a `choice`.', ['production', 'sandbox']],
+    value: ['The stored value. Absent for a secret.', 'com.example.app'],
+  }),
+  describeObject('StoreSettings', StoreSettings, 'The settings of a store.', {
+    platform: ['The store.'],
+    fields: ['All settings that the store has.'],
+  }),
   describeObject('SavedStore', SavedStore, 'The settings of a store are saved.', {
     ok,
     platform: ['The store.'],
@@ -201,8 +241,11 @@ export const storeDescriptions = [
 export const storeOperations = [
   describeOperation(setStore, {
     description:
-      'Checks the settings with a request to the store, and saves them, encrypted, if it accepts them. The service never returns them. The page of each store in the documentation lists its settings.',
-    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+      'Checks the settings with a request to the store, and saves them, encrypted, if it accepts them. The service never returns secrets. The page of each store in the documentation lists its settings.',
+    params: platformParam,
+    query: {
+      merge: ['Whether absent settings keep their stored values, and null removes a setting. Default: false.', true],
+    },
     bodyExamples: {
       store_a: {
         summary: 'Settings of the App Store',
@@ -215,11 +258,15 @@ export const storeOperations = [
       },
     },
   }),
+  describeOperation(getStoreSettings, {
+    description: 'Returns each setting of a store with its kind, and with its stored value unless it is secret.',
+    params: platformParam,
+  }),
   describeOperation(listStores, {
     description: 'Lists the connected stores, each with its latest notification, response and failure.',
   }),
   describeOperation(checkStore, {
     description: 'Checks the settings of a store with requests to it. Returns what is wrong and how to correct it.',
-    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+    params: platformParam,
   }),
 ];

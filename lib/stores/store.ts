@@ -6,6 +6,7 @@ import type { Observation } from '../purchases/observation.ts';
 import type { RenewalNotice } from '../purchases/renewal-notice.ts';
 import type { ActionRequest, StoreAnswer } from './purchase-action.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from './refund-request.ts';
+import type { SettingsForm } from './settings-form.ts';
 import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-rejection.ts';
 import type { StoreContext } from './store-context.ts';
 import type { StoreRequest } from './store-request-contract.ts';
@@ -23,6 +24,9 @@ import type { StoreRequest } from './store-request-contract.ts';
  */
 export interface Store {
   readonly platform: Platform;
+
+  /** Fields of the settings. */
+  readonly settingsForm: SettingsForm;
 
   /**
    * Verifies the evidence of a `POST /v1/validate` request and queries the store for the current state.

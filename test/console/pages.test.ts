@@ -20,7 +20,7 @@ import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
 import { search } from '../../lib/search/contract.ts';
-import { listStores } from '../../lib/stores/contract.ts';
+import { getStoreSettings, listStores, setStore } from '../../lib/stores/contract.ts';
 import { type DeliveryRecord, getWebhookStats, listDeliveries, replayDeliveries } from '../../lib/webhooks/contract.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -654,6 +654,14 @@ describe('Settings page', () => {
   const settingsRoutes = [
     respondTo(listKeys, () => ({ rows: [{ id: '0f110b8bbde7', name: 'main', level: 'secret' as const }] })),
     respondTo(getCatalogue, () => ({ premium: { type: 'paid subscription' as const } })),
+    respondTo(getStoreSettings, () => ({ platform: 'store_a' as const, fields: storeFields })),
+  ];
+  const field = { kind: 'text' as const, isRequired: false, isSecret: false, isSet: true };
+  const storeFields = [
+    { ...field, name: 'bundleId', isRequired: true, value: 'com.example' },
+    { ...field, name: 'appAppleId', kind: 'number' as const, value: 7 },
+    { ...field, name: 'keyId', value: 'K1' },
+    { ...field, name: 'privateKey', isSecret: true },
   ];
 
   it('creates a key and shows it once', async () => {
@@ -684,9 +692,37 @@ describe('Settings page', () => {
       expect(buttons).not.toContain(name);
   });
 
+  it('saves the settings of a store from a form, and keeps a secret that is left empty', async () => {
+    const bodies: unknown[] = [];
+    const save = respondTo(setStore, ({ query, body }) => {
+      bodies.push([query, body]);
+      return { ok: true as const, platform: 'store_a' as const, check: 'The App Store accepts the key.' };
+    });
+    const page = await open('/settings', [...settingsRoutes, save]);
+    await page.enter('bundleId', 'com.example.other');
+    await page.enter('keyId (optional)', '');
+    await page.click('Check and save');
+    await page.waitForText('The App Store accepts the key. The settings are saved.');
+    await page.enter('privateKey (saved: leave it empty to keep it)', '-----BEGIN PRIVATE KEY-----');
+    await page.click('Check and save');
+    await waitFor('the second request', () => bodies.length === 2);
+    const settings = { bundleId: 'com.example.other', keyId: null, appAppleId: 7 };
+    expect(bodies).toEqual([
+      [{ merge: 'true' }, settings],
+      [
+        { merge: 'true' },
+        { ...settings, bundleId: 'com.example', keyId: 'K1', privateKey: '-----BEGIN PRIVATE KEY-----' },
+      ],
+    ]);
+  });
+
   it('reports an error in the JSON of a store, and sends nothing', async () => {
     const page = await open('/settings', settingsRoutes);
-    await page.enter('Settings as JSON, in the format of the command app set-store', '{"bundleId": }');
+    await page.click('Edit as JSON');
+    await page.enter(
+      'Settings as JSON, in the format of the command app set-store. They replace all settings of the store',
+      '{"bundleId": }',
+    );
     await page.click('Check and save');
     await page.waitForText(/The settings must be a JSON object: Unexpected token/);
     expect(page.requests.filter((sent) => sent.startsWith('PUT'))).toEqual([]);

@@ -5,8 +5,9 @@ import { changeApp, getApp, setWebhook } from '../../lib/apps/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { platforms } from '../../lib/foundation/platform.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
-import { setStore } from '../../lib/stores/contract.ts';
+import { getStoreSettings, setStore } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -147,5 +148,60 @@ describe('PUT /v3/stores/:platform', () => {
     expect(await readEvents()).not.toContain(secret);
     const { stores } = (await callWithSecretKey(getApp, keys)).body;
     expect(JSON.stringify(stores)).not.toContain(secret);
+  });
+
+  it('changes some settings, keeps absent ones, and removes those that are null', async () => {
+    const stored = (await findStoreSettings(getService(), keys.appName, 'store_a')) as Record<string, unknown>;
+    const body = { appAppleId: 1234567890, sharedSecret: null };
+    const params = { platform: 'store_a' };
+    const response = await callWithSecretKey(setStore, keys, { params, query: { merge: 'true' }, body });
+    expect(response).toMatchObject({ status: 200, body: { ok: true } });
+    const { sharedSecret: _removed, ...kept } = stored;
+    const expected = { ...kept, appAppleId: 1234567890 };
+    expect(await findStoreSettings(getService(), keys.appName, 'store_a')).toEqual(expected);
+  });
+});
+
+describe('GET /v3/stores/:platform/settings', () => {
+  const read = async (platform: string) => await callWithSecretKey(getStoreSettings, keys, { params: { platform } });
+
+  it('returns the settings with their kinds, without secrets', async () => {
+    const settings = (await findStoreSettings(getService(), keys.appName, 'store_a')) as Record<string, unknown>;
+    const { body } = await read('apple');
+    expect(body.platform).toBe('store_a');
+    expect(body.fields).toContainEqual({
+      name: 'bundleId',
+      kind: 'text',
+      isRequired: true,
+      isSecret: false,
+      isSet: true,
+      value: settings.bundleId,
+    });
+    expect(body.fields).toContainEqual({
+      name: 'privateKey',
+      kind: 'text',
+      isRequired: false,
+      isSecret: true,
+      isSet: true,
+    });
+  });
+
+  it('lists the fields of a store without settings', async () => {
+    const { body } = await read('processor_b');
+    expect(body.fields).toContainEqual({
+      name: 'environment',
+      kind: 'choice',
+      isRequired: true,
+      isSecret: false,
+      isSet: false,
+      choices: ['production', 'sandbox'],
+    });
+  });
+
+  it.each(platforms)('returns no key, secret or account of %s', async (platform) => {
+    const { body } = await read(platform);
+    const shown = body.fields.filter(({ isSecret }: { isSecret: boolean }) => !isSecret);
+    const names = shown.map(({ name }: { name: string }) => name);
+    expect(names.filter((name: string) => /secret|private|license|^serviceAccount|password/i.test(name))).toEqual([]);
   });
 });

@@ -142,6 +142,7 @@ const answers: Readonly<Record<string, object>> = {
   'get-refund-request': noSuch,
   'list-deliveries': { rows: [] },
   'get-webhook-stats': { countedFrom: expect.any(String), isComplete: true, rows: [] },
+  'get-store-settings': { platform: 'store_a', fields: expect.any(Array) },
   'get-delivery': noSuch,
   'get-customer-claims': { applicationUsername, rows: [] },
   'get-customer-timeline': { applicationUsername, rows: [] },
@@ -212,7 +213,7 @@ describe('an app without data', () => {
       const keys = await service.createApp(['processor_a']);
       const response = await callEndpoint(contract, {
         headers: buildBasicAuth(keys.appName, keys.secretKey),
-        params: { applicationUsername, appName: keys.appName, tag: 'nothing' },
+        params: { applicationUsername, appName: keys.appName, tag: 'nothing', platform: 'store_a' },
         query: queries[id] ?? {},
       });
       const { route, ...body } = response.body;

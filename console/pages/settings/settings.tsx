@@ -3,6 +3,7 @@ import { useApi } from '../../api/use-api.ts';
 import { Page } from '../../components/layout.tsx';
 import { EndPlaceholders, ErrorNotice, Notice, Skeleton } from '../../components/notice.tsx';
 import { useCanChange } from '../../session.ts';
+import type { PageProps } from '../page.ts';
 import { AccessSection } from './access-section.tsx';
 import { AlertsSection } from './alerts-section.tsx';
 import { CatalogueSection } from './catalogue-section.tsx';
@@ -11,7 +12,7 @@ import { StoreSettingsSection } from './store-settings-section.tsx';
 import { WebhookSettingsSection } from './webhook-settings-section.tsx';
 
 /** The settings of the app. A viewer key shows them; nothing secret is shown. */
-export function SettingsPage() {
+export function SettingsPage({ query }: PageProps) {
   const canChange = useCanChange();
   const { data: app, error, reload } = useApi(endpoints.getApp, {});
   return (
@@ -21,7 +22,7 @@ export function SettingsPage() {
       <EndPlaceholders error={error}>
         {app ? (
           <>
-            <StoreSettingsSection stores={app.stores} onSaved={reload} />
+            <StoreSettingsSection stores={app.stores} selected={query.store} onSaved={reload} />
             <WebhookSettingsSection webhooks={app.webhooks} onSaved={reload} />
             <KeysSection />
             <AlertsSection app={app} onSaved={reload} />

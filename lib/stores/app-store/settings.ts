@@ -4,6 +4,7 @@ import { ServiceError } from '../../foundation/errors.ts';
 import { platformTokens } from '../../foundation/platform.ts';
 import { describeKeyFault } from '../key-text.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
+import type { SettingsForm } from '../settings-form.ts';
 import { OfferRule } from './offer-rule.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -52,6 +53,11 @@ export interface ApiKey {
   readonly keyId: string;
   readonly privateKey: string;
 }
+
+export const settingsForm: SettingsForm = {
+  entries: AppStoreSettings.pipe[0].entries,
+  shown: ['bundleId', 'appAppleId', 'issuerId', 'keyId', 'offers'],
+};
 
 const format = { platform: platformTokens.appStore, schema: AppStoreSettings } as const;
 

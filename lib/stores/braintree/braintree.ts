@@ -7,6 +7,7 @@ import { performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { findRenewalNotice } from './renewal-notice.ts';
+import { settingsForm } from './settings.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -14,6 +15,7 @@ import { validate } from './validate.ts';
 export const braintree: Store = {
   platform: platformTokens.braintree,
   validate,
+  settingsForm,
   checkSettings,
   describeRejection,
   listSettingsWarnings,

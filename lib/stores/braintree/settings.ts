@@ -3,6 +3,7 @@ import { ProductType } from '../../api/enumerations.ts';
 import { namedRecord } from '../../foundation/named-record.ts';
 import { platformTokens } from '../../foundation/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
+import type { SettingsForm } from '../settings-form.ts';
 import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
@@ -51,6 +52,11 @@ export const BraintreeSettings = v.strictObject({
   catalogue: namedRecord(Name, CatalogueProduct),
 });
 export type BraintreeSettings = v.InferOutput<typeof BraintreeSettings>;
+
+export const settingsForm: SettingsForm = {
+  entries: BraintreeSettings.entries,
+  shown: ['merchantId', 'publicKey', 'environment', 'timeZone', 'graceDays', 'catalogue'],
+};
 
 const format = { platform: platformTokens.braintree, schema: BraintreeSettings } as const;
 

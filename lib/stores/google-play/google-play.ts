@@ -10,6 +10,7 @@ import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { answerRefundRequest } from './refund-review.ts';
 import { findRenewalNotice } from './renewal-notice.ts';
+import { settingsForm } from './settings.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -17,6 +18,7 @@ import { validate } from './validate.ts';
 export const googlePlay: Store = {
   platform: platformTokens.googlePlay,
   validate,
+  settingsForm,
   checkSettings,
   describeRejection,
   listSettingsWarnings,

@@ -4,6 +4,7 @@ import { ServiceError } from '../../foundation/errors.ts';
 import { platformTokens } from '../../foundation/platform.ts';
 import { describeKeyFault } from '../key-text.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
+import type { SettingsForm } from '../settings-form.ts';
 import { isLicenseKey } from './license-key.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -29,6 +30,11 @@ export const GooglePlaySettings = v.object({
 });
 export type GooglePlaySettings = v.InferOutput<typeof GooglePlaySettings>;
 export type ServiceAccount = v.InferOutput<typeof ServiceAccountKey>;
+
+export const settingsForm: SettingsForm = {
+  entries: GooglePlaySettings.entries,
+  shown: ['packageName', 'acknowledge', 'pushAudience', 'pushServiceAccount'],
+};
 
 const format = { platform: platformTokens.googlePlay, schema: GooglePlaySettings } as const;
 

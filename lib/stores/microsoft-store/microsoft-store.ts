@@ -6,6 +6,7 @@ import { deleteEnqueued, listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { performAction } from './perform-action.ts';
 import { refresh } from './refresh.ts';
+import { settingsForm } from './settings.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -13,6 +14,7 @@ import { validate } from './validate.ts';
 export const microsoftStore: Store = {
   platform: platformTokens.microsoftStore,
   validate,
+  settingsForm,
   checkSettings,
   describeRejection,
   listSettingsWarnings,

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { namedRecord } from '../../foundation/named-record.ts';
 import { platformTokens } from '../../foundation/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
+import type { SettingsForm } from '../settings-form.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -24,6 +25,11 @@ export const MicrosoftStoreSettings = v.object({
   consume: v.exactOptional(v.boolean()),
 });
 export type MicrosoftStoreSettings = v.InferOutput<typeof MicrosoftStoreSettings>;
+
+export const settingsForm: SettingsForm = {
+  entries: MicrosoftStoreSettings.entries,
+  shown: ['tenantId', 'clientId', 'sandboxId', 'productIds', 'consume'],
+};
 
 const format = { platform: platformTokens.microsoftStore, schema: MicrosoftStoreSettings } as const;
 

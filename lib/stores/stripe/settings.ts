@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { platformTokens } from '../../foundation/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
+import type { SettingsForm } from '../settings-form.ts';
 import type { StripePlatform } from './mapping-context.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1));
@@ -21,6 +22,11 @@ export const StripeSettings = v.strictObject({
   portalConfiguration: v.exactOptional(Name),
 });
 export type StripeSettings = v.InferOutput<typeof StripeSettings>;
+
+export const settingsForm: SettingsForm = {
+  entries: StripeSettings.entries,
+  shown: ['graceDays', 'portalConfiguration'],
+};
 
 const format = { platform: platformTokens.stripe, schema: StripeSettings } as const;
 

@@ -8,6 +8,7 @@ import { performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { findRenewalNotice } from './renewal-notice.ts';
+import { settingsForm } from './settings.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -25,6 +26,7 @@ function createStore(platform: StripePlatform): Store {
       const id = parseEvidenceId(transaction);
       return id !== undefined && /^(?:sub|pi)_/.test(id) ? withPlatform(platform, id) : undefined;
     },
+    settingsForm,
     checkSettings,
     describeRejection,
     listSettingsWarnings: async (context) => listSettingsWarnings(context, platform),
