@@ -61,6 +61,7 @@ export const endpointKeys: Readonly<Record<string, WrittenKeys>> = {
   'get-processor-purchases': [...accessTokenKeys, ...purchaseKeys],
   'get-prices': priceListKeys,
   'check-store': [],
+  'test-alert': [],
   // Validates a receipt.
   'sign-offer': purchaseKeys,
 };

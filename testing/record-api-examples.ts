@@ -178,7 +178,8 @@ async function recordSettings(
   await call('set-store', { params: { platform: 'store_c' }, body: settings });
   await call('get-store-settings', { params: { platform: 'store_c' } });
   const { signingSecret } = await call('set-webhook', { body: { urls: [url], newSecret: true } });
-  await call('change-app', { body: { unverifiedHours: 48 } });
+  await call('change-app', { body: { unverifiedHours: 48, alertUrl: url } });
+  await call('test-alert', { body: {} });
   const { id: keyId, key } = await call('create-key', { body: { level: 'viewer', name: 'alice', validDays: 90 } });
   await call('list-keys');
   await call('revoke-key', { params: { keyId } });

@@ -110,6 +110,20 @@ export const changeApp = defineContract({
   permissions: ['write'],
 });
 
+const TestedAlert = v.strictObject({ ok: v.literal(true) });
+
+// Spec: not shown.
+export const testAlert = defineContract({
+  ...settings,
+  id: 'test-alert',
+  summary: 'Send a test alert to the URL for alerts',
+  method: 'POST',
+  path: '/v3/app/alerts/test',
+  eventType: 'alert.tested',
+  response: TestedAlert,
+  permissions: ['write'],
+});
+
 const NewWebhookSettings = v.object({
   /** Only optional with `rotateSecret`, which leaves the settings unchanged then. */
   urls: v.exactOptional(WebhookUrls),
@@ -216,6 +230,7 @@ export const appDescriptions = [
     unverifiedHours,
     alertUrl,
   }),
+  describeObject('TestedAlert', TestedAlert, 'The server has accepted the test alert.', { ok }),
   describeObject('NewWebhookSettings', NewWebhookSettings, 'The webhook settings to save.', {
     urls: [
       'URLs of your server. Empty switches webhooks off. Required without `rotateSecret`.',
@@ -246,6 +261,9 @@ export const appDescriptions = [
 export const appOperations = [
   describeOperation(changeApp, {
     description: 'Changes the passed settings of the app. They take effect within 15 seconds.',
+  }),
+  describeOperation(testAlert, {
+    description: 'Sends a test alert, and returns an error if the server does not accept it.',
   }),
   describeOperation(setWebhook, {
     description:

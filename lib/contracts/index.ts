@@ -5,7 +5,7 @@ import { getVersion } from '../api/service.ts';
 import { createKey, listKeys, revokeKey } from '../apps/api-key-contract.ts';
 import { getCatalogue, setCatalogue } from '../apps/catalogue-contract.ts';
 import { getCommissionRates } from '../apps/commission-rate-contract.ts';
-import { changeApp, getApp, setWebhook } from '../apps/contract.ts';
+import { changeApp, getApp, setWebhook, testAlert } from '../apps/contract.ts';
 import {
   changePlan,
   createCheckout,
@@ -159,6 +159,7 @@ export const contracts: readonly Contract[] = [
   setCatalogue,
   getCommissionRates,
   changeApp,
+  testAlert,
   listKeys,
   createKey,
   revokeKey,

@@ -7,13 +7,16 @@ const symbols = { bad: '🔴', warn: '🟠' } as const;
  * Builds the body of an alert in Slack's format.
  * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
-export function buildAlert(appName: string, { started, ended }: ProblemChanges, now: number): string {
-  const lines = [
+export const buildAlert = (appName: string, { started, ended }: ProblemChanges, now: number): string =>
+  toBody(appName, [
     ...started.map(({ tone, text }) => `${symbols[tone]} ${text}`),
     ...ended.map(({ startedAt, text }) => `✅ Ended, reported ${formatDistance(startedAt - now, ['en-US'])}: ${text}`),
-  ];
-  return JSON.stringify({ text: [`*Claimcheck, app ${appName}*`, ...lines].map(escapeText).join('\n') });
-}
+  ]);
+
+export const buildTestAlert = (appName: string): string => toBody(appName, ['✅ A test: alerts arrive here.']);
+
+const toBody = (appName: string, lines: readonly string[]): string =>
+  JSON.stringify({ text: [`*Claimcheck, app ${appName}*`, ...lines].map(escapeText).join('\n') });
 
 /**
  * Escapes the characters with which Slack marks links and mentions.

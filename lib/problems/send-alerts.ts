@@ -6,7 +6,7 @@ import { logError, logWarning } from '../foundation/log.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import type { Service } from '../foundation/service.ts';
 import { findAlerts, saveAlerts } from './alert-table.ts';
-import { buildAlert } from './build-alert.ts';
+import { buildAlert, buildTestAlert } from './build-alert.ts';
 import { compareProblems } from './compare-problems.ts';
 import { listProblems } from './list-problems.ts';
 
@@ -50,6 +50,14 @@ async function sendAlert(service: Service, app: App): Promise<void> {
   }
   if (previous.length > 0 || changes.announced.length > 0)
     await saveAlerts(service, name, { url, problems: [...changes.announced] });
+}
+
+/** Throws `ConnectionFailed` if the server does not accept the alert, and `InvalidPayload` without a URL. */
+export async function sendTestAlert(service: Service, { name, alertUrl: url }: App): Promise<void> {
+  if (!url) throw new ServiceError('InvalidPayload', 'The app has no URL for alerts.');
+  const headers = { 'content-type': 'application/json' };
+  const failure = describeFailure(await service.postWebhook({ url, headers, body: buildTestAlert(name) }));
+  if (failure) throw failure;
 }
 
 function describeFailure(outcome: PostOutcome): ServiceError | undefined {

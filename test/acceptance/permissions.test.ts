@@ -197,7 +197,7 @@ async function callEndpoints(username: string, called: readonly Contract[]): Pro
     'set-forwards': [{ url: server.url }],
     'set-webhook': { urls: [server.url] },
     'create-key': { level: 'viewer', name: `created ${username}` },
-    'change-app': { unverifiedHours: 24 },
+    'change-app': { unverifiedHours: 24, alertUrl: server.url },
     'set-store': (await (await fetch(`${service.emulatorUrl}/control/settings/store_c`)).json()) as object,
     'validate-receipt': (await buy('store_a', 'premium', `${username}-2`)).validate,
     'add-customer-purchase': { purchaseId: params.purchaseId },

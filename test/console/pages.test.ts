@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
 import { createKey, listKeys } from '../../lib/apps/api-key-contract.ts';
 import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
-import { getApp } from '../../lib/apps/contract.ts';
+import { getApp, setWebhook, testAlert } from '../../lib/apps/contract.ts';
 import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/customers/contract.ts';
 import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
@@ -94,6 +94,7 @@ const routes = [
     sandboxEntitlements: 'all' as const,
     tokenMinutes: 60,
     unverifiedHours: 24,
+    alertUrl: 'https://alerts.example.com/…',
     webhooks: { urls: ['https://app.example/purchases'], sandboxUrls: [], includesPassword: false, events: [] },
     catalogue: {},
     stores: [{ platform: 'store_a' as const, isConnected: true }],
@@ -714,6 +715,26 @@ describe('Settings page', () => {
         { ...settings, bundleId: 'com.example', keyId: 'K1', privateKey: '-----BEGIN PRIVATE KEY-----' },
       ],
     ]);
+  });
+
+  it('rotates the signing secret without a change of the URLs', async () => {
+    const bodies: unknown[] = [];
+    const rotate = respondTo(setWebhook, ({ body }) => {
+      bodies.push(body);
+      return { ok: true as const, signingSecret: 'whsec_new' };
+    });
+    const page = await open('/settings', [...settingsRoutes, rotate]);
+    await page.click('Rotate the signing secret');
+    await page.click('Rotate', 'Rotate the signing secret?');
+    await page.waitForText('Store the signing secret now. It is not shown again. whsec_new');
+    expect(bodies).toEqual([{ rotateSecret: true, overlapHours: 24 }]);
+  });
+
+  it('sends a test alert, and shows why it was not accepted', async () => {
+    const failure = { ok: false as const, status: 503, code: 'ConnectionFailed', message: 'The alert failed: gone.' };
+    const page = await open('/settings', [...settingsRoutes, respondTo(testAlert, () => failure)]);
+    await page.click('Send a test alert');
+    await page.waitForText('The alert failed: gone.', 'Alerts');
   });
 
   it('reports an error in the JSON of a store, and sends nothing', async () => {

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey, listKeys, revokeKey } from '../../lib/apps/api-key-contract.ts';
 import { findApp, findStoreSettings, findWebhookSender } from '../../lib/apps/app-table.ts';
-import { changeApp, getApp, setWebhook } from '../../lib/apps/contract.ts';
+import { changeApp, getApp, setWebhook, testAlert } from '../../lib/apps/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { platforms } from '../../lib/foundation/platform.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
 import { getStoreSettings, setStore } from '../../lib/stores/contract.ts';
+import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -128,6 +129,21 @@ describe('PUT /v3/app/webhooks', () => {
   it('rejects an address that is not public', async () => {
     const body = { urls: ['http://169.254.169.254/latest'] };
     expect(await callWithSecretKey(setWebhook, keys, { body })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('POST /v3/app/alerts/test', () => {
+  it('sends a test alert, and reports a server that rejects it', async () => {
+    const server = await startApplicationServer();
+    const { appName, secretKey } = await service.createApp([]);
+    const test = async () => await callWithSecretKey(testAlert, { appName, secretKey });
+    expect(await test()).toMatchObject({ status: 400, body: { message: 'The app has no URL for alerts.' } });
+    await setAlertUrl(getService(), appName, `${server.url}/alerts`);
+    expect(await test()).toMatchObject({ status: 200, body: { ok: true } });
+    expect(JSON.stringify(server.requests)).toContain('A test: alerts arrive here.');
+    server.respondWith({ status: 410 });
+    expect((await test()).body.message).toBe('The alert failed: the server responded with 410.');
+    await server.close();
   });
 });
 

@@ -26,6 +26,10 @@ export function AlertsSection({ app: { alertUrl }, onSaved }: AlertsSectionProps
     announceResult(newUrl ? 'The URL for alerts is saved.' : 'Alerts are switched off.');
     onSaved();
   });
+  const test = useAction(async () => {
+    await callApi(settingsEndpoints.testAlert, {});
+    announceResult('The test alert is accepted.');
+  });
   return (
     <Section
       title="Alerts"
@@ -40,12 +44,17 @@ export function AlertsSection({ app: { alertUrl }, onSaved }: AlertsSectionProps
               Save
             </Button>
             {alertUrl && (
-              <Button type="button" onClick={async () => await run('')}>
-                Switch alerts off
-              </Button>
+              <>
+                <Button type="button" onClick={test.run} isBusy={test.isRunning}>
+                  Send a test alert
+                </Button>
+                <Button type="button" onClick={async () => await run('')}>
+                  Switch alerts off
+                </Button>
+              </>
             )}
           </Row>
-          <ErrorNotice error={error} />
+          <ErrorNotice error={error ?? test.error} />
         </Form>
       )}
     </Section>

@@ -1,6 +1,6 @@
 import type { createKey, listKeys, revokeKey } from '../../../lib/apps/api-key-contract.ts';
 import type { getCatalogue, setCatalogue } from '../../../lib/apps/catalogue-contract.ts';
-import type { changeApp, setWebhook } from '../../../lib/apps/contract.ts';
+import type { changeApp, setWebhook, testAlert } from '../../../lib/apps/contract.ts';
 import type { getStoreSettings, setStore } from '../../../lib/stores/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
@@ -15,4 +15,5 @@ export const settingsEndpoints = {
   setCatalogue: defineEndpoint<typeof setCatalogue>('PUT', '/v3/catalogue'),
   setStore: defineEndpoint<typeof setStore>('PUT', '/v3/stores/:platform'),
   setWebhook: defineEndpoint<typeof setWebhook>('PUT', '/v3/app/webhooks'),
+  testAlert: defineEndpoint<typeof testAlert>('POST', '/v3/app/alerts/test'),
 };

@@ -5,8 +5,10 @@ import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
+import { DialogButton } from '../../components/dialog.tsx';
 import { FieldList } from '../../components/field-list.tsx';
 import { CheckboxField, Form, TextArea, TextField } from '../../components/fields.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { Row, Section } from '../../components/layout.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { useCanChange } from '../../session.ts';
@@ -30,7 +32,15 @@ export function WebhookSettingsSection({ webhooks, onSaved }: WebhookSettingsPro
   return (
     <Section
       title="Webhooks"
-      actions={canChange && !isOpen && <Button onClick={() => setOpen(true)}>Set the URLs</Button>}
+      actions={
+        canChange &&
+        !isOpen && (
+          <Row>
+            <Button onClick={() => setOpen(true)}>Set the URLs</Button>
+            {webhooks && <RotateButton onIssued={setSecret} />}
+          </Row>
+        )
+      }
     >
       <FieldList
         fields={[
@@ -54,15 +64,52 @@ export function WebhookSettingsSection({ webhooks, onSaved }: WebhookSettingsPro
   );
 }
 
+/** Issues a new signing secret. The URLs stay. */
+const RotateButton = ({ onIssued }: { readonly onIssued: (secret: string | undefined) => void }) => (
+  <DialogButton render={(onClose) => <RotateDialog onIssued={onIssued} onClose={onClose} />}>
+    Rotate the signing secret
+  </DialogButton>
+);
+
+interface RotateDialogProps {
+  readonly onIssued: (secret: string | undefined) => void;
+  readonly onClose: () => void;
+}
+
+function RotateDialog({ onIssued, onClose }: RotateDialogProps) {
+  const [hours, setHours] = useState('24');
+  const rotate = async () => {
+    const body = { rotateSecret: true, overlapHours: Number(hours) };
+    onIssued((await callApi(settingsEndpoints.setWebhook, { body })).signingSecret);
+    return 'The new signing secret is on the page.';
+  };
+  return (
+    <FormDialog
+      title="Rotate the signing secret?"
+      formLabel="Signing secret"
+      submitLabel="Rotate"
+      perform={rotate}
+      onDone={() => {}}
+      onClose={onClose}
+    >
+      <TextField
+        label="Hours in which webhooks have both signatures. 0: the current secret is invalid immediately"
+        type="number"
+        value={hours}
+        onInput={setHours}
+        isRequired
+      />
+    </FormDialog>
+  );
+}
+
+/** The first URLs issue a signing secret. */
 function WebhookForm({ onDone }: { readonly onDone: (signingSecret: string | undefined) => void }) {
   const [urls, setUrls] = useState('');
   const [sandboxUrls, setSandboxUrls] = useState('');
   const [includesPassword, setIncludesPassword] = useState(false);
-  const [rotateSecret, setRotateSecret] = useState(false);
-  const [overlapHours, setOverlapHours] = useState('24');
   const { run, isRunning, error } = useAction(async () => {
-    const secrets = rotateSecret ? { rotateSecret, overlapHours: Number(overlapHours) } : {};
-    const body = { urls: listUrls(urls), sandboxUrls: listUrls(sandboxUrls), includesPassword, ...secrets };
+    const body = { urls: listUrls(urls), sandboxUrls: listUrls(sandboxUrls), includesPassword };
     const { signingSecret } = await callApi(settingsEndpoints.setWebhook, { body });
     announceResult(body.urls.length === 0 ? 'Webhooks are off.' : 'The webhook URLs are saved.');
     onDone(signingSecret);
@@ -81,16 +128,6 @@ function WebhookForm({ onDone }: { readonly onDone: (signingSecret: string | und
         isChecked={includesPassword}
         onChange={setIncludesPassword}
       />
-      <CheckboxField label="Issue a new signing secret" isChecked={rotateSecret} onChange={setRotateSecret} />
-      {rotateSecret && (
-        <TextField
-          label="Hours in which webhooks have both signatures. 0: the present secret is invalid immediately"
-          type="number"
-          value={overlapHours}
-          onInput={setOverlapHours}
-          isRequired
-        />
-      )}
       <ErrorNotice error={error} />
       <Row>
         <Button type="submit" kind="primary" isBusy={isRunning}>
