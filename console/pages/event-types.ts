@@ -3,6 +3,7 @@ import { formatPlatform } from '../format.ts';
 /** Names of event types. The other types are built from the platform, or shown as they are. */
 const names: Readonly<Record<string, string>> = {
   'action.read': 'Actions read',
+  'alert.tested': 'Test alert sent',
   'app.changed': 'App settings changed',
   'app.read': 'App settings read',
   'checkout.created': 'Checkout created',
@@ -35,6 +36,9 @@ const names: Readonly<Record<string, string>> = {
   'purchases.read': 'Purchases read',
   'receipt.refreshed': 'Purchase refreshed',
   'receipt.validated': 'Receipt validated',
+  'refund.answered': 'Statement about a refund sent',
+  'refund.consent': 'Consent to statements changed',
+  'refund.read': 'Refund requests read',
   'service.read': 'Version read',
   'search.read': 'Search',
   'stats.read': 'Statistics read',
@@ -49,7 +53,12 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** Names of the types of failed events, if they differ. */
-const failedNames: Readonly<Record<string, string>> = { 'webhook.app.called': 'Webhook failed' };
+const failedNames: Readonly<Record<string, string>> = {
+  'receipt.refreshed': 'Refresh failed',
+  'receipt.validated': 'Receipt not validated',
+  'refund.answered': 'Statement about a refund not sent',
+  'webhook.app.called': 'Webhook failed',
+};
 
 /** Describes the type of an event, such as `webhook.store_a.called`. */
 export function describeEventType(type: string, hasFailed = false): string {
