@@ -67,7 +67,8 @@ const metrics: readonly IntervalColumn<ChurnRow>[] = [
 
 /** Paying subscriptions, and those that ended: their number, their rate and their revenue. */
 export function SubscriptionsPage({ query }: PageProps) {
-  const figures = useFigures<ChurnRow>(figuresEndpoints.getChurn, query);
+  // A rate of a month: the subscriptions at the start of a year are others than those at its end.
+  const figures = useFigures<ChurnRow>(figuresEndpoints.getChurn, { period: '30d', ...query });
   return (
     <FiguresPage title="Subscriptions" definition="churn" {...figures}>
       <FigureSummary metrics={metrics} {...figures} />

@@ -3,6 +3,7 @@ import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.t
 import { useApi } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
+import { CopyId } from '../../components/values.tsx';
 import { useCanSupport } from '../../session.ts';
 import { ActionButton, actionLabels } from './action-dialog.tsx';
 import { purchaseEndpoints } from './purchase-endpoints.ts';
@@ -12,6 +13,24 @@ interface PurchaseActionsProps {
   /** Changes with the purchase. */
   readonly revision: string;
   readonly onDone: () => void;
+}
+
+/** A link in the explanation is for the customer. */
+function Explanation({ effect, why }: PurchaseAction) {
+  const text = effect ?? why ?? '';
+  const [link] = /https:\S+\w/.exec(text) ?? [];
+  const [before, after] = link === undefined ? [text] : text.split(link);
+  return (
+    <div class={effect === null ? 'wrap quiet' : 'wrap'}>
+      {before}
+      {link !== undefined && (
+        <CopyId value={link} label="link for the customer">
+          {link}
+        </CopyId>
+      )}
+      {after}
+    </div>
+  );
 }
 
 /** What support can do with a purchase at its store, and why the rest is not possible. */
@@ -28,7 +47,7 @@ export function PurchaseActions({ purchase, revision, onDone }: PurchaseActionsP
     { title: 'Action', render: ({ action }) => actionLabels[action] },
     {
       title: 'What happens, or why it is not possible',
-      render: ({ effect, why }) => (effect === null ? <span class="quiet">{why}</span> : effect),
+      render: Explanation,
     },
     ...(canSupport
       ? [

@@ -58,7 +58,7 @@ function StoreForm({ stores, selected, onSaved }: StoreSettingsProps) {
     onSaved();
   };
   return (
-    <>
+    <div class="form">
       <Row>
         <SelectField
           label="Store"
@@ -74,7 +74,7 @@ function StoreForm({ stores, selected, onSaved }: StoreSettingsProps) {
         <SettingsForm key={`${platform} ${JSON.stringify(data)}`} fields={data.fields} onSave={save} />
       )}
       {!isJson && !data && error === undefined && <Skeleton lines={6} />}
-    </>
+    </div>
   );
 }
 

@@ -80,12 +80,12 @@ const columns: readonly Column<UrlStats>[] = [
     title: 'Last failure',
     render: ({ lastFailure }) =>
       lastFailure && (
-        <>
+        <div class="wrap">
           <Link to="/webhooks/:id" params={{ id: lastFailure.deliveryId }}>
             {lastFailure.message}
           </Link>{' '}
           <DateTime value={lastFailure.date} kind="relative" />
-        </>
+        </div>
       ),
     csv: ({ lastFailure }) => lastFailure?.message,
   },
