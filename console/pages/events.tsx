@@ -3,16 +3,17 @@ import type { EventSearchResult } from '../../lib/events/contract.ts';
 import { callApi } from '../api/client.ts';
 import type { CursorPage } from '../api/cursor-pages.ts';
 import { endpoints } from '../api/endpoints.ts';
-import { useLoad } from '../api/use-api.ts';
+import { useApi, useLoad } from '../api/use-api.ts';
 import { useAutomaticPages, useCursorPages } from '../api/use-cursor-pages.ts';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { Form, TextField, ToggleField } from '../components/fields.tsx';
+import { Form, SelectField, TextField, ToggleField } from '../components/fields.tsx';
 import { Page, Row, Section } from '../components/layout.tsx';
 import { EmptyState } from '../components/notice.tsx';
 import { Badge, CopyId, DateTime, None } from '../components/values.tsx';
-import { formatNumber } from '../format.ts';
+import { formatNumber, formatPlatform } from '../format.ts';
 import { changeQuery, Link, type RouteQuery } from '../router.tsx';
+import { eventKinds, matchesFilters } from './event-filters.ts';
 import { describeEventType } from './event-types.ts';
 import type { PageProps } from './page.ts';
 import { toRangeEnd } from './to-range-end.ts';
@@ -111,9 +112,10 @@ interface PageRequest {
 }
 
 async function fetchPage(
-  { tag = '', from = '', until, reads }: RouteQuery,
+  query: RouteQuery,
   { cursor, signal, tailStart }: PageRequest,
 ): Promise<CursorPage<EventSearchResult>> {
+  const { tag = '', from = '', until, reads } = query;
   const isRecent = tailStart !== undefined && !(Date.parse(from) > tailStart);
   const startdate = isRecent ? new Date(tailStart).toISOString() : from;
   const range = {
@@ -127,13 +129,15 @@ async function fetchPage(
     tag === ''
       ? await callApi(endpoints.listEvents, { query: { ...range, limit: pageSize } }, options)
       : await callApi(endpoints.searchEvents, { params: { tag }, query: range }, options);
-  return { rows: page.rows, nextCursor: page.nextCursor, isRecent };
+  const rows = page.rows.filter((event) => matchesFilters(event, query));
+  return { rows, nextCursor: page.nextCursor, isRecent };
 }
 
 function Filters({ query }: { readonly query: RouteQuery }) {
   const [tag, setTag] = useState(query.tag ?? '');
   const [from, setFrom] = useState(query.from ?? '');
   const [until, setUntil] = useState(query.until ?? '');
+  const stores = useApi(endpoints.getApp, {}).data?.stores.filter(({ isConnected }) => isConnected) ?? [];
   // A link or a navigation back changes the query only.
   useEffect(() => setTag(query.tag ?? ''), [query.tag]);
   useEffect(() => setFrom(query.from ?? ''), [query.from]);
@@ -149,6 +153,18 @@ function Filters({ query }: { readonly query: RouteQuery }) {
           onInput={setTag}
           placeholder="Customer, purchase, transaction, request id or error"
           canGrow
+        />
+        <SelectField
+          label="Kind"
+          value={eventKinds.find(([id]) => id === query.kind)?.[0] ?? ''}
+          options={eventKinds}
+          onChange={(kind) => changeQuery({ kind })}
+        />
+        <SelectField
+          label="Store"
+          value={query.store ?? ''}
+          options={[['', 'All'], ...stores.map(({ platform }) => [platform, formatPlatform(platform)] as const)]}
+          onChange={(store) => changeQuery({ store })}
         />
         <TextField label="From" type="date" value={from} onInput={setFrom} />
         <TextField label="Until" type="date" value={until} onInput={setUntil} />
@@ -174,6 +190,10 @@ function Filters({ query }: { readonly query: RouteQuery }) {
 function NoEvents({ query, hasOlder }: { readonly query: RouteQuery; readonly hasOlder: boolean }) {
   const hidesReads = query.reads !== 'true';
   const hint = hidesReads && ' Reads are hidden: select “Show reads” to include them.';
+  const isSelected = Boolean(query.kind || query.store);
+  if (hasOlder && isSelected)
+    return <EmptyState title="None of the latest events matches.">There are older events.</EmptyState>;
+  if (isSelected) return <EmptyState title="No event matches the filters.">{hint}</EmptyState>;
   if (hasOlder) return <EmptyState title="The latest events are reads.">{hint} There are older events.</EmptyState>;
   if (query.tag === 'error')
     return <EmptyState title="No request, notification or webhook has failed.">{hint}</EmptyState>;

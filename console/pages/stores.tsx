@@ -125,13 +125,25 @@ const healthBadges = {
  * What the store has sent and responded. Dates are absent while they are loading, and if there was none in the last
  * year.
  */
-function listActivityFields({ notificationUrl }: AppStore, activity: StoreActivity | undefined): Field[] {
+function listActivityFields({ platform, notificationUrl }: AppStore, activity: StoreActivity | undefined): Field[] {
   const { lastNotificationAt, lastSuccessAt, lastFailure, lastHour, lastDay } = activity ?? {};
   return [
     ...(notificationUrl === undefined
       ? []
       : ([
           ['Last notification', lastNotificationAt && <DateTime value={lastNotificationAt} kind="relative" />],
+          [
+            'Notifications',
+            <>
+              <Link to="/events" query={{ kind: 'notification', store: platform }}>
+                Received
+              </Link>
+              ,{' '}
+              <Link to="/events" query={{ kind: 'missed', store: platform }}>
+                missed
+              </Link>
+            </>,
+          ],
         ] as const)),
     ['Last response', lastSuccessAt && <DateTime value={lastSuccessAt} kind="relative" />],
     [
