@@ -29,10 +29,11 @@ export function RefundRequestsPage(_props: PageProps) {
           {...table}
           caption="Open refund requests"
           columns={[
-            ...commonColumns,
-            timeLeftColumn,
-            preparedColumn,
+            purchaseColumn,
             ...(canAnswer ? [buildAnswerColumn(reload)] : []),
+            timeLeftColumn,
+            ...commonColumns,
+            preparedColumn,
           ]}
           rows={open?.toSorted((a, b) => (a.deadline < b.deadline ? -1 : 1))}
           empty={<EmptyState title="No store waits for a statement.">New requests appear here.</EmptyState>}
@@ -42,7 +43,7 @@ export function RefundRequestsPage(_props: PageProps) {
         <DataTable
           {...table}
           caption="Answered and expired refund requests"
-          columns={[...commonColumns, answerColumn, outcomeColumn]}
+          columns={[purchaseColumn, ...commonColumns, answerColumn, outcomeColumn]}
           rows={closed}
           empty={<EmptyState title="No request is closed yet.">The 100 latest requests appear here.</EmptyState>}
           fileName="refund-requests"
@@ -52,16 +53,17 @@ export function RefundRequestsPage(_props: PageProps) {
   );
 }
 
+const purchaseColumn: Column<RefundRequestRecord> = {
+  title: 'Purchase',
+  render: ({ purchaseId, productId, platform }) => (
+    <Link to="/purchases/:purchaseId" params={{ purchaseId }}>
+      {productId === null ? purchaseId : formatProductId(productId)}, {formatPlatform(platform)}
+    </Link>
+  ),
+  csv: ({ purchaseId }) => purchaseId,
+};
+
 const commonColumns: readonly Column<RefundRequestRecord>[] = [
-  {
-    title: 'Purchase',
-    render: ({ purchaseId, productId, platform }) => (
-      <Link to="/purchases/:purchaseId" params={{ purchaseId }}>
-        {productId === null ? purchaseId : formatProductId(productId)}, {formatPlatform(platform)}
-      </Link>
-    ),
-    csv: ({ purchaseId }) => purchaseId,
-  },
   {
     title: 'Customer',
     render: ({ applicationUsername }) =>

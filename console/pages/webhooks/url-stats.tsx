@@ -64,19 +64,6 @@ const columns: readonly Column<UrlStats>[] = [
     csv: ({ numFailed }) => numFailed,
   },
   {
-    title: 'Failed attempts',
-    align: 'end',
-    render: ({ failedAttempts }) => formatNumber(failedAttempts),
-    csv: ({ failedAttempts }) => failedAttempts,
-  },
-  { title: 'Median time', align: 'end', render: ({ medianMs }) => showMs(medianMs), csv: ({ medianMs }) => medianMs },
-  {
-    title: '95 % within',
-    align: 'end',
-    render: ({ percentile95Ms }) => showMs(percentile95Ms),
-    csv: ({ percentile95Ms }) => percentile95Ms,
-  },
-  {
     title: 'Last failure',
     render: ({ lastFailure }) =>
       lastFailure && (
@@ -88,5 +75,18 @@ const columns: readonly Column<UrlStats>[] = [
         </div>
       ),
     csv: ({ lastFailure }) => lastFailure?.message,
+  },
+  {
+    title: 'Failed attempts',
+    align: 'end',
+    render: ({ failedAttempts }) => formatNumber(failedAttempts),
+    csv: ({ failedAttempts }) => failedAttempts,
+  },
+  { title: 'Median time', align: 'end', render: ({ medianMs }) => showMs(medianMs), csv: ({ medianMs }) => medianMs },
+  {
+    title: '95 % within',
+    align: 'end',
+    render: ({ percentile95Ms }) => showMs(percentile95Ms),
+    csv: ({ percentile95Ms }) => percentile95Ms,
   },
 ];
