@@ -1,10 +1,11 @@
 """Recounts the figures of docs/figures.md from an export, independently of the service.
 
-Reads the files that `export <app> --to <folder>` writes, and prints the figures after refunds as JSON: MRR with its
-movement and churn by month, retention by month of the first payment, lifetime value by month of the customer, and
-conversion by month of the trial. Standard library only.
+Reads the files that `export <app> --to <folder>` writes, and prints the figures after refunds as JSON: payments and
+refunds by month and currency, MRR with its movement and churn by month, retention by month of the first payment,
+lifetime value by month of the customer, and conversion by month of the trial. Filters such as `platform=store_a` select
+the transactions whose columns have these values, and their subscriptions. Standard library only.
 
-Usage: python3 recount-figures.py <folder> [--sandbox]
+Usage: python3 recount-figures.py <folder> [--sandbox] [<column>=<value> ...]
 """
 
 import calendar
@@ -133,7 +134,7 @@ def list_periods(purchase, payments):
     return periods
 
 
-def main(folder, is_sandbox):
+def main(folder, is_sandbox, filters):
     purchases = {row["purchaseId"]: row for row in read_table(folder, "purchases", "purchaseId")}
     # Paid time that ends on the day of the export can still be renewed.
     now = max((row["seq"] for row in purchases.values()), default=0)
@@ -145,12 +146,19 @@ def main(folder, is_sandbox):
     cohorts = defaultdict(lambda: {"size": 0, "active": defaultdict(int), "revenue": defaultdict(int)})
     trials = defaultdict(lambda: {"trials": 0, "converted": 0})
     paid_by_customer = defaultdict(list)
+    revenue = defaultdict(build_revenue)
     for purchase_id, rows in by_purchase.items():
         purchase = purchases[purchase_id]
         if purchase["sandbox"] != is_sandbox or purchase.get("isSharedPurchase"):
             continue
         payments = by_date(filter(is_payment, rows))
-        paid_by_customer[purchase["entitledUsers"][0]] += payments
+        matches = all(row[name] == value for row in rows for name, value in filters.items())
+        # Without an owner, a payment counts for no customer.
+        owner = next(iter(purchase["entitledUsers"]), None)
+        paid_by_customer[owner] += [{**payment, "matches": matches} for payment in payments]
+        if not matches:
+            continue
+        add_revenue(revenue, payments)
         if not is_renewing(purchase):
             continue
         periods = list_periods(purchase, payments)
@@ -183,12 +191,30 @@ def main(folder, is_sandbox):
             previous = (row, end)
         add_cohort(cohorts, periods, now)
     figures = {
+        "revenue": [{"date": f"{month}-01", **sums} for month, sums in sorted(revenue.items())],
         "months": build_months(movement),
         "cohorts": build_cohorts(cohorts),
         "customers": build_customers(read_table(folder, "customers", "applicationUsername"), paid_by_customer),
         "trials": [{"start": f"{month}-01", **counts} for month, counts in sorted(trials.items())],
     }
     print(json.dumps(figures))
+
+
+def build_revenue():
+    currencies = defaultdict(lambda: {"grossMicros": 0, "refundsMicros": 0})
+    return {"grossUSD": 0, "refundsUSD": 0, "currencies": currencies}
+
+
+def add_revenue(revenue, payments):
+    """Adds payments to the month of their purchase date, and each refund to its own month, in micros."""
+    for payment in payments:
+        sums = revenue[to_month(payment["purchaseDate"])]
+        sums["grossUSD"] += payment["amount"]
+        sums["currencies"][payment["currency"]]["grossMicros"] += payment["amountMicros"]
+        for date, micros in payment["refunds"]:
+            revenue[to_month(date)]["refundsUSD"] += micros
+        for date, micros in payment["local"]["refunds"]:
+            revenue[to_month(date)]["currencies"][payment["currency"]]["refundsMicros"] += micros
 
 
 def add_trial(trials, rows, payments):
@@ -210,8 +236,8 @@ def build_customers(customers, paid_by_customer):
         since = min([customer["createdAt"], *(payment["purchaseDate"] for payment in payments)])
         cohort = cohorts[to_month(since)]
         cohort["customers"] += 1
-        cohort["payers"] += 1 if payments else 0
-        for payment in payments:
+        cohort["payers"] += 1 if payments and payments[0]["matches"] else 0
+        for payment in filter(lambda row: row["matches"], payments):
             age = 0
             while add_months(since, age + 1) <= payment["purchaseDate"]:
                 age += 1
@@ -221,7 +247,7 @@ def build_customers(customers, paid_by_customer):
 
 def build_customer_cohort(month, cohort):
     ages, paid = [], 0
-    for age in range(max(cohort["revenue"]) + 1):
+    for age in range(max(cohort["revenue"], default=0) + 1):
         paid += cohort["revenue"][age]
         per_customer, per_payer = (to_usd(Fraction(paid, cohort[name])) for name in ("customers", "payers"))
         ages.append({"month": age, "revenuePerCustomerUSD": per_customer, "revenuePerPayerUSD": per_payer})
@@ -287,4 +313,4 @@ def build_cohorts(cohorts):
     ]
 
 
-main(Path(sys.argv[1]), "--sandbox" in sys.argv)
+main(Path(sys.argv[1]), "--sandbox" in sys.argv, dict(text.split("=") for text in sys.argv[2:] if "=" in text))

@@ -6,9 +6,10 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
-import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { getApp, setCatalogue } from '../../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../../lib/export/export-app.ts';
 import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
+import { getService } from '../../../lib/foundation/container.ts';
 import { platforms } from '../../../lib/foundation/platform.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
@@ -19,6 +20,7 @@ import type { ConversionCohort, LtvCohort, RetentionCohort } from '../../../lib/
 import { getConversion, getLtv, getRetention } from '../../../lib/statistics/cohort-contract.ts';
 import type { ChurnRow, MrrRow } from '../../../lib/statistics/mrr-contract.ts';
 import { getChurn, getMrr } from '../../../lib/statistics/mrr-contract.ts';
+import { getRevenue, type RevenueRow } from '../../../lib/statistics/revenue-contract.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
 import { createExportService } from '../../../testing/export-service.ts';
 import { createObservation, createTransaction } from '../../../testing/given.ts';
@@ -39,13 +41,15 @@ const arbitraryPayment = fc.record({
   period: fc.constantFrom('P1W', 'P10D', 'P1M', 'P1M', 'P3M', 'P6M', 'P1Y'),
   // Large enough for parts of it to be less than the payment.
   cents: fc.oneof(fc.integer({ min: 10, max: 20_000 }), fc.constant(999)),
-  currency: fc.constantFrom('USD', 'EUR', 'EUR', 'EUR'),
+  currency: fc.constantFrom('USD', 'EUR', 'EUR', 'GBP', 'JPY'),
   usdRate: fc.constantFrom('1.0837/1', '1.1/1', '1.2113/1'),
   refund: fc.option(fc.record({ hours: fc.nat(1_200), share: fc.constantFrom(0.3, 0.7, 1) }), { freq: 5 }),
 });
 
 const arbitrarySubscription = fc.record({
   platform: fc.constantFrom(...platforms),
+  productId: fc.constantFrom('basic', 'pro'),
+  storefront: fc.constantFrom('USA', 'DEU'),
   startHour: fc.nat(500 * 24),
   hasTrial: fc.boolean(),
   hasFailed: fc.boolean(),
@@ -57,7 +61,10 @@ const arbitrarySubscription = fc.record({
 type Subscription = typeof arbitrarySubscription extends fc.Arbitrary<infer T> ? T : never;
 
 /** Builds the transactions of a subscription, all of which have ended or started before `end`. */
-function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }: Subscription): Transaction[] {
+function buildTransactions(
+  purchase: Purchase,
+  { payments, hasTrial, startHour, storefront }: Subscription,
+): Transaction[] {
   const transactions: Transaction[] = [];
   let expirationDate = start + startHour * hourMs;
   let purchaseDate = expirationDate;
@@ -70,6 +77,7 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
         purchaseDate,
         ...(periodStartDate !== purchaseDate && { periodStartDate }),
         expirationDate,
+        storefront,
         ...fields,
       }),
     );
@@ -88,7 +96,7 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
     const isWhole = refund?.share === 1;
     const partMicros = Math.round(cents * (refund?.share ?? 0)) * 10_000;
     const partialRefunds = [{ id: 'refund', date, amountMicros: partMicros }];
-    const rate = currency === 'EUR' && { usdRate, usdRateDate: toUtcDay(purchaseDate, -1) };
+    const rate = currency !== 'USD' && { usdRate, usdRateDate: toUtcDay(purchaseDate, -1) };
     add(
       {
         amountMicros,
@@ -105,9 +113,15 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
 
 /** A purchase of a subscription with its transactions, and a number for its ids. */
 function buildSubscription(subscription: Subscription, index: number) {
-  const { platform, sandbox } = subscription;
+  const { platform, productId, sandbox } = subscription;
   const purchaseId = `${platform}:${index}`;
-  const { purchase } = createObservation({ purchaseId, platform, sandbox, productType: 'paid subscription' });
+  const { purchase } = createObservation({
+    purchaseId,
+    productId: `${platform}:${productId}`,
+    platform,
+    sandbox,
+    productType: 'paid subscription',
+  });
   return { ...subscription, index, purchase, transactions: buildTransactions(purchase, subscription) };
 }
 type BuiltSubscription = ReturnType<typeof buildSubscription>;
@@ -138,8 +152,24 @@ async function recordSubscription(
   }
 }
 
+type Filters = Readonly<Record<string, string>>;
+
+/** Two filters that a subscription matches, as a query of the API and as columns of the export. */
+function buildFilters({ platform, productId, storefront }: Subscription, omitted: string) {
+  const product = `${platform}:${productId}`;
+  const filters = [
+    { name: 'platform', value: platform, column: 'platform', stored: platform },
+    { name: 'product', value: product, column: 'productId', stored: product },
+    { name: 'country', value: storefront === 'USA' ? 'US' : 'DE', column: 'storefront', stored: storefront },
+  ].filter(({ name }) => name !== omitted);
+  return {
+    query: Object.fromEntries(filters.map(({ name, value }) => [name, value])),
+    columns: Object.fromEntries(filters.map(({ column, stored }) => [column, stored])),
+  };
+}
+
 /** Exports the app, and recounts the figures of production and of the sandbox with the program in Python. */
-async function recountWithPython(table: Table, appName: string) {
+async function recountWithPython(table: Table, appName: string, filters: Filters) {
   const folder = await mkdtemp(path.join(tmpdir(), 'figures-'));
   try {
     const exportDeps = createExportService(table);
@@ -150,9 +180,12 @@ async function recountWithPython(table: Table, appName: string) {
       const { stdout } = await promisify(execFile)('python3', ['testing/recount-figures.py', folder, ...flags]);
       return JSON.parse(stdout);
     };
+    const flags = Object.entries(filters).map(([column, value]) => `${column}=${value}`);
     return [
-      { expected: await run(), isSandbox: false },
-      { expected: await run('--sandbox'), isSandbox: true },
+      { expected: await run(), isSandbox: false, isFiltered: false },
+      { expected: await run('--sandbox'), isSandbox: true, isFiltered: false },
+      { expected: await run(...flags), isSandbox: false, isFiltered: true },
+      { expected: await run('--sandbox', ...flags), isSandbox: true, isFiltered: true },
     ] as const;
   } finally {
     await rm(folder, { recursive: true });
@@ -169,16 +202,26 @@ describe('figures (any history of two years)', () => {
     async () => {
       const property = fc.asyncProperty(
         fc.array(arbitrarySubscription, { minLength: 1, maxLength: 8 }),
-        async (subscriptions) => {
+        fc.constantFrom('platform', 'product', 'country'),
+        async (subscriptions, omitted) => {
           const table = await createTestTable();
           const keys = await givenApp(table);
+          const [first] = subscriptions;
+          if (!first) return;
+          const { query, columns } = buildFilters(first, omitted);
+          const type = 'paid subscription' as const;
+          await setCatalogue(getService(), keys.appName, { basic: { type }, pro: { type } });
           // The cohort of a customer starts with the first payment that is recorded.
           const built = subscriptions.map(buildSubscription);
           for (const subscription of built.sort((a, b) => getFirstPaymentDate(a) - getFirstPaymentDate(b)))
             await recordSubscription(keys.appName, subscription);
-          for (const { expected, isSandbox } of await recountWithPython(table, keys.appName)) {
+          for (const { expected, isSandbox, isFiltered } of await recountWithPython(table, keys.appName, columns)) {
+            const filters = isFiltered ? query : {};
             const read = async (contract: Parameters<typeof callWithSecretKey>[0]) =>
-              (await callWithSecretKey(contract, keys, { query: { ...range, sandbox: String(isSandbox) } })).body;
+              (await callWithSecretKey(contract, keys, { query: { ...range, ...filters, sandbox: String(isSandbox) } }))
+                .body;
+            const { rows: revenue } = await read(getRevenue);
+            expect(revenue.flatMap(toRecountedRevenue)).toEqual(expected.revenue);
             const [mrr, churn, retention, ltv, conversion] = [
               await read(getMrr),
               await read(getChurn),
@@ -205,7 +248,7 @@ describe('figures (any history of two years)', () => {
               ages: cohort.ages.slice(0, customers[index]?.ages.length),
             });
             // All customers of the app are the customers of the sandbox.
-            const pick = isSandbox ? pickPayers : (cohort: LtvCohort) => cohort;
+            const pick = isSandbox || isFiltered ? pickPayers : (cohort: LtvCohort) => cohort;
             expect(payers.map(cut).map(pick)).toEqual(customers.map(pick));
             const trials = conversion.cohorts.filter((cohort: ConversionCohort) => cohort.trials > 0);
             expect(trials.map(pickTrials)).toEqual(expected.trials);
@@ -229,6 +272,17 @@ const pickTrials = ({ start: cohortStart, trials, converted }: ConversionCohort)
   trials,
   converted,
 });
+
+/** Converts a month to the format of the recount, in micros. Commission and tax are not in the rows. */
+function toRecountedRevenue({ date, grossUSD, refundsUSD, currencies }: RevenueRow) {
+  if (date > range.enddate || Object.keys(currencies).length === 0) return [];
+  const sums = Object.entries(currencies).map(([code, { grossMicros, refundsMicros }]) => [
+    code,
+    { grossMicros, refundsMicros },
+  ]);
+  const [gross, refunds] = [grossUSD, refundsUSD].map((usd) => Math.round(usd * 1_000_000));
+  return { date, grossUSD: gross, refundsUSD: refunds, currencies: Object.fromEntries(sums) };
+}
 
 /** Converts a cohort to the format of the recount, which leaves out zeros. */
 function toRecount({ start: cohortStart, size, periods }: RetentionCohort) {
