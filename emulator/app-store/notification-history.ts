@@ -77,6 +77,10 @@ export function listSentNotifications(
 
 const isSuccess = ({ status = 0 }: DeliveryAttempt): boolean => status >= 200 && status <= 206;
 
+/** A notification whose first attempt has no result yet is no failure. A held one is treated as lost. */
+const hasFailed = ({ delivery: { state }, attempts }: SentNotification): boolean =>
+  !attempts.some(isSuccess) && (attempts.length > 0 || state === 'held');
+
 function toSendAttemptResult(attempt: DeliveryAttempt): string {
   if (isSuccess(attempt)) return 'SUCCESS';
   if (attempt.status !== undefined) return 'UNSUCCESSFUL_HTTP_RESPONSE_CODE';
@@ -110,7 +114,7 @@ function matchesQuery(
   return (
     query.startDate <= at &&
     at < query.endDate &&
-    (!query.onlyFailures || !attempts.some(isSuccess)) &&
+    (!query.onlyFailures || hasFailed({ delivery, attempts })) &&
     (!query.notificationType || query.notificationType === native.notificationType) &&
     (!query.notificationSubtype || query.notificationSubtype === native.subtype) &&
     (!query.transactionId || state.purchaseIdsByTransaction.get(query.transactionId) === purchaseId)

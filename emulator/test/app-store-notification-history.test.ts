@@ -77,6 +77,17 @@ describe('POST /inApps/v1/notifications/history', () => {
     );
   });
 
+  it('does not return a notification as undelivered before the result of its first attempt', async () => {
+    receiver.respondWith(() => {});
+    const { id: transactionId } = (await client.buy({ productId: 'first-attempt' })).body;
+    await receiver.waitForCount(1);
+    const lengths = [true, false].map(async (onlyFailures) => {
+      const query = { ...today(), transactionId, onlyFailures };
+      return (await createApiClient(client).getNotificationHistory(null, query)).notificationHistory?.length;
+    });
+    expect(await Promise.all(lengths)).toEqual([0, 1]);
+  });
+
   it('returns 20 notifications per page', async () => {
     const { id } = (await client.buy({ productId: 'pages' })).body;
     for (let turn = 0; turn < 12; turn += 1) {
