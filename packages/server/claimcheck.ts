@@ -1,5 +1,5 @@
 import { ClaimcheckError } from './error.ts';
-import { type Connection, send } from './request.ts';
+import { type Connection, requireOptions, send } from './request.ts';
 import type { CreditChange, CustomerCredits, CustomerEntitlements, SpendRequest, ValidationResponse } from './types.ts';
 import { errorNumbers } from './types.ts';
 
@@ -34,7 +34,10 @@ const verdicts: ReadonlySet<string> = new Set([
   'NeedMoreData',
 ]);
 
-/** Calls a service for an app. Methods throw `ClaimcheckError`, after three attempts if the error is temporary. */
+/**
+ * Calls a service for an app. The constructor throws `ClaimcheckError` with `InvalidOptions`; methods throw after three
+ * attempts if the error is temporary.
+ */
 export class Claimcheck {
   readonly #options: ClaimcheckOptions;
   readonly #headers: Readonly<Record<string, string>>;
@@ -42,6 +45,7 @@ export class Claimcheck {
   #pausedUntil = 0;
 
   constructor(options: ClaimcheckOptions) {
+    requireOptions(options, ['url', 'appName', 'secretKey']);
     this.#options = options;
     const credentials = new TextEncoder().encode(`${options.appName}:${options.secretKey}`);
     this.#headers = { authorization: `Basic ${btoa(String.fromCharCode(...credentials))}` };

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './types.ts';
 
-/** A code of the service, or of this package: `Unreachable`, `InvalidWebhook`, `InvalidToken`. */
-export type ClaimcheckErrorCode = ErrorCode | 'Unreachable' | 'InvalidWebhook' | 'InvalidToken';
+/** A code of the service, or of this package: `InvalidOptions`, `Unreachable`, `InvalidWebhook`, `InvalidToken`. */
+export type ClaimcheckErrorCode = ErrorCode | 'InvalidOptions' | 'Unreachable' | 'InvalidWebhook' | 'InvalidToken';
 
 const keepAccess = 'Keep the current access, and try again later.';
 const fixes: Readonly<Record<ClaimcheckErrorCode, string>> = {
@@ -17,6 +17,9 @@ const fixes: Readonly<Record<ClaimcheckErrorCode, string>> = {
   Forbidden: 'Check `appName` and the key: reading and spending need the secret key.',
   DatabaseError: keepAccess,
   ResourceNotFound: 'Check the id. A hold that has ended is not found.',
+  InvalidOptions:
+    'Set it, usually from an environment variable. `url` is the stack output `ApiUrl`, or http://127.0.0.1:4000 with ' +
+    '`npm start`. `claimcheck app create` prints the name and the secret key, `app set-webhook` the signing secret.',
   Unreachable: `Check \`url\` and the network. ${keepAccess}`,
   InvalidWebhook: 'Respond with 401. If each webhook fails, check the secret, and pass the body before it is parsed.',
   InvalidToken: 'Respond with 401. The client requests a new token from your server.',

@@ -37,4 +37,14 @@ export async function send<T>(connection: Connection, path: string, call: Call =
   return await send(connection, path, { ...call, attempts: attempts - 1 });
 }
 
+/** Throws for an option that is missing, as one of a variable that is not set, or that is no URL. */
+export function requireOptions(options: object, names: readonly string[]): void {
+  for (const name of names) {
+    const value = Object(options)[name];
+    if (typeof value !== 'string' || value === '') throw new ClaimcheckError('InvalidOptions', `${name} is missing.`);
+    if (name === 'url' && !(/^https?:\/\//.test(value) && URL.canParse(value)))
+      throw new ClaimcheckError('InvalidOptions', `url must start with https:// or http://, and a host: ${value}`);
+  }
+}
+
 export const trimUrl = (url: string): string => url.replace(/\/+$/, '');

@@ -1,5 +1,5 @@
 import { ClaimcheckError } from './error.ts';
-import { type Connection, send, trimUrl } from './request.ts';
+import { type Connection, requireOptions, send, trimUrl } from './request.ts';
 import type { TokenKey, TokenKeys } from './types.ts';
 import { decodeBase64 } from './webhook.ts';
 
@@ -31,6 +31,7 @@ export async function verifyToken(
   token: string,
   { appName, ...connection }: Connection & { readonly appName: string },
 ): Promise<VerifiedToken> {
+  requireOptions({ ...connection, appName }, ['url', 'appName']);
   const [header = '', payload = '', signature = '', ...others] = token.split('.');
   const { alg, typ, kid } = parse(header);
   const jwk = alg === 'ES256' && typ === 'entitlements+jwt' && (await findKey(connection, appName, kid));

@@ -28,8 +28,8 @@ export async function verifyWebhook(
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   const signed = new TextEncoder().encode(`${get('webhook-id')}.${timestamp}.${text}`);
   for (const one of [secret].flat()) {
-    const raw = decodeBase64(String(one).replace(/^whsec_/, ''));
-    if (raw.length === 0) throw new TypeError('The secret must be the text whsec_… of `app set-webhook`.');
+    const raw = decodeBase64(String(one ?? '').replace(/^whsec_/, ''));
+    if (raw.length === 0) throw new ClaimcheckError('InvalidOptions', 'The secret must be a text such as whsec_….');
     const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
     for (const signature of get('webhook-signature').split(' ')) {
       const code = decodeBase64(signature.replace(/^v1,/, ''));

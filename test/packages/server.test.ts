@@ -172,6 +172,41 @@ describeLanguages('a server', (language) => {
       });
   });
 
+  it('states what to set if an option is missing or wrong', async () => {
+    const { baseUrl: url, appName, secretKey } = service;
+    const client = getClient(language);
+    const create = async (changes: object) => await client.call('create', { url, appName, secretKey, ...changes });
+    const headers = { 'webhook-timestamp': String(Math.floor(Date.now() / secondMs)) };
+    const outcomes = {
+      ' is missing.': [
+        await create({ url: null }),
+        await create({ url: '' }),
+        await create({ appName: null }),
+        await create({ secretKey: '' }),
+        await client.call('verifyToken', '', { url: '', appName }),
+        await client.call('verifyToken', '', { url, appName: null }),
+      ],
+      'url must start with https:// or http://': [
+        await create({ url: 'api.example.com' }),
+        await create({ url: 'https://' }),
+        await create({ url: 'localhost:4000' }),
+      ],
+      'whsec_…': [
+        await client.call('verifyWebhook', '{}', headers, ''),
+        await client.call('verifyWebhook', '{}', headers, null),
+        await client.call('verifyWebhook', '{}', headers, 'whsec_'),
+      ],
+    };
+    for (const [message, errors] of Object.entries(outcomes))
+      for (const error of errors)
+        expect(error).toMatchObject({
+          code: 'InvalidOptions',
+          message: expect.stringContaining(message),
+          isTemporary: false,
+          fix: expect.stringContaining('environment variable'),
+        });
+  });
+
   it('verifies a webhook of the service, also with two secrets and two signatures', async () => {
     const find = () => recorder.requests.find((request) => JSON.parse(request.body).applicationUsername === username);
     const { body = '', headers = {} } = (await waitFor('a webhook', find)) ?? {};

@@ -10,7 +10,7 @@ from typing import Any, Dict, Mapping, Optional, cast
 from urllib.parse import quote
 
 from .error import ClaimcheckError
-from .request import send
+from .request import require_options, send
 from .types import ERROR_NUMBERS, CreditChange, CustomerCredits, CustomerEntitlements, ValidationResponse
 
 _MAX_CACHED_CUSTOMERS = 10_000
@@ -34,7 +34,8 @@ class _Cached:
 
 
 class Claimcheck:
-    """Calls a service for an app. Methods raise ClaimcheckError, after three attempts if the error is temporary.
+    """Calls a service for an app. The constructor raises ClaimcheckError with InvalidOptions; methods raise it after
+    three attempts if the error is temporary.
 
     url: URL of the service, such as the stack output ApiUrl.
     secret_key: keep it on your server.
@@ -53,6 +54,7 @@ class Claimcheck:
         outage_seconds: float = 86_400,
         timeout_seconds: float = 5.0,
     ):
+        require_options(url=url, app_name=app_name, secret_key=secret_key)
         self._url = url
         self._headers = {"Authorization": "Basic " + base64.b64encode(f"{app_name}:{secret_key}".encode()).decode()}
         self._cache_seconds = cache_seconds

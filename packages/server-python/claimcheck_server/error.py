@@ -16,6 +16,8 @@ _FIXES = {
     "Forbidden": "Check app_name and the key: reading and spending need the secret key.",
     "DatabaseError": _KEEP_ACCESS,
     "ResourceNotFound": "Check the id. A hold that has ended is not found.",
+    "InvalidOptions": "Set it, usually from an environment variable. url is the stack output ApiUrl, or http://127.0.0.1:4000 with "
+    "`npm start`. `claimcheck app create` prints the name and the secret key, `app set-webhook` the signing secret.",
     "Unreachable": f"Check url and the network. {_KEEP_ACCESS}",
     "InvalidWebhook": "Respond with 401. If each webhook fails, check the secret, and pass the body before it is parsed.",
     "InvalidToken": "Respond with 401. The client requests a new token from your server.",
@@ -25,7 +27,7 @@ _FIXES = {
 class ClaimcheckError(Exception):
     """The error of all functions of this package.
 
-    code: a code of the service, or Unreachable, InvalidWebhook, InvalidToken.
+    code: a code of the service, or InvalidOptions, Unreachable, InvalidWebhook, InvalidToken.
     status: HTTP status, or None without a response.
     balance: units of the credit, if they do not suffice.
     is_temporary: whether a later attempt can succeed. Such an error says nothing about a purchase.

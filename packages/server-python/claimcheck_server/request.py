@@ -3,6 +3,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import time
 import urllib.error
 import urllib.request
@@ -46,6 +47,15 @@ def send(
         raise failure
     time.sleep(delay)
     return send(url, path, headers=headers, body=body, attempts=attempts - 1, timeout_seconds=timeout_seconds)
+
+
+def require_options(**options: Any) -> None:
+    """Raises for an option that is missing, as one of a variable that is not set, or that is no URL."""
+    for name, value in options.items():
+        if not isinstance(value, str) or not value:
+            raise ClaimcheckError("InvalidOptions", f"{name} is missing.")
+        if name == "url" and not re.match(r"https?://[^/\s]", value):
+            raise ClaimcheckError("InvalidOptions", f"url must start with https:// or http://, and a host: {value}")
 
 
 def _to_seconds(text: Optional[str]) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 from urllib.parse import quote
 
 from .error import ClaimcheckError
-from .request import send
+from .request import require_options, send
 from .types import TokenKey
 
 # How long the service publishes a replaced key.
@@ -52,6 +52,7 @@ def verify_token(token: str, *, url: str, app_name: str, timeout_seconds: float 
     for the keys fails. The standard library cannot verify ES256, so this function needs the package cryptography:
     without it, it raises ImportError.
     """
+    require_options(url=url, app_name=app_name)
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric import ec, utils

@@ -35,7 +35,7 @@ def verify_webhook(
     raw = body.encode() if isinstance(body, str) else body
     signed = f"{lower.get('webhook-id') or ''}.{timestamp}.".encode() + raw
     received = (lower.get("webhook-signature") or "").split(" ")
-    for one in [secret] if isinstance(secret, str) else secret:
+    for one in [secret] if secret is None or isinstance(secret, str) else secret:
         key = _decode_secret(one)
         expected = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
         if any([hmac.compare_digest(expected, signature.encode()) for signature in received]):
@@ -44,7 +44,10 @@ def verify_webhook(
 
 
 def _decode_secret(secret: str) -> bytes:
-    key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
+    try:
+        key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
+    except (AttributeError, ValueError):
+        key = b""
     if not key:
-        raise ValueError("The secret must be the text whsec_… of `app set-webhook`.")
+        raise ClaimcheckError("InvalidOptions", "The secret must be a text such as whsec_….")
     return key
