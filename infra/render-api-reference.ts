@@ -13,7 +13,7 @@ import {
   toCode,
 } from './html.ts';
 import type { buildOpenApiDocument } from './openapi.ts';
-import { renderCurl, renderFetch } from './render-request.ts';
+import { renderCurl, renderFetch, renderPython } from './render-request.ts';
 
 const examples = readApiExamples();
 
@@ -75,7 +75,7 @@ export function renderApiReference(document: Document): string {
     '<p>The same as a document for tools, in OpenAPI: <a href="openapi.json">openapi.json</a>.</p>',
     renderServers(document),
     renderText(
-      'The examples are calls of the local service. `API`, `APP`, `PUBLIC` and `SECRET` are the base URL, the name of the app, and its keys. In JavaScript, `api`, `app`, `publicKey` and `secretKey` have the same values. Long texts are shortened, and lists have at most two items.',
+      'The examples are calls of the local service. `API`, `APP`, `PUBLIC` and `SECRET` are the base URL, the name of the app, and its keys. In JavaScript, `api`, `app`, `publicKey` and `secretKey` have the same values; in Python, `public_key` and `secret_key`, after `import requests`. Long texts are shortened, and lists have at most two items.',
     ),
     ...areas.flatMap(({ name, description, operations: ofArea }) => [
       renderHeading(2, name, `area-${name}`),
@@ -135,7 +135,7 @@ function renderOperation({ method, path, responses, ...operation }: LocatedOpera
   ]);
 }
 
-/** Renders the recorded call of an operation: the request as a command and in JavaScript, and the response. */
+/** Renders the recorded call of an operation: the request in each language, and the response. */
 function renderExample(method: string, operationId: string): string[] {
   const example = examples.operations[operationId];
   if (!example) return [];
@@ -143,6 +143,7 @@ function renderExample(method: string, operationId: string): string[] {
   return [
     renderBlock('Command', renderCurl(request)),
     renderBlock('JavaScript', renderFetch(request)),
+    renderBlock('Python', renderPython(request)),
     renderBlock('Example of the response', JSON.stringify(example.response, null, 2)),
   ];
 }

@@ -27,3 +27,19 @@ export function renderFetch({ method, path, key, body }: RequestExample): string
     'console.log(response.status, await response.json());',
   ].join('\n');
 }
+
+/** Renders a request in Python with the package requests. */
+export function renderPython({ method, path, key, body }: RequestExample): string {
+  const call = `requests.${method.toLowerCase()}(api + ${JSON.stringify(path)}, auth=(app, ${key}_key)`;
+  const json = body === undefined ? '' : `, json=${toPython(body)}`;
+  return `response = ${call}${json})\nprint(response.status_code, response.json())`;
+}
+
+const pythonLiterals: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
+
+/** A text in quotation marks is the same in both languages. */
+const toPython = (body: unknown): string =>
+  JSON.stringify(body, null, 2).replaceAll(
+    /"(?:[^"\\]|\\.)*"|true|false|null/g,
+    (token) => pythonLiterals[token] ?? token,
+  );

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
@@ -6,7 +7,7 @@ import { buildGatewayDocument } from '../../infra/gateway-document.ts';
 import { escapeHtml } from '../../infra/html.ts';
 import { buildOpenApiDocument } from '../../infra/openapi.ts';
 import { renderApiReference } from '../../infra/render-api-reference.ts';
-import { renderCurl, renderFetch } from '../../infra/render-request.ts';
+import { renderCurl, renderFetch, renderPython } from '../../infra/render-request.ts';
 import type { FieldDescription } from '../../lib/api/describe.ts';
 import { ErrorBody, errorResponseDescriptions, ProcessorErrorBody } from '../../lib/api/errors.ts';
 import { operationDescriptions, schemaDescriptions } from '../../lib/contracts/descriptions.ts';
@@ -137,6 +138,13 @@ describe('buildOpenApiDocument', () => {
 const examples = readApiExamples();
 
 describe('infra/api-examples.json, which npm run examples writes', () => {
+  const getRequest = (id: string) => {
+    const { method } = contracts.find((contract) => contract.id === id) ?? {};
+    const example = examples.operations[id];
+    if (!example || !method) throw new Error(`${id} has no example.`);
+    return { method, ...example };
+  };
+
   it('contains a call of each operation, whose request and response match the contract', () => {
     const problems = contracts.flatMap(({ id, body, response }) => {
       const example = examples.operations[id];
@@ -171,15 +179,13 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
   });
 
   it.each(contracts.map(({ id }) => id))('equals what the code in JavaScript sends: %s', async (id) => {
-    const { method } = contracts.find((contract) => contract.id === id) ?? {};
-    const example = examples.operations[id];
-    if (!example || !method) throw new Error(`${id} has no example.`);
+    const request = getRequest(id);
     const calls: Json[] = [];
     const fetch = async (url: string, init: Json) => {
       calls.push({ url, method: 'GET', ...init });
       return { status: 200, json: async () => ({}) };
     };
-    const code = renderFetch({ method, ...example });
+    const code = renderFetch(request);
     expect(reference).toContain(escapeHtml(code));
     const run = new Function(
       'fetch',
@@ -193,22 +199,50 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
     await run(fetch, 'http://localhost', 'demo', 'public', 'secret', { log: () => {} });
     const [call] = calls as { url: string; method: string; headers: Json; body?: string }[];
     expect({ path: call?.url, method: call?.method, body: call?.body }).toEqual({
-      path: `http://localhost${example.path}`,
-      method,
-      body: example.body === undefined ? undefined : JSON.stringify(example.body),
+      path: `http://localhost${request.path}`,
+      method: request.method,
+      body: request.body === undefined ? undefined : JSON.stringify(request.body),
     });
-    expect(call?.headers.Authorization).toBe(`Basic ${btoa(`demo:${example.key}`)}`);
+    expect(call?.headers.Authorization).toBe(`Basic ${btoa(`demo:${request.key}`)}`);
+  });
+
+  const hasPython = spawnSync('python3', ['--version']).status === 0;
+  (hasPython ? it : it.skip)('equals what the code in Python sends', () => {
+    const requests = contracts.map(({ id }) => getRequest(id));
+    const program = `
+import json, sys
+class Requests:
+    def __getattr__(self, method):
+        def call(url, auth, json=None):
+            calls.append({"method": method.upper(), "url": url, "auth": auth, "body": json})
+            return self
+        return call
+    status_code = 200
+    def json(self):
+        return {}
+calls = []
+for code in json.load(sys.stdin):
+    exec(code, {"requests": Requests(), "api": "", "app": "demo", "public_key": "public", "secret_key": "secret", "print": lambda *_: 0})
+print(json.dumps(calls))`;
+    const codes = requests.map(renderPython);
+    for (const code of codes) expect(reference).toContain(escapeHtml(code));
+    const { stdout, stderr } = spawnSync('python3', ['-c', program], {
+      input: JSON.stringify(codes),
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual(
+      requests.map(({ method, path, key, body = null }) => ({ method, url: path, auth: ['demo', key], body })),
+    );
   });
 
   it.each(contracts.map(({ id }) => id))('equals what the command sends: %s', (id) => {
-    const { method } = contracts.find((contract) => contract.id === id) ?? {};
-    const example = examples.operations[id];
-    if (!example || !method) throw new Error(`${id} has no example.`);
-    const command = renderCurl({ method, ...example });
+    const request = getRequest(id);
+    const command = renderCurl(request);
     expect(reference).toContain(escapeHtml(command));
-    expect(command).toContain(`"$API${example.path}"`);
+    expect(command).toContain(`"$API${request.path}"`);
     const [, body] = / -d '([\s\S]+)'$/.exec(command) ?? [];
-    expect(body && JSON.parse(body.replaceAll("'\\''", "'"))).toEqual(example.body);
+    expect(body && JSON.parse(body.replaceAll("'\\''", "'"))).toEqual(request.body);
   });
 });
 
