@@ -34,8 +34,8 @@ export const toBaseline = ({ purchase, payments }: Omit<ActionState, 'userAliase
 const toleranceMs = 2 * hourMs;
 
 /**
- * Whether the store's state shows the effect of an action. Undefined if the store does not report it. A subscription
- * that has renewed since the action counts as extended: the action must not be repeated then.
+ * Undefined if the store does not report the effect. A subscription that has renewed since the action counts as
+ * extended: the action must not be repeated then.
  */
 export function hasTakenEffect(
   { action, days = 0, account }: { readonly action: StoreAction; readonly days?: number; readonly account?: string },

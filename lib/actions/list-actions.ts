@@ -60,6 +60,5 @@ export function listActions(
   return actionNames.map((action) => ({ action, verdict: judge(action), ...(payment && { payment }) }));
 }
 
-/** Whether a support key of the app may perform the action. The default is none. */
 export const isAllowedToSupport = ({ supportActions = [] }: Pick<App, 'supportActions'>, action: ActionName): boolean =>
   supportActions.some((allowed) => toStoreAction(allowed) === toStoreAction(action));

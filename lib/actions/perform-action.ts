@@ -56,7 +56,7 @@ export interface ActionOutcome {
   readonly storeAnswer?: StoreAnswer;
   /** Why the store rejected the action. */
   readonly rejection?: string;
-  /** Whether the store's state, read after the action, shows the effect. Null if the store does not report it. */
+  /** The store's state, read after the action, shows the effect. Null if the store does not report it. */
   readonly isConfirmed: boolean | null;
 }
 
@@ -197,7 +197,7 @@ const withAction = ({ action, account }: EffectRequest, context: ActionContext) 
   ...(action === 'set-account' && account !== undefined && !isDigest(account) && { storeUser: account }),
 });
 
-/** Whether the account is a form of a username at the store and not the username. */
+/** The account is a form of a username at the store and not the username. */
 const isDigest = (account: string): boolean => isMd5(account) || /^[0-9a-f]{33,64}$/i.test(account);
 
 const toOutcome = (

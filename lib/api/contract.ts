@@ -39,7 +39,7 @@ export interface Contract {
   readonly aliases: readonly `/${string}`[];
   readonly keyLevel: KeyLevel;
   readonly errorFormat: ErrorFormat;
-  /** Whether an `Authorization: Bearer` header with the key alone is sufficient. The key then identifies the app. */
+  /** An `Authorization: Bearer` header with the key alone is sufficient. The key then identifies the app. */
   readonly acceptsBareKey?: true;
   /** Type of the event that records a call. */
   readonly eventType: string;
@@ -51,9 +51,7 @@ export interface Contract {
   readonly successStatuses?: readonly (200 | 201)[];
   /** Levels of keys that may call the contract although it changes data or reads secrets. */
   readonly additionalLevels?: readonly ('viewer' | 'support')[];
-  /**
-   * Whether a response may need thousands of reads. The function then gets a full vCPU and the gateway's whole timeout.
-   */
+  /** A response may need thousands of reads. The function then gets a full vCPU and the gateway's whole timeout. */
   readonly isLongRunning?: true;
   /**
    * Query parameter with which a GET request changes data. A viewer key must not send it. A viewer key cannot call a
@@ -76,8 +74,8 @@ export type ContractBody<C extends Contract> = Output<C['body']>;
 export type ContractResponse<C extends Contract> = v.InferInput<C['response']>;
 
 /**
- * Whether no viewer key may call the contract although it only reads: its response has decrypted secrets, unless the
- * contract allows viewer keys.
+ * The response of such a read has decrypted secrets, so no viewer key may call it unless the contract allows viewer
+ * keys.
  */
 export const isForSecretKeyOnly = ({
   permissions,

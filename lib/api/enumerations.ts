@@ -2,11 +2,9 @@ import * as v from 'valibot';
 import { Platform } from '../foundation/platform.ts';
 import { describeValue } from './describe.ts';
 
-/** Whether the customer lets a subscription renew. */
 export const RenewalIntent = v.picklist(['Lapse', 'Renew']);
 export type RenewalIntent = v.InferOutput<typeof RenewalIntent>;
 
-/** Whether the customer has agreed to a price increase or was only notified of it. */
 export const PriceConsentStatus = v.picklist(['Agreed', 'Notified']);
 export type PriceConsentStatus = v.InferOutput<typeof PriceConsentStatus>;
 

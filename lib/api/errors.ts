@@ -86,7 +86,7 @@ interface ErrorResponseDescription {
   /** Code in the errors of OpenIAP clients. */
   readonly openIapCode: string;
   readonly message: string;
-  /** Whether API Gateway can respond with this status on its own, in the default format. */
+  /** API Gateway can respond with this status on its own, in the default format. */
   readonly isFromGateway?: true;
 }
 

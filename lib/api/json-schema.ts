@@ -175,7 +175,7 @@ const toNullable = (schema: JsonSchema): JsonSchema =>
 
 const optionalTypes = new Set(['optional', 'exact_optional', 'nullish']);
 
-/** Whether a field can be absent. A fallback replaces an absent value, too. */
+/** A fallback replaces an absent value, too. */
 const isOptional = (node: SchemaNode): boolean =>
   optionalTypes.has(node.type) || (node.fallback === undefined && 'fallback' in node);
 
@@ -186,7 +186,7 @@ const findObject = (node: SchemaNode): SchemaNode => node.pipe?.findLast(({ entr
 const chooseStrictOption = (options: readonly SchemaNode[]): SchemaNode =>
   (options.find(({ type, pipe }) => type === 'number' || pipe?.[0]?.type === 'number') ?? options.at(-1)) as SchemaNode;
 
-/** Whether an action bounds the number that a text was parsed to. */
+/** Bounds the number that a text was parsed to. */
 const isNumericBound = ({ type, requirement }: SchemaNode): boolean =>
   (type === 'min_value' || type === 'max_value') && typeof requirement === 'number';
 

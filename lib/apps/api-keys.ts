@@ -3,7 +3,7 @@ import { apiKeyPrefixes } from '../foundation/key-prefixes.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { type ApiKey, type ApiKeyLevel, type App, apiKeyLevels } from './app.ts';
 
-/** The key of a request, as events name it. */
+/** A key as events name it. */
 export interface VerifiedKey {
   readonly id: string;
   readonly name: string;

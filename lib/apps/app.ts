@@ -71,7 +71,7 @@ const TokenMinutes = v.pipe(
 /** Names of actions at the stores. */
 const SupportActions = v.array(v.picklist(actionNames));
 
-/** Whether a refund request without a statement gets the prepared one shortly before its deadline. */
+/** `answer`: a refund request without a statement gets the prepared one shortly before its deadline. */
 export const refundPolicies = ['silent', 'answer'] as const;
 
 /** The lowest balance of credits that a refund leaves: zero, or a debt. */
@@ -83,7 +83,7 @@ export const WebhookSettings = v.object({
   urls: v.array(v.string()),
   /** URLs for webhooks of sandbox purchases; if empty, `urls` receive them, too. */
   sandboxUrls: v.array(v.string()),
-  /** Whether the body includes the secret key. Servers that verify signatures do not need it. */
+  /** Servers that verify signatures do not need the secret key in the body. */
   includesPassword: v.boolean(),
   /** Events other than purchase changes for which the app wants webhooks. */
   events: v.exactOptional(v.array(v.picklist(webhookEvents))),
@@ -101,7 +101,7 @@ export const App = v.object({
   /** Vocabulary of webhooks and of responses to the secret key. Brand paths always use the brand vocabulary. */
   vocabulary: v.picklist(vocabularies),
   webhookSettings: v.exactOptional(WebhookSettings),
-  /** Whether successful reads are recorded as events. Default: true. */
+  /** Records successful reads as events. Default: true. */
   recordsReads: v.exactOptional(v.boolean()),
   /** Hours of access while a renewal cannot be verified. Default: `defaultUnverifiedHours`. */
   unverifiedHours: v.exactOptional(UnverifiedHours),
@@ -121,7 +121,7 @@ export const App = v.object({
   supportActions: v.exactOptional(SupportActions),
   /** Policy for refund requests of the stores. Default: silent. */
   refundPolicy: v.exactOptional(v.picklist(refundPolicies)),
-  /** Whether a refund of spent credits takes the balance below zero. Default: zero, not below it. */
+  /** Balance after a refund of spent credits. Default: zero, not below it. */
   creditFloor: v.exactOptional(v.picklist(creditFloors)),
   /** URL that receives alerts about the problems of the app. Empty or absent: no alerts. */
   alertUrl: v.exactOptional(v.string()),

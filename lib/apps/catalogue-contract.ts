@@ -49,7 +49,6 @@ export const CataloguePreview = v.strictObject({
   customers: v.array(AffectedCustomer),
   checkedPurchases: v.number(),
   checkedCustomers: v.number(),
-  /** Whether all purchases were checked. */
   isComplete: v.boolean(),
 });
 export type CataloguePreview = v.InferOutput<typeof CataloguePreview>;

@@ -86,7 +86,6 @@ export const listEntitlements = (catalogue: Catalogue | undefined, productId: st
 export const givesEntitlement = (catalogue: Catalogue | undefined, entitlement: string): boolean =>
   Object.values(catalogue ?? {}).some(({ entitlements = [] }) => entitlements.includes(entitlement));
 
-/** Whether the app has named entitlements. */
 export const hasEntitlements = (catalogue: Catalogue | undefined): boolean =>
   Object.values(catalogue ?? {}).some(({ entitlements = [] }) => entitlements.length > 0);
 

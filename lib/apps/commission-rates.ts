@@ -29,11 +29,11 @@ export const ratesReviewedOn = '2026-11-27';
 /** Stores have changed their rates several times a year. */
 const maxReviewAgeDays = 100;
 
-/** Whether the default rates must be compared with the pages of the stores again. */
+/** The default rates must be compared with the pages of the stores again. */
 export const isReviewDue = (now: EpochMillis): boolean => now - Date.parse(ratesReviewedOn) > maxReviewAgeDays * dayMs;
 
 interface DefaultRate extends CommissionRate {
-  /** Whether the store has announced other terms that are not confirmed. The rate is the one before. */
+  /** The store has announced other terms that are not confirmed. The rate is the one before. */
   readonly isUnconfirmed?: true;
 }
 
@@ -97,7 +97,7 @@ interface Sale {
   readonly country: string;
   /** Paid service before the payment. */
   readonly paidMs: number;
-  /** Whether the tax of the payment is known. The tax of a rate is for payments without one. */
+  /** The tax of a rate is for payments without a known tax. */
   readonly hasTax?: boolean;
 }
 

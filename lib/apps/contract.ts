@@ -16,7 +16,7 @@ const WebhookSettings = v.strictObject({
   /** Without query, and with long path segments shortened, because they can contain credentials. */
   urls: WebhookUrls,
   sandboxUrls: WebhookUrls,
-  /** Whether the body includes the secret key. Every webhook is signed. */
+  /** Adds the secret key to the body. Every webhook is signed. */
   includesPassword: v.boolean(),
   /** Events other than purchase changes that are switched on. */
   events: v.array(v.picklist(webhookEvents)),
@@ -38,7 +38,7 @@ const ServiceInfo = v.strictObject({
 const AppRecord = v.strictObject({
   appName: v.string(),
   createdAt: DateTime,
-  /** The key of this request: a viewer key can only read. */
+  /** A viewer key can only read. */
   key: RequestKey,
   strategy: Strategy,
   /** Which purchases of the stores' sandboxes give entitlements. */

@@ -6,7 +6,7 @@ export const Forward = v.object({
   url: v.string(),
   /** The stores whose notifications are forwarded. Default: all. */
   platforms: v.exactOptional(v.array(Platform)),
-  /** Whether the `Authorization` header of the store is forwarded, such as the token of Google Play's push messages. */
+  /** Forwards the `Authorization` header of the store, such as the token of Google Play's push messages. */
   includesAuthorization: v.exactOptional(v.boolean()),
 });
 export type Forward = v.InferOutput<typeof Forward>;

@@ -187,7 +187,6 @@ interface Demand {
   /** The lot from which units are taken first. */
   readonly lotId: string;
   readonly amount: number;
-  /** Whether the balance may fall below zero. */
   readonly allowsDebt: boolean;
 }
 

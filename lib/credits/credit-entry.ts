@@ -37,7 +37,7 @@ export const CreditEntry = v.object({
   eventId: v.exactOptional(v.string()),
   /** Digest of the request. The same idempotency key with another digest is a conflict. */
   digest: v.exactOptional(v.string()),
-  /** Whether the request was refused, because the balance did not suffice. Stored for repetitions of the request. */
+  /** The balance did not suffice. Stored for repetitions of the request. */
   isRefused: v.exactOptional(v.literal(true)),
 });
 export type CreditEntry = v.InferOutput<typeof CreditEntry>;

@@ -78,8 +78,8 @@ const toPaymentId = ({ transactionId, saleId }: Transaction, settled: PurchaseCr
 const isPaid = ({ isPending, isTrialPeriod }: Transaction): boolean => isPending !== true && isTrialPeriod !== true;
 
 /**
- * Whether a payment gives for its period: the one that has given, or else the first. Added seats are paid for the rest
- * of a period, and a fee for none.
+ * The payment that has given for its period, or else the first. Added seats are paid for the rest of a period, and a
+ * fee for none.
  */
 function givesPeriod(payment: Payment, paid: readonly Payment[], settled: PurchaseCredits['payments']): boolean {
   if (payment.expirationDate === undefined) return false;

@@ -26,20 +26,20 @@ export interface Settlement {
   /** The account of the customer who owned the purchase before. */
   readonly former: CreditAccount | undefined;
   readonly entries: readonly CreditEntry[];
-  /** Whether there is more to settle than one write can contain. */
+  /** There is more to settle than one write can contain. */
   readonly isPartial: boolean;
 }
 
 interface SettlementRules {
   readonly now: EpochMillis;
-  /** Whether a refund may take the balance below zero. */
+  /** A refund may take the balance below zero. */
   readonly allowsDebt: boolean;
 }
 
 /** A transaction of the table has at most 100 writes: the purchase, two accounts, and what one more claim can add. */
 const maxEntries = 94;
 
-/** Whether nothing is to be given, taken back, extended or moved. */
+/** Nothing is to be given, taken back, extended or moved. */
 export const isSettled = (purchase: PurchaseCredits, claims: readonly CreditClaim[], owner: string): boolean =>
   purchase.owner === owner &&
   claims.every((claim) => {

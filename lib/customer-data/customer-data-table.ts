@@ -372,7 +372,7 @@ async function toStoredEvent(table: Table, appName: string, item: Item): Promise
   return { event, ...(raw && { raw }) };
 }
 
-/** Returns whether the event existed. */
+/** Returns false for an event that does not exist. */
 async function eraseFromEvent(
   table: Table,
   { appName, username, eventId }: { appName: string; username: string; eventId: string },

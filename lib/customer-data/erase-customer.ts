@@ -185,7 +185,6 @@ async function findAliases(
   return names;
 }
 
-/** Whether an alias identifies another customer, and stays. */
 async function belongsToOther(
   alias: string,
   { app, username, service }: Pick<ErasureContext, 'app' | 'username' | 'service'>,

@@ -1,8 +1,8 @@
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 
 /**
- * Whether a value of a refresh token, or a claim of a signed token in it, is a normalized name of the set. The StoreID
- * keys of the Microsoft Store contain the `publisherUserId` that the app passed.
+ * Finds a normalized name of the set among the values of a refresh token and the claims of a signed token in it. The
+ * StoreID keys of the Microsoft Store contain the `publisherUserId` that the app passed.
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
  */
 export const hasUsername = (refreshToken: Readonly<Record<string, string>>, names: ReadonlySet<string>): boolean =>

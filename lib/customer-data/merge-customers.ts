@@ -37,7 +37,7 @@ export interface MergeResult {
   readonly purchases: number;
   readonly aliases: number;
   readonly grants: number;
-  /** Whether everything is moved. Otherwise, repeat the request. */
+  /** If false, repeat the request to move the rest. */
   readonly isComplete: boolean;
 }
 
@@ -157,7 +157,7 @@ async function movePurchases({ app, merge, service }: MergeContext, maxPurchases
   return { count, isComplete: true };
 }
 
-/** Returns whether there was something to change. */
+/** Returns false if there was nothing to change. */
 const changePurchase = async (
   service: Service,
   appName: string,

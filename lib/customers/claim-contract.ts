@@ -88,7 +88,7 @@ const CustomerMerge = v.strictObject({
   purchases: v.number(),
   aliases: v.number(),
   grants: v.number(),
-  /** Whether everything is moved. Otherwise, repeat the request. */
+  /** If false, repeat the request to move the rest. */
   isComplete: v.boolean(),
 });
 

@@ -38,7 +38,7 @@ export type CustomerInfo = v.InferOutput<typeof CustomerInfo>;
 /** Payments of a customer in US dollars less refunds, without sandbox purchases. */
 export const CustomerSpend = v.strictObject({
   amountUSD: v.number(),
-  /** Whether it covers all transactions. It covers the latest 100. */
+  /** If false, it covers the latest 100 transactions only. */
   isComplete: v.boolean(),
 });
 export type CustomerSpend = v.InferOutput<typeof CustomerSpend>;

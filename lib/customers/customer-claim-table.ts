@@ -13,7 +13,6 @@ import { parsePurchaseItem } from '../purchases/purchase-item.ts';
 interface CustomerClaim {
   readonly claim: Claim;
   readonly purchase: Purchase;
-  /** Whether the customer owns the purchase. */
   readonly isEntitled: boolean;
 }
 

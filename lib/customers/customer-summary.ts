@@ -9,7 +9,6 @@ export const CustomerSummary = v.object({
   lastPurchase: v.exactOptional(Purchase),
   /** Latest known end of access by a subscription, in epoch milliseconds. */
   subscribedUntil: v.exactOptional(v.number()),
-  /** Whether the customer has ever had a paid subscription. */
   hasEverSubscribed: v.boolean(),
 });
 export type CustomerSummary = v.InferOutput<typeof CustomerSummary>;

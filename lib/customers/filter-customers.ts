@@ -13,7 +13,7 @@ export interface CustomerFilter {
   readonly isSandbox?: boolean | undefined;
 }
 
-/** Whether the summary matches the filter at `now`. A customer without a purchase is not a sandbox customer. */
+/** A customer without a purchase is not a sandbox customer. */
 export function matchesCustomer(
   summary: CustomerSummary,
   { state, platform, productId, isSandbox }: CustomerFilter,

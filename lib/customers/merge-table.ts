@@ -110,5 +110,5 @@ export async function returnAlias(
 
 const parseMerge = (item: Item): Merge => parse(Merge, item, 'DatabaseError');
 
-/** Whether the alias is the username itself. Before a merge, the customer item identifies it. */
+/** Before a merge, the customer item identifies an alias that is the username itself. */
 const isPlainName = (alias: string, username: string): boolean => !isMd5(alias) && alias === username;

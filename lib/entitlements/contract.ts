@@ -186,7 +186,6 @@ export const AccessFact = v.strictObject({
   /** What the fact is about: a purchase id, a grant id, or the setting of the app. */
   source: v.string(),
   what: v.string(),
-  /** Whether the fact gives access now, prevents it, or neither. */
   effect: v.picklist(['gives', 'prevents', 'none']),
 });
 export type AccessFact = v.InferOutput<typeof AccessFact>;
@@ -214,7 +213,7 @@ export const explainAccess = defineContract({
   eventType: 'entitlement.read',
   query: v.object({ entitlement: emptyAsAbsent(EntitlementName), productId: emptyAsAbsent(Id) }),
   response: AccessExplanation,
-  // Whether a name was erased is stored as a digest with an encrypted key. The response has no secret.
+  // An erased name is stored as a digest with an encrypted key. The response has no secret.
   additionalLevels: ['viewer', 'support'],
   permissions: ['indexes', 'userIndex', 'secrets'],
 });

@@ -24,10 +24,9 @@ export interface Entitlement {
   readonly since?: EpochMillis;
   /** End of access. Undefined: without end, or, if it is not active, at an unknown time. */
   readonly until?: EpochMillis;
-  /** Whether the store renews the purchase at the end. */
   readonly willRenew: boolean;
   readonly isSandbox: boolean;
-  /** Whether the payment of a renewal has failed and access goes on for now. */
+  /** The payment of a renewal has failed and access goes on for now. */
   readonly isInGracePeriod: boolean;
   readonly source: EntitlementSource;
 }
@@ -78,7 +77,6 @@ function listCandidates(
   ];
 }
 
-/** Whether the sandbox purchases of a customer give entitlements. */
 export function allowsSandbox(sandboxRule: SandboxRule | undefined, username: string): boolean {
   if (!sandboxRule || sandboxRule.rule === 'all') return true;
   return sandboxRule.rule === 'listed' && sandboxRule.usernames.includes(username);

@@ -28,7 +28,7 @@ export async function findGrant({ table }: Service, appName: string, id: GrantId
   return item && parseGrant(item);
 }
 
-/** Returns whether the grant was created. An existing grant with this id is not changed. */
+/** Returns false without a change if a grant with this id exists. */
 export const createGrantIfAbsent = async ({ table }: Service, appName: string, grant: Grant): Promise<boolean> =>
   // A transaction: the SDK repeats it after a lost response without failing its own condition.
   await tryWrite(async () => await table.transact([buildPut(table.name, appName, grant, undefined)]));

@@ -18,7 +18,7 @@ export const RequestContext = v.strictObject({
   req_id: v.exactOptional(v.string()),
   // Spec: not shown. The key of the request.
   key: v.exactOptional(RequestKey),
-  /** Whether the content includes the details of a receipt validation. */
+  /** Adds the details of a receipt validation. */
   includeHeavyData: v.boolean(),
 });
 export type RequestContext = v.InferOutput<typeof RequestContext>;

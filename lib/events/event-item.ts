@@ -39,7 +39,7 @@ export async function parsePackedRawView({ packed }: Item): Promise<RawEvent | u
 /** Names that neither the DynamoDB client writes nor a schema reads as members of a map. */
 const unstorableKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Whether the event has the tag. True for an unstorable tag, which only the tag item shows. */
+/** True for an unstorable tag, which only the tag item shows. */
 export const canHaveTag = ({ content }: EventRecord, tag: string): boolean =>
   Object.hasOwn(content.tags, tag) || unstorableKeys.includes(tag);
 

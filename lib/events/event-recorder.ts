@@ -42,7 +42,6 @@ interface FinishInput {
   readonly error?: RawEvent['error'];
   /** Credentials of the request; removed from all texts of the event. */
   readonly credentials?: readonly string[];
-  /** Whether the raw view is not stored. */
   readonly isRawOmitted?: boolean;
 }
 

@@ -30,7 +30,6 @@ interface EventQuery extends EventRange {
   readonly limit: number;
   /** The position of the previous page. */
   readonly cursor?: string | undefined;
-  /** Whether the page includes events of reads. */
   readonly includesReads: boolean;
 }
 

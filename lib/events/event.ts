@@ -64,5 +64,5 @@ export const EventRecord = v.object({
 });
 export type EventRecord = v.InferOutput<typeof EventRecord>;
 
-/** Whether the event records a read. Apps and the console read much more often than anything else happens. */
+/** Apps and the console read much more often than anything else happens. */
 export const isRead = ({ type }: Pick<EventRecord, 'type'>): boolean => type.endsWith('.read');

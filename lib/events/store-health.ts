@@ -41,7 +41,7 @@ export function deriveStoreHealth({ notification, success, failure, rejection, r
 /** Successes end a rejection only then: a cached token can be valid for longer than its key. */
 const rejectionMs = 10 * minuteMs;
 
-/** Returns whether the store has not accepted the settings since the rejection. */
+/** The store has not accepted the settings since the rejection. */
 export const isRejectionInForce = (
   { date }: StoreActivity,
   { acceptedAt, successAt, now }: { acceptedAt: EpochMillis; successAt: EpochMillis; now: EpochMillis },

@@ -26,12 +26,9 @@ interface TailOptions {
   /** Start of the first events; the newest `limit` ones that match by default. */
   readonly startdate?: EpochMillis;
   readonly limit: number;
-  /**
-   * Whether `poll` is called again. Otherwise the tail does not read which earlier events the next calls must leave
-   * out.
-   */
+  /** Calls `poll` again. Otherwise the tail does not read which earlier events the next calls must leave out. */
   readonly follow: boolean;
-  /** Whether the tail returns an event. Default: every event. */
+  /** Selects the events. Default: every event. */
   readonly matches?: (event: EventRecord) => boolean;
   /**
    * Called with the number of searched events if they contain less than `limit` matches and earlier ones are not

@@ -13,7 +13,6 @@ const pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w!.*'()=-]+(?:\/
 /** The location of exports in Amazon S3. Each app needs its own prefix. */
 export const BucketUrl = v.pipe(v.string(), v.regex(pattern, 'a location such as s3://bucket/prefix'));
 
-/** Whether a text is meant as a location in Amazon S3. */
 export const isBucketUrl = (location: string): boolean => location.startsWith('s3://');
 
 /** Parses a location. Throws `InvalidPayload` if it has another format. */

@@ -25,7 +25,7 @@ export async function eraseFromExports(storage: ExportStorage, username: string)
   return rewritten;
 }
 
-/** Returns whether the file named the customer. */
+/** Returns false if the file did not name the customer. */
 async function eraseFromFile(storage: ExportStorage, path: string, username: string): Promise<boolean> {
   const file = await storage.openFile(path);
   let isChanged = false;

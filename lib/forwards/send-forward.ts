@@ -46,7 +46,7 @@ async function findReady(
   return (delivery.nextAttemptAt ?? 0) > service.now() + clockSkewMs ? undefined : delivery;
 }
 
-/** Whether no earlier message of the purchase waits for the same URL. Removes entries of deliveries that have ended. */
+/** No earlier message of the purchase waits for the same URL. Removes entries of deliveries that have ended. */
 async function isFirst(service: Service, { appName, chain, receivedAt, deliveryId }: ChainEntry): Promise<boolean> {
   for (;;) {
     const first = await findFirstOfForwardChain(service, appName, chain);

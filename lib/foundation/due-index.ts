@@ -25,7 +25,7 @@ export type DueItem =
       readonly kind: 'purchase';
       readonly appName: string;
       readonly purchaseId: string;
-      /** Whether the refresh only searches for a lost store notification, so that it can wait. */
+      /** The refresh only searches for a lost store notification, so it can wait. */
       readonly isIntervalCheck?: boolean;
     }
   | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string }

@@ -21,7 +21,7 @@ interface ServiceErrorOptions {
   readonly cause?: unknown;
   /** Replaces whether a later retry can succeed. Ownership by another customer is a result and not a failure. */
   readonly retryable?: boolean;
-  /** Whether the same data fails again. A client can retry nevertheless, because an operator can correct the data. */
+  /** The same data fails again. A client can retry nevertheless, because an operator can correct the data. */
   readonly isPermanent?: boolean;
   /** Replaces the HTTP status of the code, for example 401 or 413. */
   readonly status?: number;
@@ -63,9 +63,8 @@ export class ServiceError extends Error {
   }
 }
 
-/** Whether the same data fails again. */
 export const isPermanent = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.isPermanent;
 
-/** Whether a conditional write failed because another writer has changed the item. */
+/** A conditional write failed because another writer has changed the item. */
 export const isConflict = (error: unknown): boolean => error instanceof ServiceError && error.code === 'Conflict';

@@ -31,7 +31,7 @@ interface KeyType<Built, Pk extends string, Sk extends string> {
   sortKey(...parts: Partial<PartList<Sk>>): string;
   /** Returns bounds that enclose the sort keys with these first parts. */
   range(...parts: Partial<PartList<Sk>>): [string, string];
-  /** Whether a key is of the type: one partition has items of several types. */
+  /** One partition has items of several types. */
   matches(key: Key): boolean;
   /** Returns the parts of a key of the type. Throws for any other key. */
   parse(key: Key): Parts<Pk> & Parts<Sk>;

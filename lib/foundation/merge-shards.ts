@@ -75,7 +75,7 @@ function createShardReader(table: Table, range: Omit<ShardedRange, 'partitions'>
     take(): void {
       position++;
     },
-    /** Whether the shard can have items after those that were taken, and the next one is not read. */
+    /** The shard can have items after those that were taken, and the next one is not read. */
     needsPage: (): boolean => !isExhausted && position === page.length,
     async readPage(size: number): Promise<void> {
       page = await table.query({

@@ -1,7 +1,7 @@
 const uuidPattern = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
 const minIdLength = 20;
 
-/** Whether a lower-cased name contains a UUID, or 20 or more letters and digits in a row with a digit. */
+/** A UUID, or 20 or more letters and digits in a row with a digit, in a lower-cased name. */
 const containsId = (text: string): boolean =>
   uuidPattern.test(text) || text.split(/[^a-z\d]/).some((run) => run.length >= minIdLength && /\d/.test(run));
 

@@ -16,5 +16,5 @@ export interface StoreEmulator {
 export const selectEmulator = ({ realApps = [], ...emulator }: StoreEmulator, appName: string): StoreEmulator =>
   realApps.includes(appName) ? { roots: [], isLocal: true } : emulator;
 
-/** Whether the service runs on one machine: webhooks can go to the same machine, and resources of AWS are missing. */
+/** On one machine, webhooks can go to the same machine, and resources of AWS are missing. */
 export const isLocalService = ({ url, isLocal }: StoreEmulator): boolean => url !== undefined || isLocal === true;

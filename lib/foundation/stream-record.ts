@@ -41,7 +41,7 @@ export interface StreamRecord {
   readonly kind: ItemKind;
   readonly key: Key;
   readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE';
-  /** Whether DynamoDB deleted the item because its TTL had passed. */
+  /** DynamoDB deleted the item because its TTL had passed. */
   readonly isTtlDeletion: boolean;
   /** Decimal, longer than a number can represent exactly. Ordered within a shard. */
   readonly sequenceNumber: string;

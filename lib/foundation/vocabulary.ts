@@ -129,6 +129,6 @@ function toBrandId(id: string): string {
 export const toValidatorPlatform = (platform: Platform, vocabulary: Vocabulary): string =>
   vocabulary === 'brand' ? brandTokens[platform].validator : platform;
 
-/** Whether a segment of the path template is a brand token. Responses on these paths use the brand vocabulary. */
+/** Responses on paths with a brand token use the brand vocabulary. */
 export const isBrandPath = (template: string): boolean =>
   [...platformByBrandToken.keys()].some((token) => template.split('/').includes(token));

@@ -13,7 +13,7 @@ interface RouteCheck {
   /** Notification URL of the app. Undefined if the store does not post notifications. */
   readonly url: string | undefined;
   readonly timeoutMs: number;
-  /** Whether the settings can be read. Otherwise, only recorded notifications are checked. */
+  /** If the settings cannot be read, only recorded notifications are checked. */
   readonly canDecrypt: boolean;
   readonly listLatestEvents: ListLatestEvents;
 }

@@ -4,7 +4,7 @@ import { createFinding, type Finding } from './finding.ts';
 /** Apple accepts tokens that were issued up to a minute in the future. */
 const toleranceMs = minuteMs;
 
-/** Whether a difference to another clock is too large. The difference is unknown without a response. */
+/** The difference to another clock is unknown without a response. */
 export const isClockWrong = (offsetMs: number | undefined): boolean =>
   offsetMs !== undefined && Math.abs(offsetMs) > toleranceMs;
 

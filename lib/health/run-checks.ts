@@ -110,7 +110,6 @@ function createFailedFinding(name: string, error: unknown, scope: FindingScope):
   );
 }
 
-/** Whether AWS denied the call. */
 function isDenied(error: unknown): boolean {
   const errors = [error, error instanceof Error ? error.cause : undefined];
   return errors.some(

@@ -94,10 +94,7 @@ const describeRefusal = (level: 'viewer' | 'support', keyLevel: Contract['keyLev
     ? `A viewer key can only read. The ${keyLevel} key is required.`
     : `A support key reads, grants, links, refreshes and replays. The ${keyLevel} key is required.`;
 
-/**
- * Whether a request can change data. A GET request of a contract with the permission to write does, unless it states
- * when.
- */
+/** A GET request of a contract with the permission to write changes data, unless the contract states when. */
 function changesData(
   { method, permissions, writingParameter }: AccessRule,
   query: APIGatewayProxyEvent['queryStringParameters'],

@@ -29,7 +29,7 @@ export async function limitRejection(
   });
 }
 
-/** Whether the credentials are missing, wrong or insufficient, or belong to a deleted app. */
+/** The credentials are missing, wrong or insufficient, or belong to a deleted app. */
 const isRejection = (error: unknown): boolean =>
   error instanceof ServiceError && (error.code === 'Forbidden' || error.code === 'AppNotFound');
 

@@ -18,9 +18,9 @@ import type { ImportRow } from './parse-import-row.ts';
 
 export interface ImportContext {
   readonly app: App;
-  /** Whether the app's server receives no webhooks for the imported purchases and claims. */
+  /** The app's server receives no webhooks for the imported purchases and claims. */
   readonly isUnannounced: boolean;
-  /** Whether payments that are recorded for the first time give the credits of the catalogue of today. */
+  /** Payments that are recorded for the first time give the credits of the catalogue of today. */
   readonly givesCredits?: boolean;
   /** Called for each call of a store. */
   readonly onStoreCall: () => void;

@@ -83,7 +83,6 @@ async function listOwnedIds(
   return order === 'newest' ? activeIds : activeIds.toReversed();
 }
 
-/** Whether the purchase belongs to the customer and changed in the range. */
 const isSelected = (
   { entitledUsers, updatedAt }: ListedPurchase,
   { customerId, startdate = 0, enddate = Infinity }: OwnedPurchaseQuery,

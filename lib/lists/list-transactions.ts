@@ -11,7 +11,7 @@ import { getTransactionPage } from './list-tables.ts';
 interface TransactionListContext {
   readonly appName: string;
   readonly includesNotifications: boolean;
-  /** Whether rows list the customers who own the purchase. */
+  /** Rows list the customers who own the purchase. */
   readonly includesCustomers: boolean;
   readonly service: Service;
 }

@@ -7,7 +7,7 @@ import { minTableVersion, readTableVersion, tableVersion } from '../foundation/t
 /** The version of the stored data. */
 export interface TableState {
   readonly version: number;
-  /** Whether the table has the item of the version. Otherwise the version is derived from other items. */
+  /** Without the item of the version, the version is derived from other items. */
   readonly isMarked: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function listAppNames({ table }: Service): Promise<string[]> {
   return entries.map(({ createdSk }) => String(createdSk));
 }
 
-/** Whether the app has a purchase in a list without shards, or a catalogue among its settings. */
+/** The app has a purchase in a list without shards, or a catalogue among its settings. */
 async function isFirstVersion({ table }: Service, appName: string): Promise<boolean> {
   const [purchases, catalogue] = await Promise.all([
     table.query({ partition: `${appName}#P`, index: 'byCreated', limit: 1 }),

@@ -30,16 +30,16 @@ export const getRateWindow = (purchaseDate: EpochMillis): readonly [first: strin
   toUtcDay(purchaseDate, -1),
 ];
 
-/** Whether rates of the day are valid for the purchase. False for fallback rates. */
+/** False for fallback rates. */
 export function isInRateWindow(date: string, purchaseDate: EpochMillis): boolean {
   const [first, last] = getRateWindow(purchaseDate);
   return date >= first && date <= last;
 }
 
-/** Whether the day is not on a weekend. Bank holidays are not considered. */
+/** Bank holidays are not considered. */
 const isWorkingDay = (day: string): boolean => ![0, 6].includes(new Date(day).getUTCDay());
 
-/** Whether rates of the day are valid for the purchase and cannot be replaced by newer ones. */
+/** No newer rates can replace these for the purchase. */
 export function isFinalRate(date: string, purchaseDate: EpochMillis): boolean {
   const newestWorkingDay = [1, 2, 3].map((daysAgo) => toUtcDay(purchaseDate, -daysAgo)).find(isWorkingDay);
   return isInRateWindow(date, purchaseDate) && newestWorkingDay !== undefined && date >= newestWorkingDay;

@@ -7,7 +7,7 @@ interface Amount {
   readonly usdRate?: string;
 }
 
-/** Whether the amount lacks the rate of its currency, so that sums in US dollars lack the amount. */
+/** Sums in US dollars lack an amount without a rate. */
 export const isUnconverted = (amount: Amount): boolean =>
   amount.amountMicros !== undefined &&
   amount.currency !== undefined &&

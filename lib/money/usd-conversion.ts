@@ -17,7 +17,7 @@ export interface PaidAmount extends UsdConversion {
   readonly amountMicros?: number;
 }
 
-/** Whether the amount is in another currency than US dollars and has no rate or only a fallback rate. */
+/** The amount is in another currency than US dollars and has no rate or only a fallback rate. */
 export const needsUsdRate = ({ amountMicros, currency, usdRateDate, purchaseDate }: PaidAmount): boolean =>
   amountMicros !== undefined &&
   currency !== undefined &&

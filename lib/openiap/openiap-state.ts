@@ -7,7 +7,7 @@ import type { OpenIapState } from './contract.ts';
 interface StateContext {
   readonly now: EpochMillis;
   readonly catalogue: Catalogue | undefined;
-  /** Whether the latest transaction was refunded in full. */
+  /** The latest transaction was refunded in full. */
   readonly isRefunded: boolean;
 }
 
@@ -36,7 +36,6 @@ const stateRules: readonly StateRule[] = [
 
 const validStates: ReadonlySet<OpenIapState> = new Set(['ENTITLED', 'PENDING_ACKNOWLEDGMENT', 'READY_TO_CONSUME']);
 
-/** Whether a purchase in this state gives access. */
 export const isValidState = (state: OpenIapState): boolean => validStates.has(state);
 
 /** Converts the state of a purchase to the state of OpenIAP. */
@@ -47,12 +46,12 @@ const isGooglePlay = (platform: Purchase['platform']): boolean => platform === p
 
 const hasEnded = ({ endedAt }: Purchase, now: EpochMillis): boolean => endedAt !== undefined && endedAt <= now;
 
-/** Whether the store ended the purchase without a refund: another purchase replaced it, or its data is deleted. */
+/** Another purchase replaced it, or its data is deleted, without a refund. */
 const isSystemEnd = ({ cancelationReason }: Purchase): boolean =>
   cancelationReason === 'System.Replaced' || cancelationReason === 'System.Deleted';
 
 /**
- * Whether a subscription of Google Play is on hold: its payment failed, and the grace period is over.
+ * The payment failed, and the grace period is over.
  * @see https://developer.android.com/google/play/billing/lifecycle/subscriptions#account-hold
  */
 const isOnHold = (purchase: Purchase, now: EpochMillis): boolean | undefined =>

@@ -9,7 +9,7 @@ import type { VerifyPurchaseBody } from './contract.ts';
 export interface VerificationRequest {
   readonly platform: Platform;
   readonly request: ValidationRequest;
-  /** The id of the purchase that the evidence names. */
+  /** Named by the evidence. */
   readonly purchaseId: string;
 }
 

@@ -8,7 +8,7 @@ export const Backlog = v.strictObject({
   count: v.number(),
   /** Date of the oldest one: its due time, or the creation of a delivery. */
   oldest: v.exactOptional(DateTime),
-  /** Whether all were counted. At most 1,000 are read. */
+  /** At most 1,000 are read. */
   isExact: v.boolean(),
 });
 

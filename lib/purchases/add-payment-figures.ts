@@ -18,7 +18,7 @@ interface FiguresContext {
   readonly replaced: PurchaseState | undefined;
   readonly payer: Payer | undefined;
   readonly rates: CommissionRates;
-  /** Whether the rates of commission are looked up again, in place of the stored ones. */
+  /** Looks the rates of commission up again, in place of the stored ones. */
   readonly isRestated?: boolean;
 }
 
@@ -322,6 +322,6 @@ function findCountedEnd(
   return isReplaced && counted !== undefined && counted > end ? counted : undefined;
 }
 
-/** Whether the current period ends because the store cannot collect the next payment. */
+/** The current period ends because the store cannot collect the next payment. */
 const isInvoluntaryEnd = ({ cancelationReason, isBillingRetryPeriod }: Purchase): boolean =>
   isBillingRetryPeriod === true || cancelationReason === 'System.BillingError';

@@ -15,7 +15,7 @@ interface AnnounceableChange {
   readonly lifecycleReasons: readonly NotificationReason[];
   /** Number of users who gained or lost the purchase. */
   readonly ownershipChanges: number;
-  /** Whether a stored, active purchase gains its first user. Earlier announcements had no recipient. */
+  /** A stored, active purchase gains its first user. Earlier announcements had no recipient. */
   readonly isFirstEntitlement: boolean;
   readonly now: EpochMillis;
 }
@@ -45,7 +45,7 @@ export function selectAnnouncedReasons(
   return [trigger === 'refresh' ? 'RECEIPT_REFRESHED' : 'OTHER'];
 }
 
-/** Whether the change of the purchase is announced to all of its users. */
+/** The change is announced to all users of the purchase. */
 export const isVisibleChange = (before: Purchase, after: Purchase, now: EpochMillis): boolean =>
   toCanonicalJson(toAnnouncedView(before, now)) !== toCanonicalJson(toAnnouncedView(after, now));
 

@@ -4,7 +4,7 @@ import type { EpochMillis } from '../foundation/time.ts';
 export interface AsOf {
   /** Time on the store's clock up to which the data is complete. */
   readonly asOf: EpochMillis;
-  /** Whether the adapter infers the data. Data that the store reports takes precedence, whatever its time. */
+  /** Data that the store reports takes precedence over inferred data, regardless of its time. */
   readonly isInferred?: true | undefined;
 }
 

@@ -17,8 +17,8 @@ export const Claim = v.object({
    */
   lastClaimedAt: v.number(),
   /**
-   * Whether the purchase gave another customer access at the time of the claim. With strategy `last-if-inactive`, the
-   * claim then does not entitle until the customer claims again.
+   * The purchase gave another customer access at the time of the claim. With strategy `last-if-inactive`, the claim
+   * then does not entitle until the customer claims again.
    */
   hasYielded: v.exactOptional(v.literal(true)),
   /** Time at which an import recorded the claim with its earlier times. The claim entitles from then on. */
@@ -42,9 +42,7 @@ export interface MovedClaim {
 export interface ClaimRequest {
   readonly username: string;
   readonly source: Claim['source'];
-  /**
-   * Whether the store's observation contains a form of the customer's name. Claims by alias yield to it.
-   */
+  /** Claims by alias yield to a form of the customer's name in the store's observation. */
   readonly isNamedByStore?: boolean;
   /** Time of a claim that an import brings from another service. Default: now. */
   readonly claimedAt?: EpochMillis;
@@ -78,7 +76,6 @@ const maxClaims = 500;
  */
 const maxUsernameBytes = 150_000;
 
-/** Whether the usernames fit into the purchase item. */
 function isWithinItemSize(usernames: readonly string[]): boolean {
   return usernames.length <= maxClaims && Buffer.byteLength(usernames.join('')) <= maxUsernameBytes;
 }
@@ -100,12 +97,12 @@ export function limitUsernames(usernames: readonly string[]): string[] {
 export interface ClaimRules {
   readonly userAliases: readonly string[];
   readonly strategy: Strategy;
-  /** Whether the purchase gave access before the update with the claim. Default: false. */
+  /** The purchase gave access before the update with the claim. Default: false. */
   readonly isInUse?: boolean;
   readonly now: EpochMillis;
 }
 
-/** Whether the latest claim of a strategy decides. */
+/** The latest claim decides. */
 export const isLastStrategy = (strategy: Strategy): boolean => strategy === 'last' || strategy === 'last-if-inactive';
 
 const hasOtherOwner = (claims: readonly Claim[], username: string, strategy: Strategy): boolean =>
@@ -142,10 +139,7 @@ export function addClaim(
   return isNew || changesEntitledUsers(claims, newClaims, strategy) ? newClaims : claims;
 }
 
-/**
- * Whether a claim by alias is superseded by the validation of the customer that the store names. An MD5 alias is
- * unambiguous.
- */
+/** The validation of the customer that the store names supersedes a claim by alias. An MD5 alias is unambiguous. */
 const isSuperseded = (claim: Claim, username: string, userAliases: readonly string[]): boolean =>
   claim.source === 'alias' && claim.username !== username && !containsMd5Alias(userAliases, claim.username);
 

@@ -12,9 +12,7 @@ interface UserErasure {
   readonly username: string;
   /** Normalized user aliases. */
   readonly aliases: ReadonlySet<string>;
-  /**
-   * Whether to remove the refresh token, because it names the user. The store then cannot be queried for the purchase.
-   */
+  /** The refresh token names the user. Without it, the store cannot be queried for the purchase. */
   readonly removesRefreshToken: boolean;
   readonly strategy: Strategy;
   readonly now: EpochMillis;

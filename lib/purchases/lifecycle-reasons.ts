@@ -135,10 +135,7 @@ function findEndReasons(before: StateAt, after: StateAt, storeReason?: Notificat
   return [...refundReasons, ...endReasons.filter((reason) => !isCovered(reason))];
 }
 
-/**
- * Whether the refund belongs to a revocation that is already announced. The store reports both apart if its payments
- * cannot be read.
- */
+/** The revocation is already announced. The store reports both apart if its payments cannot be read. */
 const isRefundOfRevocation = (
   { state: { purchase }, at }: StateAt & { readonly state: PurchaseState },
   newRefunds: readonly string[],
@@ -207,8 +204,8 @@ function findAccessEndReasons(before: StateAt, after: StateAt): LifecycleReason[
 }
 
 /**
- * Whether the store ended the purchase before the known expiration date without a reason of the customer, or a purchase
- * without an end.
+ * The store ended the purchase before the known expiration date without a reason of the customer, or a purchase without
+ * an end.
  */
 function isEndedEarly(
   { expirationDate: knownEnd = Infinity }: Purchase,
@@ -226,8 +223,8 @@ function isEndedEarly(
 }
 
 /**
- * Whether the latest transaction pays for a later period. False if the store reports an earlier transaction again
- * because the later one was refunded, or if that refund is reversed.
+ * The latest transaction pays for a later period. False if the store reports an earlier transaction again because the
+ * later one was refunded, or if that refund is reversed.
  */
 function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   const [fromId, toId] = [before.purchase.transactionId, after.purchase.transactionId];
@@ -246,8 +243,8 @@ function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
 }
 
 /**
- * Whether the product changed other than by the announced renewal product, or another renewal product was chosen. A
- * chosen product that is withdrawn changes nothing.
+ * The product changed other than by the announced renewal product, or another renewal product was chosen. A chosen
+ * product that is withdrawn changes nothing.
  */
 const isPlanChange = (from: Purchase, to: Purchase): boolean =>
   from.productId === to.productId
@@ -317,7 +314,7 @@ function findStateReasons(
 const isExtended = (from: Purchase, to: Purchase): boolean =>
   !from.isBillingRetryPeriod && (to.expirationDate ?? 0) > (from.expirationDate ?? Number.POSITIVE_INFINITY);
 
-/** Whether the paid period ends later. If a store processes a renewal late, only the access ends later. */
+/** If a store processes a renewal late, only the access ends later. */
 function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): boolean {
   const { transactionId } = after.purchase;
   const [endBefore, endAfter] = [before, after].map((state) => findTransaction(state, transactionId)?.expirationDate);

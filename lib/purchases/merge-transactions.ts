@@ -61,9 +61,7 @@ export function mergeTransactions(
   );
 }
 
-/**
- * Whether all transactions of the purchase are one sale. A release without sale ids has stored others of it.
- */
+/** All transactions of the purchase are one sale. A release without sale ids has stored others of it. */
 const isWholePurchase = ({ saleId, purchaseId }: Transaction): boolean => saleId === purchaseId;
 
 /** Finds the id that the sale of a transaction has in the merged transactions. */
@@ -132,9 +130,7 @@ function findPlannedEnd(
   return planned > expirationDate ? planned : undefined;
 }
 
-/**
- * Whether `a` is later. Observations with the same as-of time are ordered by content, so that the merge is commutative.
- */
+/** Orders observations with the same as-of time by content, so that the merge is commutative. */
 function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boolean {
   const order = compareAsOf(a, b);
   if (order !== 0) return order > 0;
@@ -142,9 +138,8 @@ function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boo
 }
 
 /**
- * Whether the amount of `a` takes precedence. Store amounts take precedence over client amounts, and these over
- * estimates. The latest store
- * amount and the first client amount win: otherwise, resubmitting a receipt could change the revenue of a past day.
+ * Store amounts take precedence over client amounts, and these over estimates. The latest store amount and the first
+ * client amount win: otherwise, resubmitting a receipt could change the revenue of a past day.
  */
 function hasBetterAmount(a: ObservedTransaction, b: ObservedTransaction): boolean {
   const [rank, otherRank] = [rankAmount(a), rankAmount(b)];

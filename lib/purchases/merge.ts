@@ -124,7 +124,7 @@ const findTransaction = (
 ): Transaction | undefined =>
   transactions.find(({ transaction }) => transaction.transactionId === transactionId)?.transaction;
 
-/** Whether `a` is later. States with the same as-of time are ordered by content, so that the merge is commutative. */
+/** Orders states with the same as-of time by content, so that the merge is commutative. */
 function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
   const order = compareAsOf(a, b);
   if (order !== 0) return order > 0;
@@ -196,7 +196,7 @@ function findLastRenewalDate(
   )?.purchaseDate;
 }
 
-/** Whether the period replaced a period of a different product before its end. */
+/** The period replaced a period of a different product before its end. */
 function isImmediatePlanChange(previous: Transaction | undefined, { productId, purchaseDate }: Transaction): boolean {
   if (!previous || previous.productId === productId) return false;
   const { isReplaced, expirationDate = 0, refundedAt = expirationDate } = previous;

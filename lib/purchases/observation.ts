@@ -10,26 +10,23 @@ export interface Observation {
    * information.
    */
   readonly asOf: EpochMillis;
-  /** Whether the state is inferred from evidence without one: every state that the store reports is more current. */
+  /** Inferred from evidence without a state: every state that the store reports is more current. */
   readonly isInferred?: true;
   /**
    * As-of time of the transactions, which the store reports. Defaults to that of the state. It differs for the refund
    * of a past period, which does not describe the current state.
    */
   readonly transactionsAsOf?: EpochMillis;
-  /** Whether the adapter infers the transactions: every transaction that the store reports is more current. */
+  /** Every transaction that the store reports is more current than an inferred one. */
   readonly hasInferredTransactions?: true;
   /**
-   * Whether the observation can describe a past part of the history, such as a single signed transaction. The state
-   * after a later transaction then takes precedence over a later as-of time, and `lastRenewalDate` is derived from all
+   * The observation can describe a past part of the history, such as a single signed transaction. The state after a
+   * later transaction then takes precedence over a later as-of time, and `lastRenewalDate` is derived from all
    * transactions. Requires final purchase dates of the transactions.
    */
   readonly isOrderedByTransaction?: true;
   readonly purchase: Purchase;
-  /**
-   * Whether the store does not report the end of the subscription. Also applies to a non-renewing one without
-   * expiration.
-   */
+  /** The store does not report the end of the subscription. Also applies to a non-renewing one without expiration. */
   readonly hasUnknownEnd?: true;
   /** The transactions in the response, in no particular order. */
   readonly transactions: readonly Transaction[];

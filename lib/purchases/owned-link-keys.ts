@@ -58,9 +58,7 @@ export const ownedLinkRange: readonly [string, string] = [
   toPrefixRange(ownedTransactionKey.sortKey())[1],
 ];
 
-/**
- * Whether the item of a customer's partition is a link to an owned purchase or transaction, or the rank of a purchase.
- */
+/** Links to owned purchases and transactions, and ranks of purchases. */
 export const isPurchaseLink = (sk: string): boolean =>
   [ownedPurchaseKey, rankKey, ownedTransactionKey].some((type) => sk.startsWith(type.sortKey()));
 

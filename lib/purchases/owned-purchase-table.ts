@@ -299,7 +299,7 @@ async function queryFewLinks(
   return [selectLinks(keys.ownedPurchaseKey.sortKey()), transactionLinks];
 }
 
-/** Whether a page has all of its transactions: it is full, or there are no other links. */
+/** The page is full, or there are no other links. */
 const isComplete = (
   { transactions }: OwnedTransactions,
   links: readonly Item[],

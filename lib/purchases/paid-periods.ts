@@ -2,13 +2,11 @@ import type { ObservedTransaction } from './merge-transactions.ts';
 import type { Purchase } from './purchase.ts';
 import { isTrialWithFee, type Transaction } from './transaction.ts';
 
-/**
- * Whether a payment has an amount, or one that is not known. A free period has none, and a trial only a fee.
- */
+/** A free period has no amount, and a trial only a fee. The amount can be unknown. */
 export const isPayment = (transaction: Transaction): boolean =>
   !transaction.isPending && (transaction.isTrialPeriod ? isTrialWithFee(transaction) : transaction.amountMicros !== 0);
 
-/** Whether the transaction pays a period, or a credit of an earlier payment pays it. */
+/** The transaction pays the period, or a credit of an earlier payment does. */
 const isPaidPeriod = (transaction: Transaction): boolean =>
   !transaction.isPending &&
   !transaction.isTrialPeriod &&

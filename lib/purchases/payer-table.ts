@@ -16,7 +16,7 @@ interface FirstPayment {
   readonly purchaseId: string;
   readonly paidAt: EpochMillis;
   readonly now: EpochMillis;
-  /** Whether the purchase gains the customer, who is created if there is none. */
+  /** The purchase gains the customer, who is created if there is none. */
   readonly isGained: boolean;
   /** Sandbox and production have a first payment each. */
   readonly isSandbox: boolean;
@@ -24,7 +24,7 @@ interface FirstPayment {
 
 interface RegisteredPayer {
   readonly payer: Payer;
-  /** Whether there is a customer, found or created. */
+  /** Found or created. */
   readonly hasCustomer: boolean;
 }
 

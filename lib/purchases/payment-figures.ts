@@ -12,7 +12,7 @@ const PreviousPeriod = v.object({
   productId: v.exactOptional(v.string()),
   country: v.exactOptional(v.string()),
   isInvoluntary: v.exactOptional(v.literal(true)),
-  /** Whether its currency has no rate. */
+  /** Its currency has no rate. */
   isUnconverted: v.exactOptional(v.literal(true)),
 });
 export type PreviousPeriod = v.InferOutput<typeof PreviousPeriod>;
@@ -25,8 +25,8 @@ export const PaymentFigures = v.object({
   /** Part of the price that the developer receives, in hundredths of a percent, by the rates of commission. */
   share: v.number(),
   /**
-   * Whether the payment is counted by product and country, and its exchange rate apart. Absent if an earlier release
-   * recorded the payment, until the next change of the purchase.
+   * Counted by product and country, and its exchange rate apart. Absent if an earlier release recorded the payment,
+   * until the next change of the purchase.
    */
   isByCell: v.exactOptional(v.literal(true)),
   /** Part of the price that is tax by the rates, in hundredths of a percent. Absent if there is none. */
@@ -38,9 +38,9 @@ export const PaymentFigures = v.object({
    * first period of the other purchase takes it back there, so it must not move. Absent if it is `end`.
    */
   countedEnd: v.exactOptional(v.number()),
-  /** Whether the store ended the subscription because a payment failed. */
+  /** The store ended the subscription because a payment failed. */
   isInvoluntary: v.exactOptional(v.literal(true)),
-  /** Whether it is an additional payment for the rest of a period, such as that of added seats or of a plan change. */
+  /** An additional payment for the rest of a period, such as that of added seats or of a plan change. */
   isFurther: v.exactOptional(v.literal(true)),
   previous: v.exactOptional(PreviousPeriod),
   /** Start, product and country of the first paid period. Absent if they are the same as here. */
@@ -51,7 +51,7 @@ export const PaymentFigures = v.object({
   trialAt: v.exactOptional(v.number()),
   /** When the customer was first seen, or paid first if that is earlier. */
   customerSince: v.exactOptional(v.number()),
-  /** Whether it is the first payment of the customer: when the customer was stored. */
+  /** Set for the first payment of the customer: when the customer was stored. */
   payerCreatedAt: v.exactOptional(v.number()),
 });
 export type PaymentFigures = v.InferOutput<typeof PaymentFigures>;

@@ -31,9 +31,9 @@ export type RecordPurchaseInput = Omit<
   readonly observation?: Observation;
   /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
   readonly notificationPart?: NotificationPart;
-  /** Whether the payments are converted again, and their figures computed again with the rates of today. */
+  /** The payments are converted again, and their figures computed again with the rates of today. */
   readonly restates?: true;
-  /** Whether new payments give no credits: an import gives them only if the operator asks for it. */
+  /** An import gives credits for new payments only if the operator asks for it. */
   readonly withoutCredits?: true;
 };
 
@@ -90,7 +90,7 @@ async function findEarlierPurchases(
   return { ...(relatedPurchase && { relatedPurchase }), ...(groupPurchases && { groupPurchases }) };
 }
 
-/** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */
+/** The purchase is not stored, or its payment was pending. */
 const isFirstPayment = (before: StoredPurchase | undefined): boolean =>
   !before || before.state.purchase.isPending === true;
 

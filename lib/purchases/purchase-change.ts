@@ -50,7 +50,7 @@ export interface StoredPurchase {
   readonly importedAt?: EpochMillis;
   /** The active periods that the purchase does not show. For statistics. */
   readonly activePeriods?: StoredPeriods;
-  /** Whether the last owner was erased. Statistics continue to count the subscription. */
+  /** The last owner was erased. Statistics continue to count the subscription. */
   readonly hasErasedOwner?: boolean;
   /** Earlier announcements had no recipient. Absent if the purchase had an owner from its first version. */
   readonly firstOwnerVersion?: FirstOwnerVersion;
@@ -62,7 +62,7 @@ export interface StoredPurchase {
   readonly lastRefreshAt?: EpochMillis;
   /** Number of failed refreshes since the last successful one. */
   readonly failedRefreshes?: number;
-  /** Whether the store has notified the service of a change, and no refresh has found a change without notification. */
+  /** The store has notified the service of a change, and no refresh has found a change without notification. */
   readonly isNotified?: boolean;
   /** Only set before a write. Undefined if no refresh is scheduled. */
   readonly nextRefreshAt?: EpochMillis;
@@ -99,7 +99,7 @@ export interface PurchaseUpdate {
    * Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state.
    */
   readonly storeReason?: NotificationReason;
-  /** Whether the store rejected the refresh because the client must send new credentials first. */
+  /** The store rejected the refresh because the client must send new credentials first. */
   readonly awaitsCredentials?: boolean;
   /** What a verified store notification proves without an observation. */
   readonly renewalNotice?: RenewalNotice;
@@ -310,16 +310,14 @@ function applyUpdate(
 /** Time in which a store notification of a renewal arrives. A refresh just after the renewal can be earlier. */
 const maxNotificationDelayMs = hourMs;
 
-/** Whether a refresh has found a change of which the store has not notified the service. */
+/** A refresh has found a change of which the store has not notified the service. */
 function hasMissedNotification({ state: before }: StoredPurchase, after: PurchaseState, now: EpochMillis): boolean {
   const sinceRenewalMs = now - (before.purchase.expirationDate ?? now);
   const isRecentRenewal = sinceRenewalMs >= 0 && sinceRenewalMs < maxNotificationDelayMs;
   return !isRecentRenewal && isVisibleChange(before.purchase, after.purchase, now);
 }
 
-/**
- * Whether an import found only what occurred before the purchase was first imported, for example in an older receipt.
- */
+/** The import found only what occurred before the purchase was first imported, for example in an older receipt. */
 const isImportedHistory = (
   before: StoredPurchase | undefined,
   changedTransactions: PurchaseState['transactions'],
@@ -356,8 +354,8 @@ function findReasons(
 }
 
 /**
- * Whether access had ended by the time at which the store revoked it. A later notification of the same revocation can
- * only add its refund: the observation between them can lack the end date. A dispute is lost after the end.
+ * Access had ended by the time at which the store revoked it. A later notification of the same revocation can only add
+ * its refund: the observation between them can lack the end date. A dispute is lost after the end.
  */
 const isEndAnnounced = (before: StoredPurchase | undefined, { purchase: { endedAt } }: PurchaseState): boolean => {
   if (!before || before.state.purchase.endedAt !== undefined) return before !== undefined;
@@ -389,7 +387,7 @@ function applyClaims(
 }
 
 interface ClaimContext {
-  /** Whether the purchase gave access before the update. */
+  /** The purchase gave access before the update. */
   readonly isInUse: boolean;
   readonly state: PurchaseState;
   readonly sharedClaims: readonly SharedClaim[];
@@ -439,7 +437,7 @@ function findChangedFigures(
   });
 }
 
-/** Whether an observation changes the stored state. A later as-of time alone is not a change. */
+/** A later as-of time alone is not a change. */
 export const hasStateChange = (
   before: PurchaseState,
   observation: EncryptedObservation,
@@ -453,18 +451,18 @@ const isDifferentState = (before: PurchaseState, after: PurchaseState): boolean 
   before.userAliases.length !== after.userAliases.length ||
   (before.refreshToken === undefined && after.refreshToken !== undefined);
 
-/** Whether there is anything to write. A refresh is always written, because it schedules the next one. */
+/** A refresh is always written, because it schedules the next one. */
 const hasEffect = (change: PurchaseChange, { trigger }: PurchaseUpdate): boolean =>
   changesPurchase(change) ||
   trigger === 'refresh' ||
   change.before?.state.isInferred !== change.after.state.isInferred ||
   change.after.state.asOf - (change.before?.state.asOf ?? 0) > asOfResolutionMs;
 
-/** Whether a change has nothing but a later check of an unchanged purchase, and moves no claim. */
+/** The change has nothing but a later check of an unchanged purchase, and moves no claim. */
 export const isCheckOnly = (change: PurchaseChange): boolean =>
   !changesPurchase(change) && change.appliedClaims.length + change.evictedClaims.length === 0;
 
-/** Whether a change has more than the bookkeeping of a refresh and a later as-of time. */
+/** The change has more than the bookkeeping of a refresh and a later as-of time. */
 export const changesPurchase = (change: PurchaseChange): boolean => {
   const { before, after } = change;
   return (

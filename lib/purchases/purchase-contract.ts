@@ -54,7 +54,6 @@ export const PurchaseRow = v.strictObject({
   ...PurchaseDetails.entries,
   /** Private in the specification. The service does not keep the store's response. */
   raw: v.nullable(v.record(v.string(), v.unknown())),
-  /** Whether the store can be queried for the purchase again. */
   canRefresh: v.boolean(),
 });
 export type PurchaseRow = v.InferOutput<typeof PurchaseRow>;
@@ -87,7 +86,7 @@ export const ValidatorPurchase = v.strictObject({
   priceConsentStatus: v.exactOptional(PriceConsentStatus),
   lastRenewalDate: OptionalEpochMs,
   quantity: v.exactOptional(v.number()),
-  /** Whether the purchase is paused or on hold and so gives no access; read by react-native-iaptic. */
+  /** The purchase is paused or on hold and so gives no access. react-native-iaptic reads it. */
   isSuspended: OptionalBoolean,
 });
 export type ValidatorPurchase = v.InferOutput<typeof ValidatorPurchase>;

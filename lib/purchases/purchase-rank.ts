@@ -2,8 +2,8 @@ import type { EpochMillis } from '../foundation/time.ts';
 import { getAccessEnd, isActive, isUnpaid, type Purchase } from './purchase.ts';
 
 /**
- * Whether a purchase gives access until its end (`live`, `ending`), its access is over (`past`), or it was never paid
- * (`unpaid`). An `ending` purchase has an end but no expiration date, for example a refunded non-consumable.
+ * Access until the end (`live`, `ending`), access that is over (`past`), or no payment (`unpaid`). An `ending` purchase
+ * has an end but no expiration date, for example a refunded non-consumable.
  */
 type AccessPhase = 'live' | 'ending' | 'past' | 'unpaid';
 
@@ -32,7 +32,6 @@ export function listRanks(purchase: Purchase): [PurchaseRank, ...PurchaseRank[]]
     : [{ phase: 'live', end }];
 }
 
-/** Whether the rank gives access at `now`. */
 const isActiveRank = ({ phase, end }: PurchaseRank, now: EpochMillis): boolean =>
   (phase === 'live' || phase === 'ending') && end > now;
 

@@ -104,7 +104,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
   };
 }
 
-/** Whether a payment of the purchase gives credits. The event filter of the fan-out selects such purchases. */
+/** The event filter of the fan-out selects such purchases. */
 const givesCredits = ({ transactions }: StoredPurchase['state']): boolean =>
   transactions.some(({ transaction }) => transaction.credits !== undefined);
 
@@ -192,8 +192,8 @@ const buildPresenceCondition = (attribute: string, isPresent: true | undefined):
   `${isPresent ? 'attribute_exists' : 'attribute_not_exists'}(${attribute})`;
 
 /**
- * Whether the transaction has a refund that is not stored yet. A refund is written with the purchase item: if it were
- * written before a crash, the repeated update would find no change and the refund would never be announced.
+ * A refund is written with the purchase item: if it were written before a crash, the repeated update would find no
+ * change and the refund would never be announced.
  */
 function isNewRefund({ transaction }: ObservedTransaction, change: PurchaseChange): boolean {
   const previous = findPreviousTransaction(change, transaction.transactionId)?.transaction;

@@ -39,12 +39,12 @@ export const Purchase = v.object({
    * is unavailable. Internal.
    */
   renewalNotice: v.exactOptional(RenewalNotice),
-  /** Whether the store can be queried again only with new credentials of the client. Internal. */
+  /** The store can be queried again only with new credentials of the client. Internal. */
   awaitsCredentials: v.exactOptional(v.literal(true)),
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),
-  /** Whether the store continues to charge committed payments after the customer chose `Lapse`. Internal. */
+  /** The store continues to charge committed payments after the customer chose `Lapse`. Internal. */
   isCommitted: v.exactOptional(v.boolean()),
   /** When the customer chose the current renewal intent. */
   renewalIntentChangeDate: v.exactOptional(v.number()),
@@ -54,14 +54,11 @@ export const Purchase = v.object({
   ),
   cancelationReason: v.exactOptional(CancelationReason),
   isPending: v.exactOptional(v.boolean()),
-  /** Whether the first payment was canceled or failed for good, so that the purchase never gave access. Internal. */
+  /** The first payment was canceled or failed for good, so that the purchase never gave access. Internal. */
   isAbandoned: v.exactOptional(v.boolean()),
   isAcknowledged: v.exactOptional(v.boolean()),
   isConsumed: v.exactOptional(v.boolean()),
-  /**
-   * Whether this service must acknowledge the purchase before the store refunds it. It is refreshed until then.
-   * Internal.
-   */
+  /** This service must acknowledge the purchase before the store refunds it. It is refreshed until then. Internal. */
   awaitsFulfillment: v.exactOptional(v.boolean()),
   /** The consumption that this service performs for a validation. Internal. */
   serviceConsumption: v.exactOptional(ServiceConsumption),
@@ -84,18 +81,16 @@ export const Purchase = v.object({
 });
 export type Purchase = v.InferOutput<typeof Purchase>;
 
-/**
- * Whether the first payment is pending or was abandoned: the purchase does not have an owner and has not earned money.
- */
+/** The first payment is pending or was abandoned: the purchase does not have an owner and has not earned money. */
 export const isUnpaid = ({ isPending, isAbandoned }: Purchase): boolean => isPending === true || isAbandoned === true;
 
-/** Whether the purchase has ended or expired at `now`, is paused or is not paid. */
+/** The purchase has ended or expired at `now`, is paused or is not paid. */
 export const isExpired = (purchase: Purchase, now: EpochMillis): boolean =>
   isUnpaid(purchase) || purchase.isPaused === true || getAccessEnd(purchase) <= now;
 
 /**
- * Whether the expiration date has passed and the store has not reported the state after it. The subscription can have
- * renewed, and gives access until `unverifiedUntil`.
+ * The expiration date has passed and the store has not reported the state after it. The subscription can have renewed,
+ * and gives access until `unverifiedUntil`.
  */
 export const isUnverified = ({ expirationDate, unverifiedUntil }: Purchase, now: EpochMillis): boolean =>
   unverifiedUntil !== undefined && expirationDate !== undefined && expirationDate <= now;
@@ -111,19 +106,16 @@ export const getAccessEnd = ({ expirationDate, unverifiedUntil, endedAt = noEnd 
 export const getReportedEnd = ({ expirationDate = noEnd, endedAt = noEnd }: Purchase): EpochMillis =>
   Math.min(endedAt, expirationDate);
 
-/** Whether the purchase is a subscription. A purchase of unknown type with an expiration date counts as one. */
+/** A purchase of unknown type with an expiration date counts as a subscription. */
 export const isSubscription = (purchase: Purchase): boolean =>
   purchase.productType === 'paid subscription' ||
   purchase.productType === 'non renewing subscription' ||
   (purchase.productType === undefined && purchase.expirationDate !== undefined);
 
-/**
- * Whether a purchase differs from the replaced purchase in product, base plan or offer. An unreported offer does not
- * count.
- */
+/** The product, base plan or offer differs from the replaced purchase. An unreported offer does not count. */
 export const hasOtherPlan = (replaced: Purchase, { productId, offerId = replaced.offerId }: Purchase): boolean =>
   productId !== replaced.productId || offerId !== (replaced.offerId ?? offerId);
 
-/** Whether the purchase gives access at `now`: paid, not expired and not consumed. */
+/** The purchase is paid, not expired and not consumed at `now`. */
 export const isActive = (purchase: Purchase, now: EpochMillis): boolean =>
   !isExpired(purchase, now) && purchase.isConsumed !== true;

@@ -124,7 +124,7 @@ async function checkPurchase(service: Service, context: UpdateContext): Promise<
   return await saveDraft(service, context, await draftChange(context, loaded));
 }
 
-/** Whether the change depends on the purchase item only. It is read as one, and its version is a condition. */
+/** The change depends on the purchase item only. It is read as one, and its version is a condition. */
 const isIndependent = (change: PurchaseChange): boolean =>
   isCheckOnly(change) && findUnregisteredPayer(change) === undefined;
 
@@ -169,8 +169,8 @@ async function saveDraft(
 }
 
 /**
- * Whether the marker of a handled notification is read. The caller has read that of a whole notification, and the
- * condition of its write fails if another worker has handled it since.
+ * The caller has read the marker of a whole notification, and the condition of its write fails if another worker has
+ * handled it since.
  */
 const needsMarkerRead = ({ isPartOfSeveral }: NotificationPart, attempt: number): boolean =>
   isPartOfSeveral || attempt > 1;

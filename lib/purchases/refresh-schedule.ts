@@ -45,11 +45,11 @@ const maxUnscheduledRetries = 8;
 
 interface RefreshInput {
   readonly now: EpochMillis;
-  /** Whether there is a refresh token. Without one, a refresh only checks the expiration date. */
+  /** Without a refresh token, a refresh only checks the expiration date. */
   readonly hasRefreshToken: boolean;
   /** Number of failed refreshes since the last successful one. */
   readonly failedRefreshes: number;
-  /** Whether the store notifies the service of changes of the purchase. */
+  /** The store notifies the service of changes of the purchase. */
   readonly isNotified?: boolean | undefined;
   /** The refresh that is scheduled so far. */
   readonly scheduledAt?: EpochMillis | undefined;
@@ -163,10 +163,7 @@ const computeIntervalCheck = (
 const isKept = (scheduledAt: EpochMillis, now: EpochMillis, intervalMs: number): boolean =>
   scheduledAt >= now + intervalMs / 2 && scheduledAt <= now + intervalMs;
 
-/**
- * Whether the purchase without an end is refreshed. Not after the StoreID key has expired, because refreshes then
- * always fail.
- */
+/** A purchase without an end is not refreshed after the StoreID key has expired, because refreshes then always fail. */
 const needsOneTimeCheck = (purchase: Purchase, { now, failedRefreshes }: StoreCheckInput): boolean =>
   purchase.platform === platformTokens.microsoftStore &&
   isActive(purchase, now) &&
@@ -180,7 +177,7 @@ function computeResumeCheck(resumeDate: EpochMillis | undefined, now: EpochMilli
   return Math.min((resumeDate ?? now + dayMs) + renewalDelayMs, now + dayMs);
 }
 
-/** Whether an expired subscription can still renew. A lapsed subscription needs a new purchase. */
+/** A lapsed subscription needs a new purchase. */
 const canRenew = ({ renewalIntent, isBillingRetryPeriod, isCommitted }: Purchase): boolean =>
   renewalIntent === 'Renew' || isBillingRetryPeriod === true || isCommitted === true;
 

@@ -55,7 +55,7 @@ function chooseLaterStatus(a: PartialRefund['status'], b: PartialRefund['status'
   return a && b;
 }
 
-/** Whether the money of a refund came back to the developer. */
+/** The money of the refund came back to the developer. */
 const isReturned = ({ status, latestDate = 0, reversedAt }: PartialRefund): boolean =>
   status === 'returned' || (reversedAt !== undefined && reversedAt >= latestDate);
 

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 export const RenewalNotice = v.object({
   /** Time of the notification on the store's clock, in epoch milliseconds. */
   date: v.number(),
-  /** Whether the subscription has ended. Otherwise, it has renewed. */
+  /** The subscription has ended. Otherwise, it has renewed. */
   isEnd: v.exactOptional(v.literal(true)),
 });
 export type RenewalNotice = v.InferOutput<typeof RenewalNotice>;

@@ -10,7 +10,7 @@ export interface EarlierPurchases {
   readonly ofGroup?: readonly Purchase[] | undefined;
 }
 
-/** Whether a new purchase resumes a subscription of the customer that had expired before. */
+/** A new purchase resumes a subscription of the customer that had expired before. */
 export function isResubscription(purchase: Purchase, { replaced, ofGroup = [] }: EarlierPurchases): boolean {
   const { purchaseDate } = purchase;
   if (purchaseDate === undefined) return false;
@@ -24,8 +24,8 @@ export function isResubscription(purchase: Purchase, { replaced, ofGroup = [] }:
 }
 
 /**
- * Whether the subscription ended by `date` and its access was not continued by a purchase that replaced it. One whose
- * first payment was not observed has not ended either.
+ * No purchase that replaced it continued its access. A subscription whose first payment was not observed has not ended
+ * either.
  */
 const hasExpired = (purchase: Purchase, date: EpochMillis): boolean =>
   !isUnpaid(purchase) && purchase.cancelationReason !== 'System.Replaced' && getReportedEnd(purchase) <= date;

@@ -39,7 +39,7 @@ export function withServiceConsumption<P extends ConsumablePurchase>(
   return { ...purchase, serviceConsumption: { date, ...omitUndefined({ username }), before } };
 }
 
-/** Whether the service has consumed the purchase for this customer, recently enough to repeat the first response. */
+/** The service has consumed the purchase for this customer, recently enough to repeat the first response. */
 export function isRepeatedValidation(
   { isConsumed, serviceConsumption }: ConsumablePurchase,
   username: string | undefined,

@@ -14,7 +14,7 @@ export interface ComparedPurchase {
   /** Contains only the transactions of the observation. */
   readonly state: PurchaseState;
   readonly entitledUsers: readonly string[];
-  /** Whether the customer has a claim without being entitled. */
+  /** The customer has a claim without being entitled. */
   readonly hasUnusedClaim: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface NotificationPart {
   readonly platform: Platform;
   /** The store's idempotency key of the notification. */
   readonly key: string;
-  /** Whether the notification contains other purchases too. */
+  /** The notification contains other purchases too. */
   readonly isPartOfSeveral: boolean;
 }
 

@@ -107,8 +107,8 @@ export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): Valid
 }
 
 /**
- * Whether a client may buy the product again while it has the purchase. cordova-plugin-purchase 11 takes an `isExpired`
- * of false for ownership without an end.
+ * The client may buy the product again while it has the purchase. cordova-plugin-purchase 11 takes an `isExpired` of
+ * false for ownership without an end.
  */
 const canBeBoughtAgain = ({ productType, expirationDate }: Purchase): boolean =>
   productType === 'consumable' || (productType === 'non renewing subscription' && expirationDate === undefined);

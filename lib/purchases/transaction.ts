@@ -16,7 +16,7 @@ export const PartialRefund = v.object({
   amountMicros: v.exactOptional(v.number()),
   /** Number of refunded units. */
   quantity: v.exactOptional(v.number()),
-  /** Whether the store reports the units of all refunds of the payment as one sum. A larger sum is another refund. */
+  /** The store reports the units of all refunds of the payment as one sum. A larger sum is another refund. */
   isSum: v.exactOptional(v.literal(true)),
   /**
    * - `disputed`: an open dispute has withdrawn the amount. Counts as refunded, but is not announced.
@@ -68,12 +68,12 @@ export const Transaction = v.object({
   /** Start of the paid period if the payment was made more than an hour earlier or later. Internal. */
   periodStartDate: v.exactOptional(v.number()),
   expirationDate: v.exactOptional(v.number()),
-  /** Whether the payment renews the purchase. Derived from the dates if the store does not report it. Internal. */
+  /** Derived from the dates if the store does not report it. Internal. */
   isRenewal: v.exactOptional(v.boolean()),
   isPending: v.exactOptional(v.boolean()),
   isTrialPeriod: v.exactOptional(v.boolean()),
   isIntroPeriod: v.exactOptional(v.boolean()),
-  /** Whether another product of the subscription replaced it before its end. Internal. */
+  /** Another product of the subscription replaced it before its end. Internal. */
   isReplaced: v.exactOptional(v.boolean()),
   /** Latest end of the period that the store has reported, if `expirationDate` is earlier. Internal. */
   plannedExpirationDate: v.exactOptional(v.number()),
@@ -90,11 +90,9 @@ export const Transaction = v.object({
   /** USD conversion by currency and purchase date, set when the transaction is recorded. */
   usdRate: v.exactOptional(UsdRate),
   usdRateDate: v.exactOptional(IsoDay),
-  /** Whether the amount comes from the client (`priceMicros` of the request) and not from the store. */
+  /** The amount comes from the client (`priceMicros` of the request) and not from the store. */
   isReportedAmount: v.exactOptional(v.boolean()),
-  /**
-   * Whether the amount is taken from an earlier payment, because it is unknown. It is a reported amount, too. Internal.
-   */
+  /** The amount is taken from an earlier payment, because it is unknown. It is a reported amount, too. Internal. */
   isEstimatedAmount: v.exactOptional(v.boolean()),
   /** Tax within `amountMicros`, if the store reports it. */
   taxMicros: v.exactOptional(v.number()),
@@ -111,6 +109,6 @@ export const Transaction = v.object({
 });
 export type Transaction = v.InferOutput<typeof Transaction>;
 
-/** Whether the amount of a free trial is a fee: the plan tells that the period itself is free. */
+/** The amount is a fee: the plan tells that the period itself is free. */
 export const isTrialWithFee = ({ isTrialPeriod, plan, amountMicros = 0 }: Transaction): boolean =>
   isTrialPeriod === true && plan?.amountMicros === 0 && amountMicros > 0;

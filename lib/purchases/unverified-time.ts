@@ -51,8 +51,8 @@ function getPeriodMs({ purchase, transactions }: PurchaseState): number {
 }
 
 /**
- * Whether the subscription can renew without a client, and the store can be queried for it. After a failed payment, the
- * store has reported until when access lasts.
+ * The store can be queried, and the subscription renews without a client. After a failed payment, the store has
+ * reported until when access lasts.
  */
 const canRenew = ({ purchase, refreshToken }: PurchaseState): boolean =>
   refreshToken !== undefined &&

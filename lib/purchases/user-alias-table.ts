@@ -70,7 +70,7 @@ export async function findUnclaimedPurchases(
   // one.
   const otherAliases = [...new Set([username, ...listConfirmedAliases(user)])].filter((alias) => !isMd5(alias));
   const [customers, ...partitions] = await Promise.all([
-    // The name of the user itself identifies no second customer.
+    // A user's plain name identifies no second customer.
     table.batchGet(otherAliases.filter((alias) => alias !== username).map((alias) => keys.customerKey(appName, alias))),
     ...otherAliases.map((alias) => queryAlias(table, appName, { alias, limit })),
   ]);
@@ -148,7 +148,6 @@ function listClaimants(
   return [...new Set([...received, ...(customer && item?.isMerged !== true ? [alias] : [])])];
 }
 
-/** Whether the alias is the username of an existing customer other than the user. */
 const isNameOfOtherCustomer = async (
   table: Table,
   appName: string,

@@ -7,11 +7,11 @@ export interface AliasedUser {
   readonly obfuscatedUsername?: string;
 }
 
-/** Whether the aliases contain the MD5 of the username. No other customer can have this alias. */
+/** No other customer can have this alias. */
 export const containsMd5Alias = (userAliases: readonly string[], username: string): boolean =>
   userAliases.some((alias) => normalizeAlias(alias) === toMd5Alias(username));
 
-/** Whether the aliases contain a form of the customer: the username, its MD5, or the form that the client says. */
+/** A form of the customer is the username, its MD5, or the form that the client says. */
 export function containsAliasOf(
   userAliases: readonly string[],
   { username, obfuscatedUsername }: AliasedUser,
@@ -20,7 +20,7 @@ export function containsAliasOf(
   return containsMd5Alias(userAliases, username) || userAliases.some((alias) => forms.includes(normalizeAlias(alias)));
 }
 
-/** Whether the aliases contain the text, or a form of it as a username: its MD5 in hex or as a UUID. */
+/** A form of the text as a username is its MD5 in hex or as a UUID. */
 export const containsAliasForm = (userAliases: readonly string[], text: string): boolean =>
   containsAliasOf(userAliases, { username: text });
 
@@ -47,7 +47,7 @@ export function toUserUuid(username: string): string {
 
 const isUuid = (alias: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(alias);
 
-/** Whether the alias is an MD5 in hex, or a UUID of version 3, which clients build from an MD5. */
+/** An MD5 in hex, or a UUID of version 3, which clients build from an MD5. */
 export const isMd5 = (alias: string): boolean => /^[0-9a-f]{32}$/i.test(alias) || (isUuid(alias) && alias[14] === '3');
 
 /**

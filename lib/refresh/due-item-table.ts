@@ -18,7 +18,7 @@ import { computeRepeatedCheck } from '../purchases/refresh-schedule.ts';
 /** Due times of purchases. */
 interface OverdueRefreshes {
   readonly dueTimes: readonly EpochMillis[];
-  /** Whether no item was left out. */
+  /** No item was left out. */
   readonly isComplete: boolean;
 }
 

@@ -35,7 +35,7 @@ export async function recordRefundRequest(
   });
 }
 
-/** Whether the notification is of an earlier time, or within a review that has no outcome. */
+/** The notification is of an earlier time, or within a review that has no outcome. */
 const isSameReview = (latest: RefundRequest, { requestedAt }: StoreRefundRequest): boolean =>
   requestedAt <= latest.requestedAt || (latest.outcome === undefined && requestedAt < latest.deadline);
 

@@ -78,7 +78,7 @@ export interface RefundFacts {
   username?: string;
   productId?: string;
   sandbox: boolean;
-  /** Whether a customer has claimed the purchase, which validates it. */
+  /** A customer has claimed the purchase, which validates it. */
   isDelivered: boolean;
   isConsumed: boolean;
   /** Used part of the period of a subscription, in thousandths of a percent. */
@@ -147,7 +147,6 @@ const sumCents = (amounts: readonly number[]): number =>
 /** Used part of a period from which the prepared statement declines a refund. */
 const declinedShare = 50_000;
 
-/** Whether the store accepts a statement only with the customer's consent. */
 export const requiresConsent = (platform: Platform): boolean => platform === platformTokens.appStore;
 
 /** Prepares the statement. It never prefers a refund: the app decides about that. */

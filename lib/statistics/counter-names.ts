@@ -9,7 +9,7 @@ import type { ListKind } from '../foundation/keys.ts';
 const listNames: Readonly<Record<ListKind, string>> = { purchases: 'P', transactions: 'T', customers: 'C' };
 export const toMonthRowsName = (list: ListKind): string => listNames[list];
 export const toHourRowsName = (list: ListKind, hour: number): string => `${listNames[list]}.${hour}`;
-/** Whether the sum counts rows of a list that were created in an hour. */
+/** Sums of rows of a list that were created in an hour. */
 export const isHourRowsName = (name: string): boolean => /^[PTC]\./.test(name);
 
 /** Lifecycle notifications, and apart those of subscriptions outside the sandbox. */

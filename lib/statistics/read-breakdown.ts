@@ -15,7 +15,6 @@ interface BreakdownQuery {
   readonly days: readonly [first: string, last: string] | undefined;
   readonly interval: StatsInterval;
   readonly by: StatsDimension;
-  /** Whether only purchases of the sandbox are counted. */
   readonly isSandbox: boolean;
   /** The page of products. */
   readonly page: {

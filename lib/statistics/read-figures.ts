@@ -28,7 +28,6 @@ interface FiguresRequest {
   readonly range: FigureRange;
   readonly by: FiguresDimension;
   readonly filters: FigureFilters;
-  /** Whether only purchases of the sandbox are counted. */
   readonly isSandbox: boolean;
   /** The page of products, with `by=product`. */
   readonly page: {
@@ -38,7 +37,6 @@ interface FiguresRequest {
   };
   /** Number of rows of each group in the response. */
   readonly rowsPerGroup: number;
-  /** Whether the sums of cohorts are read. */
   readonly hasCohorts: boolean;
 }
 

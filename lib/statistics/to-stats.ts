@@ -6,9 +6,8 @@ import type { Counts } from './counts.ts';
 import { toRate } from './figure-sums.ts';
 
 /**
- * Whether a lifecycle reason is listed in statistics. The specification defines the listed keys. The counters contain
- * the other reasons too, but these change neither access nor revenue, or their payment is a transaction
- * (`PLAN_CHANGED`).
+ * The specification defines the listed keys. The counters contain the other reasons too, but these change neither
+ * access nor revenue, or their payment is a transaction (`PLAN_CHANGED`).
  */
 const isListedReason: Readonly<Record<LifecycleReason, boolean>> = {
   PURCHASED: true,

@@ -3,7 +3,7 @@ import { type Platform, platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { buildNotificationUrl } from './notification-urls.ts';
 
-/** Whether an app has settings for a store, and the URL that the store must call. */
+/** The URL is the one that the store must call. */
 interface StoreConnection {
   readonly platform: Platform;
   readonly isConnected: boolean;

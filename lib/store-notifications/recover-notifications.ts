@@ -133,7 +133,7 @@ const removeDuplicates = (notifications: readonly StoreNotification[]): StoreNot
   ...new Map(notifications.map((notification) => [notification.key, notification])).values(),
 ];
 
-/** Returns whether the notification was processed. A failure is recorded in its event. */
+/** Returns false after a failure, which is recorded in its event. */
 async function processRecovered(
   notification: StoreNotification,
   { appName, platform, service }: { appName: string; platform: Platform; service: Service },

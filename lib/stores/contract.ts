@@ -34,7 +34,7 @@ export const StoreStatus = v.strictObject({
    * without a valid key is refreshed daily.
    */
   expiredKey: v.exactOptional(StoreFailure),
-  /** Whether the store has not given a usable response since the last failure. */
+  /** The store has not given a usable response since the last failure. */
   isFailing: v.boolean(),
   /**
    * `unused`: no request and no notification. `failing`: the store rejects the settings, or at least half of the
@@ -85,7 +85,7 @@ const StoreFinding = v.strictObject({
 const StoreCheck = v.strictObject({
   platform: PlatformToken,
   isConnected: v.boolean(),
-  /** Whether there is no finding of severity `error`. */
+  /** There is no finding of severity `error`. */
   ok: v.boolean(),
   /** What the store has accepted. Absent if it rejects the settings. */
   summary: v.exactOptional(v.string()),

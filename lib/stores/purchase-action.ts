@@ -21,7 +21,7 @@ export interface PossibleAction {
   readonly effect: string;
   /** Maximum number of days by which the store moves the end. */
   readonly maxDays?: number;
-  /** Whether the store refunds a part of a payment. */
+  /** The store refunds a part of a payment. */
   readonly allowsPart?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface ActionRequest {
   readonly refreshToken: Readonly<Record<string, string>>;
   /** Amount to refund: a part, or what is left of the payment. Undefined if the store does not report the amount. */
   readonly amountMicros?: number;
-  /** Whether `amountMicros` is less than what is left. */
+  /** `amountMicros` is less than what is left. */
   readonly isPart: boolean;
   readonly days?: number;
   /** Customer of `set-account`. */

@@ -84,6 +84,6 @@ const redactUrl = ({ origin, pathname }: URL): string =>
     .map((segment) => (isPlainSegment(segment) ? segment : '…'))
     .join('/');
 
-/** Whether the segment is a short alphabetic string, a version (`v3`) or a package name. */
+/** A short alphabetic string, a version (`v3`) or a package name. */
 const isPlainSegment = (segment: string): boolean =>
   /^(?:[A-Za-z_]{0,24}|v\d{1,2}|[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]{0,30}){1,6})$/.test(segment);

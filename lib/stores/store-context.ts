@@ -25,13 +25,13 @@ export interface StoreContext {
   /** Measures the time budget of the operation. */
   readonly stopwatch: Stopwatch;
   /**
-   * Whether `ConnectionFailed` is thrown if the store does not return an amount because it is unavailable. Otherwise
-   * the amount stays unknown, because a validation must grant access.
+   * Throws `ConnectionFailed` if the store does not return an amount because it is unavailable. Otherwise the amount
+   * stays unknown, because a validation must grant access.
    */
   readonly requiresAmounts?: boolean;
   /**
-   * Whether `validate` throws `InternalError` if the settings lack the credentials for a query of the store. Otherwise
-   * the result relies on a signed receipt alone, which lacks later renewals and refunds.
+   * `validate` throws `InternalError` if the settings lack the credentials for a query of the store. Otherwise the
+   * result relies on a signed receipt alone, which lacks later renewals and refunds.
    */
   readonly requiresQuery?: boolean;
   readonly runOnce: RunOnce;

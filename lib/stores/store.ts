@@ -163,13 +163,10 @@ export interface StoreValidation {
   readonly scope: 'application' | 'product';
   /** All purchases found in the evidence and at the store. They become the collection of the response. */
   readonly observations: readonly Observation[];
-  /**
-   * Whether the store is unavailable, so that stored purchases of the customer at the store complete the collection.
-   */
+  /** The store is unavailable, so that stored purchases of the customer at the store complete the collection. */
   readonly isOffline?: true;
   /**
-   * Whether the store's preferred API is unavailable. The result is from another one, which reports less, such as no
-   * amounts.
+   * The store's preferred API is unavailable. The result is from another one, which reports less, such as no amounts.
    */
   readonly isFallback?: true;
   /**
@@ -183,7 +180,7 @@ export interface StoreValidation {
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
   /** Product ids without prefix whose introductory price the store account cannot use. */
   readonly ineligibleForIntroPrice: readonly string[];
-  /** Whether the client validates the requested purchase as a consumable, which it consumes unless the service does. */
+  /** The client validates the requested purchase as a consumable, which it consumes unless the service does. */
   readonly clientConsumes?: boolean;
   /** Deadline of `fulfill` on the stopwatch: a validation and its fulfillment share one time budget. */
   readonly fulfillDeadline?: number;
@@ -245,7 +242,7 @@ export interface ObservedNotification {
   readonly refundOutcome?: StoreRefundOutcome;
   /** The store requests something that only the app can do. */
   readonly storeRequest?: StoreRequest;
-  /** Whether the price list of Stripe must be reloaded. */
+  /** The price list of Stripe must be reloaded. */
   readonly pricesChanged?: true;
 }
 

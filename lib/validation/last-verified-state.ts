@@ -52,7 +52,7 @@ export async function loadLastVerifiedState(
   return { validation, purchases: [stored], requestedPurchase: stored };
 }
 
-/** Whether the evidence is about the requested product. `id` can have a platform prefix and, at Stripe, an offer. */
+/** `id` can have a platform prefix and, at Stripe, an offer. */
 const isRequestedProduct = ({ productId }: Purchase, { id }: ValidationRequest): boolean =>
   [id, withoutPlatform(id).split('#', 1)[0]].includes(withoutPlatform(productId));
 

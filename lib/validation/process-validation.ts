@@ -19,7 +19,7 @@ import type { ValidationOutcome } from './validation-outcome.ts';
 export interface ValidationContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  /** Whether the store must be queried: the evidence alone does not suffice. */
+  /** The evidence alone does not suffice. */
   readonly requiresQuery?: boolean;
   readonly service: Service;
 }

@@ -78,9 +78,7 @@ async function isChangedBy(
   return hasStateChange(state, { ...observation, transactions }, catalogue);
 }
 
-/**
- * Whether a claim can entitle the customer. With strategy `last`, a later claim can even if there is an earlier one.
- */
+/** With strategy `last`, a later claim can entitle the customer even if there is an earlier one. */
 const isClaimNeeded = (
   { entitledUsers, hasUnusedClaim }: ComparedPurchase,
   username: string | undefined,

@@ -144,7 +144,7 @@ async function findAnnouncements(
     }));
 }
 
-/** Returns whether to enqueue the delivery: it was missing, or its first queue message may be lost. */
+/** Returns true if the delivery was missing, or its first queue message may be lost. The caller enqueues it then. */
 async function createIfMissing(service: Service, delivery: WebhookDelivery): Promise<boolean> {
   if (await createDeliveryIfAbsent(service, delivery)) return true;
   const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);

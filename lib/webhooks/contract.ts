@@ -185,7 +185,7 @@ const ReplayRequest = v.object({
 const ReplayResult = v.strictObject({
   ok: v.literal(true),
   replayed: v.number(),
-  /** Whether no delivery of the range remains. Otherwise repeat the request. */
+  /** If false, repeat the request for the rest of the range. */
   isComplete: v.boolean(),
 });
 

@@ -103,9 +103,8 @@ function urlKey(appName: string, url: string) {
 }
 
 /**
- * Whether the delivery is in the list of failed deliveries. Nearly all deliveries succeed in the first attempt, so this
- * list is short. The list of all deliveries is written at their creation, because a later entry costs more (decision
- * 18).
+ * Nearly all deliveries succeed in the first attempt, so the list of failed deliveries is short. The list of all
+ * deliveries is written at their creation, because a later entry costs more (decision 18).
  */
 const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'pending' || state === 'dead';
 

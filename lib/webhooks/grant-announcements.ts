@@ -49,7 +49,7 @@ export async function buildGrantDeliveries(
   );
 }
 
-/** Whether the version moves a grant that had ended before between customers, so that no access changes. */
+/** The grant had ended before it moved between customers, so no access changes. */
 function isMoveOfEndedGrant(before: Grant | undefined, after: Grant, now: EpochMillis): boolean {
   const { movedAt: _movedAt, ...moved } = after;
   const isMove = after.movedAt !== before?.movedAt || after.receivedAt !== before?.receivedAt;

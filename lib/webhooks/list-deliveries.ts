@@ -123,7 +123,7 @@ async function loadDeliveries(
   );
 }
 
-/** Whether the entry is the delivery itself or its last attempt: a delivery with several attempts is listed once. */
+/** A delivery with several attempts is listed once: as the delivery itself or its last attempt. */
 const isLatestEntry = ({ attemptedAt }: DeliveryEntry, { lastAttemptAt }: WebhookDelivery): boolean =>
   attemptedAt === undefined || attemptedAt === lastAttemptAt;
 

@@ -68,7 +68,7 @@ async function loadPurchases(
 
 const storeEventTypes = new Set(['receipt.refreshed', ...platforms.map((platform) => `webhook.${platform}.called`)]);
 
-/** Whether the event concerns all users of its purchases, not only the one user that it names. */
+/** The event concerns all users of its purchases, not only the one user that it names. */
 const isStoreEvent = ({ type }: EventRecord): boolean => storeEventTypes.has(type);
 
 /** The subject of a user's webhook. */

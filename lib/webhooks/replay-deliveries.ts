@@ -28,7 +28,7 @@ export async function replayDelivery(service: Service, appName: string, delivery
 
 const conflict = (message: string): ServiceError => new ServiceError('Conflict', message, { retryable: false });
 
-/** Whether the queue has the message of the first attempt. A postponed first attempt waits like a retry. */
+/** The queue has the message of the first attempt. A postponed first attempt waits like a retry. */
 const isBeingSent = ({ state, failedAttempts, nextAttemptAt }: WebhookDelivery): boolean =>
   state === 'pending' && failedAttempts === 0 && nextAttemptAt === undefined;
 

@@ -7,9 +7,8 @@ export interface AddressPolicy {
 }
 
 /**
- * Returns whether webhooks can be sent to an address. Rejects private, link-local (instance metadata), carrier-grade
- * NAT and documentation ranges, and IPv6 addresses that embed an IPv4 address, because the embedded address can be in
- * such a range.
+ * Rejects private, link-local (instance metadata), carrier-grade NAT and documentation ranges, and IPv6 addresses that
+ * embed an IPv4 address, because the embedded address can be in such a range.
  */
 export function isPublicAddress(address: string, { allowsLoopback }: AddressPolicy): boolean {
   if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;

@@ -45,7 +45,7 @@ function removeSignedMessage(run: string): string {
   return index >= 0 && /\.[\w-]/.test(run.slice(index)) ? run.slice(0, index) + removedMark : run;
 }
 
-/** Whether a run is long and has digits, capitals and small letters. */
+/** A long run with digits, capitals and small letters. */
 const isBlob = (run: string): boolean =>
   run.length >= minBlobLength && /[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run);
 
@@ -76,7 +76,7 @@ export function toTagValue(value: string): string {
   return Buffer.byteLength(text) > maxTagBytes ? `${toWellFormed(text.slice(0, maxTextLength))} ${trimmedMark}` : text;
 }
 
-/** Whether a value contains a key or a signed message and so cannot be an id. */
+/** Such a value cannot be an id. */
 export const containsSecretPattern = (value: string): boolean => removeSecrets(value) !== value;
 
 const toWellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\uFFFD');

@@ -63,7 +63,7 @@ function sanitizeAt(value: unknown, state: SanitizeState): unknown {
 }
 
 /**
- * Whether DynamoDB can store the number; clients send others. The bounds are inside its range of 1E-130 to 9.9E+125.
+ * Clients send numbers that DynamoDB cannot store. The bounds are inside its range of 1E-130 to 9.9E+125.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  */
 const isStorable = (value: number): boolean => value === 0 || (Math.abs(value) > 1e-100 && Math.abs(value) < 1e100);

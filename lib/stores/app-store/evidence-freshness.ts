@@ -9,11 +9,11 @@ import type { MappedPurchase } from './requested-purchase.ts';
  */
 const billingRetryWindowMs = 90 * dayMs;
 
-/** Whether the evidence or the table has the current state of all purchases. */
+/** The evidence or the table has the current state of all purchases. */
 export const isEveryPurchaseCurrent = (purchases: readonly MappedPurchase[], now: EpochMillis): boolean =>
   !purchases.some((purchase) => mayHaveRenewed(purchase, now));
 
-/** Whether a subscription ended so recently that it may have been renewed since. */
+/** A subscription ended so recently that it may have been renewed since. */
 function mayHaveRenewed({ group, current }: MappedPurchase, now: EpochMillis): boolean {
   if (group.latest.expiresDate === undefined) return false;
   const end = getAccessEnd(current);

@@ -25,7 +25,7 @@ const EvidenceForms = v.looseObject({
 
 /** The content of the submitted evidence. */
 export interface Evidence {
-  /** Whether the signature was verified. False for iOS 6 receipts, which only verifyReceipt can verify. */
+  /** False for iOS 6 receipts, which only verifyReceipt can verify. */
   readonly isVerified: boolean;
   readonly environment?: Environment;
   readonly transactions: readonly StoreTransaction[];

@@ -18,7 +18,7 @@ export interface TransactionGroup {
   readonly status?: SubscriptionStatus;
   /** The as-of time of the purchase state. */
   readonly asOf: EpochMillis;
-  /** Whether the evidence contains no state: see `Observation`. */
+  /** The evidence contains no state: see `Observation`. */
   readonly isInferred?: true;
   readonly transactionsAsOf: EpochMillis;
 }
@@ -62,16 +62,11 @@ export function groupByPurchase(
   });
 }
 
-/**
- * Whether the status describes the transaction. Only auto-renewable subscriptions have an expiration date and a status.
- */
+/** Only auto-renewable subscriptions have an expiration date and a status. */
 const appliesTo = (status: SubscriptionStatus, latest: StoreTransaction): boolean =>
   latest.expiresDate !== undefined && !isLaterTransaction(latest, status.transaction);
 
-/**
- * Whether a transaction of the evidence is newer than the API response, which can lag behind. Older transactions, and
- * those of the same sale, are ignored.
- */
+/** The API response can lag behind the evidence. Older transactions, and those of the same sale, are ignored. */
 const isNewerThanAll = (transaction: StoreTransaction, accountTransactions: readonly StoreTransaction[]): boolean =>
   accountTransactions.every(
     (candidate) => !isSameSale(candidate, transaction) && isLaterTransaction(transaction, candidate),

@@ -24,7 +24,7 @@ const SigningDates = v.looseObject({
 const compactJwsPattern = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 const signatureBytes = 64;
 
-/** Whether the text is formatted as a JWS. Does not verify it. */
+/** Checks the format only, not the signature. */
 export const isJws = (text: string): boolean => text.startsWith('eyJ') && compactJwsPattern.test(text);
 
 /**

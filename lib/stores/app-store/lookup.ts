@@ -15,7 +15,7 @@ export interface LookupRequest {
   readonly settings: AppStoreSettings;
   readonly context: StoreContext;
   readonly verification: VerificationContext;
-  /** Whether to fetch the versions of the app download, which takes another call. */
+  /** Fetches the versions of the app download, which takes another call. */
   readonly includeAppDownload: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface LookupResult {
   /** The receipt in the response of verifyReceipt. */
   readonly receipt?: Readonly<Record<string, unknown>>;
   readonly warning?: string;
-  /** Whether the response is from verifyReceipt because the App Store Server API is unavailable. */
+  /** The response is from verifyReceipt because the App Store Server API is unavailable. */
   readonly isFallback?: true;
   /** The error if the App Store is unavailable. */
   readonly outage?: unknown;

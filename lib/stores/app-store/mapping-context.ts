@@ -3,7 +3,7 @@ import type { Purchase } from '../../purchases/purchase.ts';
 /** Input for the mapping from App Store transactions to observations, in addition to the transactions. */
 export interface MappingContext {
   readonly requestDetails: RequestDetails;
-  /** Whether observations get a refresh token. A refresh requires an App Store Server API key. */
+  /** Observations get a refresh token. A refresh requires an App Store Server API key. */
   readonly canRefresh: boolean;
 }
 

@@ -19,7 +19,7 @@ const reasonsByType: Readonly<Record<string, NotificationReason>> = {
   'DID_CHANGE_RENEWAL_PREF.UPGRADE': 'PLAN_CHANGED',
   'DID_CHANGE_RENEWAL_PREF.DOWNGRADE': 'PLAN_CHANGED',
   DID_CHANGE_RENEWAL_PREF: 'PLAN_CHANGED',
-  // The number of seats changes, not the plan.
+  // Only the seats change, not the plan.
   'DID_CHANGE_RENEWAL_PREF.INCREASE_QUANTITY': 'OTHER',
   'DID_CHANGE_RENEWAL_PREF.DECREASE_QUANTITY': 'OTHER',
   'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED': 'WILL_AUTO_RENEW',

@@ -87,7 +87,7 @@ async function determineCurrentGroup(
   return fetched && (!signed || isLaterGroup(fetched, signed)) ? fetched : signed;
 }
 
-/** Whether the API response is at least as new as the notification. API responses can lag behind notifications. */
+/** The API response is at least as new as the notification. API responses can lag behind notifications. */
 function isLaterGroup(fetched: TransactionGroup, signed: TransactionGroup): boolean {
   if (fetched.latest.transactionId !== signed.latest.transactionId)
     return isLaterTransaction(fetched.latest, signed.latest);

@@ -171,7 +171,7 @@ function requireOwnApp(
 }
 
 /**
- * Whether the notification is from production. An external purchase token has an id instead of an environment.
+ * An external purchase token has an id instead of an environment.
  * @see https://developer.apple.com/documentation/appstoreservernotifications/externalpurchaseid
  */
 const isProduction = ({ environment, externalPurchaseId = '' }: AppReference): boolean =>

@@ -37,9 +37,7 @@ export async function refresh(
     .map((group) => toObservation(group, { requestDetails: {}, canRefresh: true }));
 }
 
-/**
- * Whether the id belongs to the purchase or to one of its later transactions, which the files of an import can name.
- */
+/** The files of an import can name later transactions of the purchase. */
 const containsId = ({ originalTransactionId, transactions }: TransactionGroup, id: string): boolean =>
   originalTransactionId === id || transactions.some((transaction) => hasTransactionId(transaction, id));
 

@@ -20,7 +20,7 @@ export type TestResult =
   | { readonly kind: 'noKey' | 'unauthorized' | 'urlMissing' | 'pending' }
   | { readonly kind: 'attempted'; readonly result: string };
 
-/** Whether Apple delivered the test notification to its URL. */
+/** Apple delivered the test notification to its URL. */
 export const isDelivered = (test: TestResult): boolean => test.kind === 'attempted' && test.result === 'SUCCESS';
 
 const path = '/inApps/v1/notifications/test';

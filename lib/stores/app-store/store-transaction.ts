@@ -29,18 +29,18 @@ export interface StoreTransaction {
   /** Date of the full refund. */
   readonly refundedAt?: EpochMillis;
   readonly partialRefunds?: readonly PartialRefund[];
-  /** Whether further transactions represent the same period, because seats were added. */
+  /** Other transactions represent the same period, because seats were added. */
   readonly sharesPeriod?: boolean;
-  /** Whether Apple states that it renews the subscription. */
+  /** Apple states that it renews the subscription. */
   readonly isRenewal?: boolean;
-  /** Whether it pays for seats that were added to a period. */
+  /** It pays for seats that were added to a period. */
   readonly isSeatAddition?: boolean;
   readonly revokedSeats?: number;
   /** The transaction was replaced by another product of its group at this date or earlier. */
   readonly replacedAt?: EpochMillis;
   readonly isTrial?: boolean;
   readonly isIntro?: boolean;
-  /** Whether it used the introductory offer, which each customer gets once per subscription group. */
+  /** Each customer gets the introductory offer once per subscription group. */
   readonly usedIntroOffer: boolean;
   readonly offerId?: string;
   /** `offerId` unless the offer is introductory. */
@@ -51,7 +51,7 @@ export interface StoreTransaction {
   readonly currency?: string;
   /** Payment for the whole quantity, in millionths of `currency`. */
   readonly amountMicros?: number;
-  /** Whether the customer got it by Family Sharing or as an assigned seat. */
+  /** The customer got it by Family Sharing or as an assigned seat. */
   readonly isShared?: boolean;
   /** `appAccountToken`, the UUID that the app set for the customer. */
   readonly userAlias?: string;
@@ -83,7 +83,7 @@ export interface SubscriptionStatus {
   /** Signing date of the renewal information. Undefined in responses of verifyReceipt. */
   readonly signedAt?: EpochMillis;
   readonly renewalIntent?: RenewalIntent;
-  /** Whether Apple bills until the end of a commitment, although the customer has canceled it. */
+  /** Apple bills until the end of a commitment, although the customer has canceled it. */
   readonly isCommitted?: boolean;
   /** Product of the next renewal. */
   readonly renewalProductId?: string;

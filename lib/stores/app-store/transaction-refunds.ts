@@ -14,8 +14,8 @@ const proratedId = 'revocation';
 const fullPercentage = 100_000;
 
 /**
- * Whether a transaction is revoked because the customer has upgraded. In receipts, Apple sets a cancellation date and
- * keeps the expiration date of the whole period. It reports no amount for the rest of the period.
+ * In receipts of customers who have upgraded, Apple sets a cancellation date and keeps the expiration date of the whole
+ * period. It reports no amount for the rest of the period.
  * @see https://developer.apple.com/forums/thread/96670
  */
 const isRevokedByUpgrade = ({ isUpgraded, revocationType }: TransactionPayload): boolean =>
@@ -50,9 +50,8 @@ export function toRefundFields(payload: TransactionPayload): RefundFields {
 }
 
 /**
- * Whether a revocation returns the payment. Further types, such as the end of a seat assignment, and further reasons,
- * such as the change to a bundle, end access only. A shared purchase costs nothing, so that its revocation counts as
- * the refund of nothing.
+ * Other types, such as the end of a seat assignment, and other reasons, such as the change to a bundle, end access
+ * only. A shared purchase costs nothing, so that its revocation counts as the refund of nothing.
  * @see https://developer.apple.com/documentation/appstoreserverapi/revocationtype
  */
 const isRefund = ({ revocationType, revocationReason = 0, inAppOwnershipType }: TransactionPayload): boolean =>
@@ -62,7 +61,7 @@ const isRefund = ({ revocationType, revocationReason = 0, inAppOwnershipType }: 
     : revocationType === 'REFUND_FULL' || revocationType === 'REFUND_PRORATED');
 
 /**
- * Whether the customer got the purchase from its buyer: by Family Sharing, or as the holder of an assigned seat, whose
+ * The customer got the purchase from its buyer: by Family Sharing, or as the holder of an assigned seat, whose
  * transaction repeats the price and the seats of the buyer.
  * @see https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype
  * @see https://developer.apple.com/documentation/appstoreserverapi/invitationmanagement

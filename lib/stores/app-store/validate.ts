@@ -48,8 +48,8 @@ export async function validate(request: ValidationRequest, context: StoreContext
 }
 
 /**
- * Whether the purchase is a consumable that the evidence does not contain. The history of the App Store Server API
- * includes consumables that the app has finished, and does not distinguish them: a client would credit them again.
+ * The history of the App Store Server API includes consumables that the app has finished, and does not distinguish
+ * them: a client would credit them again.
  * @see https://developer.apple.com/documentation/appstoreserverapi/historyresponse
  */
 const isForeignConsumable = ({ group }: MappedPurchase, { transactions }: Evidence): boolean =>
@@ -101,9 +101,9 @@ const isNewerThan = (
 ): boolean => purchaseDate > lastRenewalDate && withoutPlatform(stored.transactionId) !== transactionId;
 
 /**
- * Whether evidence and stored purchases suffice: the evidence contains the requested product, and they have the current
- * state of all purchases in the evidence or the requested product is active. Evidence without the product proves
- * nothing: the store account can have bought it by another transaction, or since the evidence was signed.
+ * The evidence contains the requested product, and evidence and stored purchases have the current state of all
+ * purchases in the evidence, or the requested product is active. Evidence without the product proves nothing: the store
+ * account can have bought it by another transaction, or since the evidence was signed.
  */
 function canValidateOffline(
   { receiptData, transactions }: Evidence,

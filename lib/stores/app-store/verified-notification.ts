@@ -20,7 +20,7 @@ const { active, gracePeriod } = subscriptionStatuses;
 /** Types whose transaction can be of any period. The transaction of all other types is the latest one. */
 const anyPeriodTypes = new Set(['REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED']);
 
-/** Whether the signed parts contain the current state of the purchase, not only the state of a past period. */
+/** The signed parts contain the current state of the purchase, not only the state of a past period. */
 export function isNotificationCurrent(notification: VerifiedNotification): boolean {
   const { type, occurredAt, transaction, status = deriveRunningStatus(notification) } = notification;
   const { expiresDate, revocationDate, isUpgraded } = transaction;

@@ -48,7 +48,7 @@ export interface VerifyReceiptResult {
 interface VerifyReceiptRequest {
   /** Base64. */
   readonly receiptData: string;
-  /** Whether the signature was verified before. Then the receipt cannot be malformed. */
+  /** A verified receipt cannot be malformed. */
   readonly isVerified: boolean;
   readonly sharedSecret: string;
   readonly fetch: StoreFetch;

@@ -30,6 +30,6 @@ export function toServiceError(error: unknown): ServiceError {
   return unavailableError(error);
 }
 
-/** Whether the error is of this type of the Braintree client, such as `notFoundError`. */
+/** `type` is a name of the Braintree client, such as `notFoundError`. */
 export const isBraintreeError = (error: unknown, type: string): boolean =>
   error instanceof Error && 'type' in error && error.type === type;

@@ -58,7 +58,7 @@ export function resolveCart(totalMicros: number, productId: string, catalogue: C
 
 const isConsumable = ({ type }: CatalogueProduct): boolean => type === 'consumable';
 
-/** Whether the product can be in one payment with `first`. A subscription is its own payment. */
+/** The product can be in one payment with `first`. A subscription is its own payment. */
 const isCartItem = (
   { type, amount, currency, merchantAccountId }: CatalogueProduct,
   first: CatalogueProduct,
@@ -68,10 +68,10 @@ const isCartItem = (
   currency === first.currency &&
   merchantAccountId === first.merchantAccountId;
 
-/** The number of carts with a total; 2 stands for several. */
+/** Carts with a total; 2 stands for several. */
 interface CartCount {
   readonly total: number;
-  /** Whether a cart with the total has a product that the customer keeps. */
+  /** A cart with the total has a product that the customer keeps. */
   readonly hasKept: boolean;
   /** Returns the ids of the items of the only cart, one for each unit. */
   readonly findItems: () => string[];

@@ -3,7 +3,7 @@ import { dayMs, type EpochMillis, secondMs } from '../../foundation/time.ts';
 /** The time zone in which a day ends last: UTC-12. */
 export const westernmostTimeZone = 'Etc/GMT+12';
 
-/** Whether the text is an IANA time zone that the runtime supports. */
+/** An IANA time zone that the runtime supports. */
 export function isTimeZone(text: string): boolean {
   try {
     createFormat(text);

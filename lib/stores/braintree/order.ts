@@ -75,10 +75,7 @@ function computeAmount(
   );
 }
 
-/**
- * Whether the catalogue allows an amount other than the price of the product: the buyer's choice, or the total of a
- * cart.
- */
+/** The catalogue allows an amount other than the price of the product: the buyer's choice, or the total of a cart. */
 const allowsAmount = (
   product: CatalogueProduct,
   micros: number,

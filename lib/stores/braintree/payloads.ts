@@ -111,7 +111,6 @@ export const PaidTime = v.object({
   status: v.string(),
   billingPeriodEndDate: lenient(Day),
   paidThroughDate: lenient(Day),
-  /** Whether the subscription began with a trial. */
   trialPeriod: lenient(v.boolean()),
   /** 0 in a trial. */
   currentBillingCycle: lenient(Count),

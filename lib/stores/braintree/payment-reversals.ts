@@ -19,15 +19,15 @@ const paidStatuses = new Set([
 
 export const isPaid = ({ status, type }: BraintreeTransaction): boolean => type === 'sale' && paidStatuses.has(status);
 
-/** Whether the bank of the customer has not confirmed the payment yet. */
+/** The bank of the customer has not confirmed the payment yet. */
 export const isSettlementPending = ({ status, type }: BraintreeTransaction): boolean =>
   type === 'sale' && status === 'settlement_pending';
 
-/** Whether the payment has had a status in which it counts as paid. False if Braintree does not report the history. */
+/** False if Braintree does not report the history. */
 export const hasPaidStatus = ({ statusHistory }: BraintreeTransaction): boolean =>
   statusHistory.some(({ status }) => paidStatuses.has(status));
 
-/** Whether a payment that ended unpaid counted as paid before. A payment without a history did. */
+/** A payment that ended unpaid can have counted as paid before. A payment without a history did. */
 const wasPaid = (payment: BraintreeTransaction): boolean =>
   hasPaidStatus(payment) || payment.statusHistory.every(({ status }) => endedStatuses.has(status));
 
@@ -84,7 +84,7 @@ function toPartialRefund({ debitedAt, ...reversal }: Reversal, completing: Rever
   return debitedAt === undefined ? [] : [{ ...reversal, date: debitedAt, status: 'disputed' }];
 }
 
-/** Whether a lost dispute reversed the payment, or its rest after refunds. */
+/** A lost dispute reversed the payment, or its rest after refunds. */
 export function isReversedByDispute(payment: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): boolean {
   const completing = findCompletingReversal(payment, listReversals(payment, refunds));
   return completing !== undefined && payment.disputes.some((dispute) => toDisputeId(dispute) === completing.id);

@@ -32,7 +32,7 @@ export function markProrations(
   });
 }
 
-/** Whether the period had started without the payment. A late payment of a period follows another status. */
+/** The period had started without the payment. A late payment of a period follows another status. */
 function isWithinFreePeriod(
   { createdAt, subscription }: BraintreeTransaction,
   { statusHistory }: Pick<Subscription, 'statusHistory'>,

@@ -100,7 +100,7 @@ interface ReplayContext {
   readonly gateway: BraintreeGateway;
   readonly context: StoreContext;
   readonly record: ChargeRecord;
-  /** Whether the request names the buyer. Another user needs the current state. */
+  /** Another user than the buyer needs the current state. */
   readonly isBuyer: boolean;
 }
 

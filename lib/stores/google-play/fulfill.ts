@@ -64,8 +64,8 @@ function listUnfulfilled(request: FulfillmentRequest, now: EpochMillis): Observa
 }
 
 /**
- * Whether a client can still consume the purchase: clients neither credit nor consume one that is already acknowledged.
- * A purchase of unknown type can be a consumable, whose notification arrived before the client's validation.
+ * Clients neither credit nor consume a purchase that is already acknowledged. A purchase of unknown type can be a
+ * consumable, whose notification arrived before the client's validation.
  */
 function isLeftToClient(
   { productType, purchaseDate = 0, ...purchase }: Purchase,

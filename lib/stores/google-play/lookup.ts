@@ -25,7 +25,7 @@ interface LookupRequest {
   readonly token: string;
   readonly hints: RequestHints | undefined;
   readonly productId: string;
-  /** Whether to query subscriptions first. */
+  /** Queries subscriptions first. */
   readonly isSubscription: boolean;
 }
 

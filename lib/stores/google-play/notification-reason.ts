@@ -4,10 +4,10 @@ import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 /** Facts about the purchase that was queried for a notification. */
 export interface ObservedFacts {
   readonly isExpired?: boolean;
-  /** Whether Google Play ended the purchase whose latest order was voided, without a request of the customer. */
+  /** Google Play ended the purchase whose latest order was voided, without a request of the customer. */
   readonly isRevoked?: boolean;
   readonly isPaid?: boolean;
-  /** Whether it replaced a purchase with another product, base plan or offer. */
+  /** It replaced a purchase with another product, base plan or offer. */
   readonly isPlanChange?: boolean;
   readonly priceConsentStatus?: PriceConsentStatus;
 }

@@ -27,9 +27,7 @@ export function findLineTax(order: Order, productId: string): { readonly taxMicr
   return { taxMicros: toAmount(tax).amountMicros };
 }
 
-/**
- * Whether the order paid for another purchase: an item that a plan change keeps has the order of the replaced token.
- */
+/** An item that a plan change keeps has the order of the replaced token. */
 export const isOrderOfOtherToken = ({ purchaseToken = '' }: Order, token: string): boolean =>
   purchaseToken !== '' && purchaseToken !== token;
 

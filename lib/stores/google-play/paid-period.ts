@@ -100,14 +100,14 @@ function findPaymentTime({ paymentNotification, now }: StartContext, followsKnow
   return followsKnown || now - occurredAt < dayMs ? occurredAt : undefined;
 }
 
-/** Whether the first order id is the one after the second: `GPA.1..0` after `GPA.1`, `GPA.1..3` after `GPA.1..2`. */
+/** `GPA.1..0` follows `GPA.1`, and `GPA.1..3` follows `GPA.1..2`. */
 function isNextOrder(orderId = '', previousId: string): boolean {
   const [firstOrderId] = orderId.split('..');
   const [previousFirstId] = previousId.split('..');
   return firstOrderId === previousFirstId && parseRenewalNumber(orderId) === (parseRenewalNumber(previousId) ?? -1) + 1;
 }
 
-/** Whether access ended by a pause or account hold. The next period then starts with the recovery. */
+/** Access ended by a pause or account hold. The next period then starts with the recovery. */
 const isSuspended = ({ isPaused, isBillingRetryPeriod, cancelationReason }: Purchase): boolean =>
   isPaused === true || (isBillingRetryPeriod === true && cancelationReason === 'System.BillingError');
 

@@ -48,7 +48,7 @@ export const NotificationPayload = v.object({
   productId: Text,
   /** The refunded order. */
   voidedOrderId: v.exactOptional(PlayId),
-  /** Whether only a part of the quantity was refunded. */
+  /** Only a part of the quantity was refunded. */
   isPartial: v.exactOptional(v.boolean()),
   voidedReason: OptionalNumber,
   /** The request for a statement about a chargeback. */

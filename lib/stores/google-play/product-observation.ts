@@ -53,8 +53,8 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
 }
 
 /**
- * Whether a canceled purchase ended before it was paid. It then lacks its completion time. The older API
- * reports a time for every purchase, so the stored state decides, or the order of an unknown purchase.
+ * A canceled purchase that ended before it was paid lacks its completion time. The older API reports a time for every
+ * purchase, so the stored state decides, or the order of an unknown purchase.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
  */
 const wasNeverPaid = (

@@ -7,7 +7,7 @@ import type { PlayApi } from './play-api.ts';
 
 type ProductItem = OneTimePurchase['productLineItem'][number];
 
-/** Whether the item was rented: access ends. */
+/** Access to a rented item ends. */
 export const isRental = ({ productOfferDetails }: ProductItem): boolean =>
   productOfferDetails?.rentOfferDetails !== undefined;
 

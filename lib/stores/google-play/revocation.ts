@@ -32,6 +32,6 @@ export function withCancelationReason(observation: Observation, voidedReason: nu
     : observation;
 }
 
-/** Whether the purchase has ended without a specific reason. */
+/** The purchase has ended without a specific reason. */
 export const lacksCancelationReason = ({ purchase: { endedAt, cancelationReason } }: Observation): boolean =>
   endedAt !== undefined && (cancelationReason === 'Unknown' || cancelationReason === 'System');

@@ -22,7 +22,7 @@ export const GooglePlaySettings = v.object({
   serviceAccount: v.exactOptional(v.union([ServiceAccountKey, v.pipe(v.string(), v.parseJson(), ServiceAccountKey)])),
   /** The app's license key in base64. It verifies the signatures of receipts. */
   licenseKey: v.exactOptional(Text),
-  /** Whether the service acknowledges stored purchases and consumes consumables. Otherwise the app does. */
+  /** The service acknowledges stored purchases and consumes consumables. Otherwise the app does. */
   acknowledge: v.exactOptional(v.boolean()),
   /** Audience and service account of the OIDC tokens in the Pub/Sub push subscription. */
   pushAudience: v.exactOptional(Text),

@@ -31,7 +31,7 @@ export function toSubscriptionAmount(
  */
 const fullPriceModes = new Set(['CHARGE_FULL_PRICE', 'DEFERRED', 'KEEP_EXISTING']);
 
-/** Whether the latest order is the first one of a plan change that charges a part of the price, or nothing. */
+/** The latest order is the first one of a plan change that charges a part of the price, or nothing. */
 function isPartialPayment({ offerPhase, itemReplacement, latestSuccessfulOrderId }: LineItem): boolean {
   if (offerPhase?.prorationPeriod) return true;
   const { replacementMode = 'CHARGE_FULL_PRICE' } = itemReplacement ?? {};

@@ -19,7 +19,7 @@ type StateName =
 const isInState = ({ subscriptionState }: Subscription, ...names: readonly StateName[]): boolean =>
   names.some((name) => subscriptionState === `SUBSCRIPTION_STATE_${name}`);
 
-/** Whether the first payment is pending or was canceled. The subscription that it was to replace then continues. */
+/** The first payment is pending or was canceled. The subscription that it was to replace then continues. */
 export const isFirstPaymentMissing = (subscription: Subscription): boolean =>
   isInState(subscription, 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
@@ -30,7 +30,7 @@ const hasNoAccess = (subscription: Subscription): boolean =>
   isInState(subscription, 'EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
 /**
- * Whether the item has ended while the subscription continues: its payment was declined, or it was removed, replaced or
+ * The item has ended while the subscription continues: its payment was declined, or it was removed, replaced or
  * revoked. The only running item can be past its time while Google Play renews it.
  * @see https://developer.android.com/google/play/billing/subscription-with-addons#item-expiration
  */
@@ -60,7 +60,7 @@ interface StateContext {
   readonly now: EpochMillis;
   /** The purchase as it was stored before. */
   readonly known: Purchase | undefined;
-  /** Whether the latest payment of the item was refunded. */
+  /** The latest payment of the item was refunded. */
   readonly isRefunded: boolean;
 }
 
@@ -120,7 +120,7 @@ function toRenewalIntent(
 }
 
 /**
- * Whether the customer has canceled an installment plan that Google Play charges until its commitment ends.
+ * The customer has canceled an installment plan that Google Play charges until its commitment ends.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#InstallmentPlan
  */
 const isCancelationPending = ({ autoRenewingPlan }: Pick<LineItem, 'autoRenewingPlan'>): boolean =>
@@ -167,7 +167,7 @@ function toItemReason(subscription: Subscription, item: LineItem, context: State
 }
 
 /**
- * Whether the subscription ended after a grace period or account hold, whose contexts Google Play removes then. A
+ * Google Play removes the contexts of a grace period and an account hold when the subscription ends after them. A
  * revocation during that time refunds the latest payment.
  */
 const isPaymentFailed = ({ known, isRefunded }: StateContext): boolean =>

@@ -57,7 +57,7 @@ interface FoundTransaction {
   readonly transaction: Transaction;
 }
 
-/** Whether nothing was paid, as for a trial. Google Play voids its order to end access, and returns no money. */
+/** Google Play voids the order of a trial to end access, and returns no money. */
 const isFree = ({ amountMicros }: Transaction): boolean => amountMicros === 0;
 
 const hasRefund = ({ refundedAt, partialRefunds }: Transaction): boolean =>

@@ -55,7 +55,7 @@ export async function fulfill(
   ];
 }
 
-/** Whether the observation is a consumable that the customer still owns. */
+/** The observation is a consumable that the customer still owns. */
 export const needsConsumption = ({ purchase }: Pick<Observation, 'purchase'>): boolean =>
   purchase.productType === 'consumable' && purchase.isConsumed === false && purchase.endedAt === undefined;
 

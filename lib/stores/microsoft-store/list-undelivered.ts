@@ -65,7 +65,7 @@ async function toOwnNotification(
   return subject && toNotification(event, { ...subject, messageId, popReceipt });
 }
 
-/** Whether the event is from retail or from the sandbox of the app's settings. */
+/** The event is from retail or from the sandbox of the app's settings. */
 const isInSandbox = ({ data: { sandboxId } }: ClawbackEvent, settings: MicrosoftStoreSettings): boolean =>
   ['RETAIL', settings.sandboxId?.toUpperCase()].includes(sandboxId?.toUpperCase() || 'RETAIL');
 

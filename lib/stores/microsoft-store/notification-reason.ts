@@ -14,5 +14,5 @@ const reasonsByState: Readonly<Record<string, NotificationReason>> = {
 export const toNotificationReason = (state: string): NotificationReason =>
   Object.hasOwn(reasonsByState, state) ? (reasonsByState[state] ?? 'OTHER') : 'OTHER';
 
-/** Whether the customer lost the product together with the refund, or had consumed it before. */
+/** The customer lost the product together with the refund, or had consumed it before. */
 export const isRevokedState = (state: string): boolean => state === 'Revoked' || state === 'Returned';

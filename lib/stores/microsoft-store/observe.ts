@@ -37,8 +37,8 @@ interface Refetched {
 }
 
 /**
- * Whether the store has removed the item of a refunded payment: the store does not list it any longer, or its balance
- * is 0. A refund without removal keeps access.
+ * The store does not list the item of a refunded payment any longer, or its balance is 0. A refund without removal
+ * keeps access.
  * @see https://github.com/microsoft/Microsoft-Store-Services
  */
 const isRemoved = (refetched: Refetched | undefined): boolean =>
@@ -107,5 +107,5 @@ function markEnded({ purchase, asOf }: Observation, { eventDate }: Clawback): Pu
   };
 }
 
-/** Whether the customer's bank reversed its chargeback: payment and access are as before. */
+/** The customer's bank reversed its chargeback: payment and access are as before. */
 const isChargebackReversal = ({ state }: Clawback): boolean => state === 'ChargebackReversal';

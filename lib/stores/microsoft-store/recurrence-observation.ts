@@ -112,7 +112,7 @@ function computeExpiration(item: RecurrenceItem, dates: RecurrenceDates, asOf: E
   return isInGracePeriod(item, dates, asOf) ? Math.max(expirationTime, graceUntil) : expirationTime;
 }
 
-/** Whether the store retries the payment. Includes a renewing subscription past its expiration with a stale state. */
+/** Includes a renewing subscription past its expiration with a stale state, whose payment the store retries. */
 function isInGracePeriod(
   { recurrenceState, autoRenew }: RecurrenceItem,
   { expirationTime, graceUntil }: RecurrenceDates,

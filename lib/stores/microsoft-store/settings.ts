@@ -21,7 +21,7 @@ export const MicrosoftStoreSettings = v.object({
   sandboxId: v.exactOptional(Text),
   /** Store IDs of products by the developer's product id. An id that is missing here must be the Store ID itself. */
   productIds: v.exactOptional(namedRecord(Text, Text)),
-  /** Whether the service consumes validated consumables. Otherwise the app does. */
+  /** The service consumes validated consumables. Otherwise the app does. */
   consume: v.exactOptional(v.boolean()),
 });
 export type MicrosoftStoreSettings = v.InferOutput<typeof MicrosoftStoreSettings>;

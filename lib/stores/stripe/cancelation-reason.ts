@@ -21,10 +21,10 @@ const reasonsByFeedback: Readonly<Record<string, CancelationReason>> = {
 
 interface AccessFacts {
   readonly reversal: PaymentReversal | undefined;
-  /** Whether the item was removed from the subscription. */
+  /** The item was removed from the subscription. */
   readonly isRemoved: boolean;
   readonly isUnpaid: boolean;
-  /** Whether access, with the grace of unpaid time, is over. */
+  /** Access, with the grace of unpaid time, is over. */
   readonly isExpired: boolean;
 }
 

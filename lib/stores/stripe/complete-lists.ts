@@ -54,7 +54,7 @@ export async function completeLists(value: unknown, stripe: Stripe): Promise<unk
 const isIncomplete = (value: unknown): boolean =>
   isObject(value) && Array.isArray(value.data) && value.has_more === true;
 
-/** Whether a list inside of an object, at any level, lacks elements. */
+/** A list inside of the object, at any level, lacks elements. */
 export const hasIncompleteList = (value: unknown): boolean =>
   isObject(value) && (isIncomplete(value) || Object.values(value).some(hasIncompleteList));
 

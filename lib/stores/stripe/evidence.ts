@@ -11,7 +11,7 @@ import { fetchSession } from './stripe-queries.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 
-/** The id of a Stripe object, or an access token that this service issued at checkout. */
+/** A Stripe id, or an access token that this service issued at checkout. */
 const Evidence = v.union(
   [
     v.object({ accessToken: Text, adapter: v.optional(v.picklist([platformTokens.stripe, 'stripe'])) }),

@@ -29,7 +29,7 @@ export const toOfferId = ({ platform }: Pick<MappingContext, 'platform'>, produc
 /** Returns the product id of a price. */
 export const getPriceProductId = ({ product }: Price): string => (typeof product === 'string' ? product : product.id);
 
-/** Whether an object belongs to the app. Several apps can share an account; `metadata.app` names the app. */
+/** Several apps can share an account; `metadata.app` names the app. */
 export const isOwnMetadata = ({ appName }: Pick<MappingContext, 'appName'>, metadata: Metadata): boolean =>
   metadata?.app === undefined || metadata.app === appName;
 

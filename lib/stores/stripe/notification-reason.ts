@@ -37,14 +37,13 @@ export function toNotificationReason(event: StripeEvent): NotificationReason {
   return typeof reason === 'function' ? reason(event) : (reason ?? 'OTHER');
 }
 
-/** Whether the event reverts the cancelation of a subscription. */
 export function revertsCancelation({ type, data: { object, previous_attributes } }: StripeEvent): boolean {
   const { cancel_at_period_end, cancel_at } = previous_attributes ?? {};
   const wasCanceled = Boolean(cancel_at_period_end) || Boolean(cancel_at);
   return type === 'customer.subscription.updated' && wasCanceled && !object.cancel_at_period_end && !object.cancel_at;
 }
 
-/** Whether events of the type make the cached price list stale. */
+/** Events of these types make the cached price list stale. */
 export const changesPriceList = (type: string): boolean => /^(?:price|product|plan)\./.test(type);
 
 const isPaid = ({ data: { object } }: StripeEvent): boolean =>

@@ -134,10 +134,10 @@ export const isProration = ({ parent }: Line): boolean =>
 
 const isRenewalInvoice = ({ invoice }: InvoiceShare): boolean => invoice.billing_reason === 'subscription_cycle';
 
-/** Whether a payment renews an item. The invoice of a plan change does not. */
+/** The invoice of a plan change does not renew an item. */
 export const isRenewal = ({ kind, share }: Billing): boolean => kind === 'period' && isRenewalInvoice(share);
 
-/** Whether a billing pays, or would pay, time of the item while the subscription runs. */
+/** The billing pays, or would pay, time of the item while the subscription runs. */
 const paysTime = (billing: Billing): billing is PeriodBilling =>
   (billing.kind === 'period' || billing.kind === 'change') && billing.period !== undefined;
 
@@ -150,9 +150,8 @@ export const listPaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
   );
 
 /**
- * Whether a change is within an unpaid period. Stripe credits the unused time of the former plan even if
- * it is unpaid, so the change can be free. A change to another interval, which is a period, replaces an unpaid one.
- *
+ * Stripe credits the unused time of the former plan even if it is unpaid, so a change within an unpaid period can be
+ * free. A change to another interval, which is a period, replaces an unpaid one.
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
 function isChangeOfUnpaidPeriod({ kind, period: change }: PeriodBilling, billings: readonly Billing[]): boolean {
@@ -165,7 +164,7 @@ function isChangeOfUnpaidPeriod({ kind, period: change }: PeriodBilling, billing
 
 const hasPeriod = (billing: Billing): billing is PeriodBilling => billing.period !== undefined;
 
-/** Whether a billing is, or would have been, for a whole period. */
+/** The billing is, or would have been, for a whole period. */
 const isWhole = (kind: Billing['kind']): boolean => kind === 'period' || kind === 'late';
 
 /** Lists the billings whose period was not paid while the subscription ran, in order of their periods. */
@@ -183,7 +182,7 @@ const sortByPeriod = (billings: readonly PeriodBilling[]): PeriodBilling[] =>
 export const findPresentPayment = (billings: readonly Billing[]): PeriodBilling | undefined =>
   listPaidTime(billings).findLast(({ kind, share }) => kind === 'period' || share.reversals?.refundedAt === undefined);
 
-/** Whether the period itself has a price: a fee on the invoice of a free period pays something else. */
+/** A fee on the invoice of a free period pays something else. */
 export const hasPeriodPrice = ({ kind, line, share }: Billing): boolean =>
   kind === 'period' && share.amount > 0 && line !== undefined && sumTotals([line]) > 0;
 

@@ -66,10 +66,10 @@ const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefin
       ? undefined
       : { at: refundEnd, kind: 'refund' };
 
-/** Whether the money of a refund came back to the account. */
+/** The money of the refund came back to the account. */
 const isReturned = ({ status }: Refund): boolean => status === 'failed' || status === 'canceled';
 
-/** Whether a refund was paid, or had been paid before it failed. */
+/** The refund was paid, or had been paid before it failed. */
 const isCounted = (refund: Refund): boolean => refund.status === 'succeeded' || isReturned(refund);
 
 const sumRefunds = (refunds: readonly Refund[]): number =>

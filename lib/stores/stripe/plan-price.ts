@@ -19,7 +19,7 @@ interface PlanContext {
   readonly price: Price | undefined;
   /** Prices of `listProratedPriceIds` by id. */
   readonly prices: ReadonlyMap<string, Price> | undefined;
-  /** Whether a granted trial extends the period. */
+  /** A granted trial extends the period. */
   readonly isExtended: boolean;
 }
 

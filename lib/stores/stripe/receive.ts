@@ -55,7 +55,7 @@ function verifySignature({ body, headers }: RawNotification, { settings, now }: 
 }
 
 /**
- * Whether the header has one time, a whole number of seconds within the tolerance. The official client reads it with
+ * The header needs one time, a whole number of seconds within the tolerance. The official client reads it with
  * `parseInt` and only rejects an old one: it accepts `t=NaN` and any future time.
  */
 function isOfCurrentTime(signature: string, now: EpochMillis): boolean {

@@ -30,7 +30,7 @@ export const getPriceId = ({ pricing }: Line): string => pricing?.price_details?
 export const getItemId = ({ parent }: Line): string | undefined =>
   parent?.subscription_item_details?.subscription_item ?? undefined;
 
-/** Whether a subscription has, or its invoices name, more than one item. */
+/** The subscription has, or its invoices name, more than one item. */
 export const hasSeveralItems = (subscription: Subscription, invoices: readonly Invoice[]): boolean =>
   listHistories(subscription, invoices).length > 1;
 

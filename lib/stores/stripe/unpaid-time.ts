@@ -9,7 +9,7 @@ export interface UnpaidTime {
   readonly since: EpochMillis;
   /** Last failed attempt to pay the first unpaid period. */
   readonly lastFailure: EpochMillis | undefined;
-  /** Whether the first unpaid invoice was emailed: Stripe does not attempt its payment. */
+  /** The first unpaid invoice was emailed: Stripe does not attempt its payment. */
   readonly isEmailed?: boolean;
   /** Attempts to collect the first unpaid invoice. */
   readonly attempts?: number | null;
@@ -19,7 +19,7 @@ interface UnpaidContext {
   readonly subscription: Subscription;
   /** Current product and period of the item. */
   readonly terms: { readonly productId: string; readonly periodStart: number; readonly periodEnd: number };
-  /** Whether the unpaid invoices of the subscription bill other items only. */
+  /** The unpaid invoices of the subscription bill other items only. */
   readonly areOthersUnpaid: boolean;
   readonly now: EpochMillis;
 }
@@ -69,15 +69,15 @@ function followUnpaid(unpaid: readonly PeriodBilling[], paidUntil: number) {
 }
 
 /**
- * Whether Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. Stripe asks for the
- * payment of an emailed invoice, which has a due date, without an attempt.
+ * Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. Stripe asks for the payment
+ * of an emailed invoice, which has a due date, without an attempt.
  */
 const isGivenAway = ({ share: { invoice } }: PeriodBilling): boolean =>
   invoice.status === 'void' ||
   invoice.status === 'draft' ||
   (invoice.status === 'uncollectible' && invoice.attempted === false && invoice.due_date === null);
 
-/** Whether the payment failed, although the status of the subscription does not show it. */
+/** The payment failed, although the status of the subscription does not show it. */
 function hasFailed({ share: { invoice, failures } }: PeriodBilling, { subscription, now }: UnpaidContext): boolean {
   const { status, cancellation_details: details } = subscription;
   if (status === 'canceled') return details?.reason === 'payment_failed' || failures !== undefined;
