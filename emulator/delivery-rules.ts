@@ -11,7 +11,7 @@ export const DeliveryRule = v.strictObject({
   times: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5))),
   /** Delay of the first attempt, on the emulated clock. */
   delayed: v.exactOptional(Period),
-  /** Whether notifications are held until they are released. */
+  /** Holds notifications until they are released. */
   held: v.exactOptional(v.boolean()),
 });
 export type DeliveryRule = Readonly<v.InferOutput<typeof DeliveryRule>>;

@@ -58,7 +58,7 @@ export interface EmulatedStore extends Schedule {
   readonly rootCertificate?: Buffer;
   /** Handles a call of the store's API. */
   readonly handleCall: (call: StoreHttpRequest) => HttpResponse;
-  /** Whether a call is for this store. Needed if several stores share a host. */
+  /** Needed if several stores share a host. */
   readonly acceptsCall?: (call: StoreHttpRequest) => boolean;
   /** Responses of the store to an outage and to an exceeded rate limit. */
   readonly faultResponses: Readonly<Record<'down' | 'rate-limited', () => HttpResponse>>;

@@ -20,7 +20,7 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the connection is closed after half of the body. */
+  /** Closes the connection after half of the body. */
   readonly isTruncated?: boolean;
 }
 

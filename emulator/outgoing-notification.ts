@@ -5,6 +5,6 @@ export interface OutgoingNotification {
   readonly buildHeaders: (sentAt: number) => Readonly<Record<string, string>>;
   /** Delays between attempts, as in the real store. The delivery fails after the last one. */
   readonly retryDelaysMs: readonly number[];
-  /** Whether the real store accepts the response status as success. */
+  /** The real store accepts the response status as success. */
   readonly isDelivered: (status: number) => boolean;
 }

@@ -61,7 +61,7 @@ export const PurchaseOrder = v.strictObject({
   /** Paid first period. `true` means half the price. */
   intro: v.exactOptional(v.union([v.boolean(), IntroOffer])),
   sandbox: v.exactOptional(v.boolean()),
-  /** Whether the payment is pending. The action `pay` completes it, `abandon` ends it unpaid. */
+  /** The action `pay` completes a pending payment, `abandon` ends it unpaid. */
   pending: v.exactOptional(v.boolean()),
   /**
    * store_b: whether the app on the device acknowledges the purchase, and each purchase that follows from it, when it
@@ -78,7 +78,7 @@ export const PurchaseOrder = v.strictObject({
   prepaid: v.exactOptional(v.boolean()),
   /** store_b: payments to which the customer of an installment subscription commits. */
   installments: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(24))),
-  /** Whether the subscription renews automatically when the clock passes the end of a period. */
+  /** The subscription renews when the clock passes the end of a period. */
   autoRenew: v.exactOptional(v.boolean()),
   /** Form of the `validate` body. Each store has a default. */
   form: v.exactOptional(v.string()),

@@ -16,8 +16,7 @@ const maxTtlSeconds = 3600;
 const skewSeconds = 60;
 
 /**
- * Whether the Authorization header has a valid token of the app's developer. Tokens are valid for at most one hour.
- *
+ * Tokens of the app's developer are valid for at most one hour.
  * @see https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
  */
 export function isAuthorized(authorization: string | undefined, keys: Keys, now: number): boolean {

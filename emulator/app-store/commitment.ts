@@ -37,5 +37,5 @@ const buildCommitment = (billingPeriod: number, renews: boolean, start: number):
   expiresDate: addPeriod(start, 'P1M', commitmentPeriods - billingPeriod + 1),
 });
 
-/** Whether a cancelation takes effect after the current billing period. */
+/** A cancelation takes effect after the current billing period. */
 export const isLastPeriod = ({ billingPeriod }: Commitment): boolean => billingPeriod === commitmentPeriods;

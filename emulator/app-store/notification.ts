@@ -86,8 +86,7 @@ function buildContent(
 }
 
 /**
- * The id of a sandbox token has a prefix in place of an environment.
- *
+ * A sandbox token has a prefix in its id in place of an environment.
  * @see https://developer.apple.com/documentation/appstoreservernotifications/externalpurchaseid
  */
 const toExternalToken = (

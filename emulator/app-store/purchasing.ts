@@ -55,7 +55,7 @@ export const getInitialNotification = ({ type }: Product): NotificationType =>
     ? buildNotificationType('SUBSCRIBED', 'INITIAL_BUY')
     : buildNotificationType('ONE_TIME_CHARGE');
 
-/** Whether an earlier purchase prevents a new one or is continued by it. Family shares are ignored. */
+/** An earlier purchase prevents a new one or is continued by it. Family shares are ignored. */
 function isRelevant(purchase: Purchase, product: Product, context: TransitionContext): boolean {
   if (purchase.sharedFrom !== undefined) return false;
   const { productId, revocation } = getLatestTransaction(purchase);

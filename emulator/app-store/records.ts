@@ -26,7 +26,7 @@ const Offer = v.object({
   period: Period,
   /** Identifier of a redeemed offer code or a promotional offer; absent for an introductory offer. */
   code: v.exactOptional(v.string()),
-  /** Whether it is a promotional offer, which the developer has signed. */
+  /** The developer has signed the offer. */
   isPromotional: v.exactOptional(v.literal(true)),
 });
 
@@ -45,7 +45,7 @@ const Revocation = v.object({
 const Commitment = v.object({
   /** Number of the billing period, from 1 to 12. */
   billingPeriod: v.number(),
-  /** Whether it renews after the last billing period. */
+  /** Renews after the last billing period. */
   renews: v.boolean(),
   expiresDate: v.number(),
 });
@@ -74,7 +74,7 @@ export const Transaction = v.object({
   revocation: v.exactOptional(Revocation),
   /** Seats of a multiseat purchase. `priceMicros` is the average of a seat then. */
   seats: v.exactOptional(v.object({ tiers: SeatTiers, revoked: v.exactOptional(v.number()) })),
-  /** Whether further transactions represent the same period, because seats were added. */
+  /** Other transactions represent the same period, because seats were added. */
   sharesPeriod: v.exactOptional(v.literal(true)),
   /** Commitment in the period of this transaction. */
   commitment: v.exactOptional(Commitment),
@@ -92,7 +92,7 @@ export const Subscription = v.object({
   state: v.picklist(['ACTIVE', 'EXPIRED', 'BILLING_RETRY', 'BILLING_GRACE_PERIOD', 'REVOKED']),
   /** Renewal intent of the customer. */
   willRenew: v.boolean(),
-  /** Whether it renews automatically when the clock passes the end of a period. */
+  /** Renews when the clock passes the end of a period. */
   renewsAutomatically: v.boolean(),
   /** Product of the next renewal. It differs from the current product after a downgrade. */
   renewal: v.object({ productId: v.string(), priceMicros: v.number(), currency: v.string() }),
@@ -118,7 +118,7 @@ export const Purchase = v.object({
   accountId: v.string(),
   /** Purchase of the customer who paid; absent for an own purchase. */
   sharedFrom: v.exactOptional(v.string()),
-  /** Whether the share is an assigned seat instead of a family share. */
+  /** An assigned seat instead of a family share. */
   isAssigned: v.exactOptional(v.literal(true)),
   isFinished: v.exactOptional(v.literal(true)),
   /** App account token that the developer has set, for the transactions from a purchase date on. */

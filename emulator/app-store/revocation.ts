@@ -105,7 +105,7 @@ function revokeTransaction(purchase: Purchase, transaction: Transaction, revocat
   return endsNow ? withSubscriptionState(revoked, { state: 'REVOKED', willRenew: false }) : revoked;
 }
 
-/** Whether the revocation of a transaction leaves no valid transaction of the current period. */
+/** The revocation of the transaction leaves no valid transaction of the current period. */
 const endsWith = (purchase: Purchase, transaction: Transaction): boolean => {
   const period = listPeriodTransactions(purchase);
   return period.includes(transaction) && period.every((other) => other === transaction || other.revocation);

@@ -26,7 +26,7 @@ const statuses: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** Whether the domain of the reason is `global`. Other reasons belong to this API. */
+/** The domain of the reason is `global`. Other reasons belong to this API. */
 const isCommon = (reason: string): boolean =>
   ['authError', 'invalid', 'required', 'notFound', 'rateLimitExceeded', 'backendError'].includes(reason);
 

@@ -16,7 +16,7 @@ export function withInstallmentPlan(purchase: Purchase, order: PurchaseOrder): P
   return withSubscription(purchase, { installments: { initial: installments, remaining: installments - 1 } });
 }
 
-/** Whether a cancelation by the customer takes effect later, after the committed payments. */
+/** A cancelation by the customer takes effect later, after the committed payments. */
 export const hasCommittedPayments = ({ installments }: Subscription): boolean => (installments?.remaining ?? 0) > 0;
 
 /**

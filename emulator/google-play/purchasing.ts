@@ -67,7 +67,7 @@ export interface Sale {
   readonly at: number;
 }
 
-/** Whether the purchase prevents buying the product again. A consumed purchase does not. */
+/** The purchase prevents buying the product again. A consumed purchase does not. */
 function isOwned(purchase: Purchase, product: Product, now: number): boolean {
   const { productId, subscription, isConsumed, isCancelled } = purchase;
   if (productId !== product.id) return false;

@@ -43,11 +43,11 @@ const SubscriptionItem = v.object({
   orderId: v.string(),
   /** End of the item if it differs from the end of the subscription. */
   endsAt: v.exactOptional(v.number()),
-  /** Whether the customer removed the item: it ends at the end of its period. */
+  /** The customer removed the item: it ends at the end of its period. */
   isRemoved: v.exactOptional(v.literal(true)),
-  /** Whether the payment for this item was declined, and not the payment for all items. */
+  /** The payment for this item was declined, and not the payment for all items. */
   isDeclined: v.exactOptional(v.literal(true)),
-  /** Whether it was added during a period, and paid only for the rest of it. */
+  /** Added during a period, and paid only for the rest of it. */
   isProrated: v.exactOptional(v.literal(true)),
   /** Product that replaces it at the next renewal. */
   replacedBy: v.exactOptional(v.string()),
@@ -77,7 +77,7 @@ export const Subscription = v.object({
     'PENDING_PURCHASE_CANCELED',
   ]),
   autoRenew: v.boolean(),
-  /** Whether it renews automatically when the clock passes the end of a period. */
+  /** Renews when the clock passes the end of a period. */
   renewsAutomatically: v.boolean(),
   expiryTime: v.number(),
   anchor: BillingAnchor,
@@ -87,7 +87,7 @@ export const Subscription = v.object({
   offerId: v.exactOptional(v.string()),
   priceMicros: v.number(),
   currency: v.string(),
-  /** Whether the plan is prepaid: it does not renew, and a top-up extends it. */
+  /** A prepaid plan does not renew, and a top-up extends it. */
   isPrepaid: v.exactOptional(v.literal(true)),
   /** Committed payments of an installment plan: all, and those that are not made. */
   installments: v.exactOptional(v.object({ initial: v.number(), remaining: v.number() })),
@@ -99,7 +99,7 @@ export const Subscription = v.object({
   cancellation: v.exactOptional(
     v.object({ by: v.picklist(['user', 'developer', 'system', 'replacement']), at: v.number() }),
   ),
-  /** Whether it ended because a renewal action is missing. */
+  /** Ended because a renewal action is missing. */
   awaitsRenewal: v.exactOptional(v.boolean()),
   holdEnds: v.exactOptional(v.number()),
   /** Paid time that account hold interrupted. The items whose payment was not declined get it back. */
@@ -126,15 +126,15 @@ export const Purchase = v.object({
   applicationUsername: v.exactOptional(v.string()),
   sandbox: v.boolean(),
   purchasedAt: v.number(),
-  /** Whether the first payment is pending or was abandoned. */
+  /** The first payment is pending or was abandoned. */
   isUnpaid: v.exactOptional(v.literal(true)),
   isAcknowledged: v.boolean(),
-  /** Whether the app on the device acknowledges the purchase when it is paid. */
+  /** The app on the device acknowledges the purchase when it is paid. */
   isAcknowledgedByApp: v.exactOptional(v.literal(true)),
   isConsumed: v.boolean(),
   /** Obfuscated account id that the developer has set for a resubscription. */
   externalAccountId: v.exactOptional(v.string()),
-  /** Whether a one-time purchase was canceled or refunded. */
+  /** A one-time purchase was canceled or refunded. */
   isCancelled: v.boolean(),
   quantity: v.number(),
   /** Percentage of the tax that is added to the prices. */
@@ -159,7 +159,7 @@ export const VoidedOrder = v.object({
   purchasedAt: v.number(),
   voidedAt: v.number(),
   isSubscription: v.boolean(),
-  /** Whether Google voided the order because the purchase was not acknowledged. */
+  /** Google voided the order because the purchase was not acknowledged. */
   isUnacknowledged: v.exactOptional(v.literal(true)),
   isChargeback: v.exactOptional(v.literal(true)),
   /** Refunded quantity of a partial refund. */

@@ -46,7 +46,7 @@ export function resume(purchase: Purchase, context: TransitionContext): Transiti
   return withPeriod(purchase, context, 'RECOVERED');
 }
 
-/** Whether the next renewal requires the customer's consent to a price increase. */
+/** The next renewal requires the customer's consent to a price increase. */
 export function needsPriceConsent(purchase: Purchase): boolean {
   const { priceChange, anchor } = requireSubscription(purchase);
   return priceChange?.state === 'OUTSTANDING' && getPeriodEnd(anchor) >= priceChange.chargeAt;

@@ -11,7 +11,7 @@ export interface StoreState {
   readonly voided: VoidedOrder[];
   /** Refund reviews by pending refund token, the oldest first. */
   readonly refundRequests: Map<string, RefundRequest>;
-  /** Whether the service account has the permission to view orders. */
+  /** The service account has the permission to view orders. */
   areOrdersReadable: boolean;
 }
 

@@ -56,7 +56,7 @@ export const sumLines = (lines: readonly Line[]): number =>
 export const listLines = ({ lines, productId, amountMicros, listMicros }: Order): readonly Line[] =>
   lines ?? [{ productId, amountMicros, listMicros }];
 
-/** Whether the item is charged at the next renewal. */
+/** The next renewal charges the item. */
 export const isRenewing = ({ isRemoved, isDeclined, endsAt, replacedBy }: SubscriptionItem): boolean =>
   !isRemoved && replacedBy === undefined && (isDeclined === true || endsAt === undefined);
 

@@ -52,7 +52,7 @@ function getOrCreateProduct(state: StoreState, order: PurchaseOrder): Product {
   return product;
 }
 
-/** Whether the purchase prevents buying the product again. Store-managed consumables do not end. */
+/** The purchase prevents buying the product again. Store-managed consumables do not end. */
 function isStillOwned(purchase: Purchase, at: number): boolean {
   const { recurrence, item } = purchase;
   if (recurrence !== undefined) return recurrence.state === 'Active' || recurrence.state === 'InDunning';

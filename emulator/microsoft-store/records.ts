@@ -48,7 +48,7 @@ export type Payment = Readonly<v.InferOutput<typeof Payment>>;
 export const Recurrence = v.object({
   state: v.picklist(['Active', 'Inactive', 'Canceled', 'InDunning', 'Failed']),
   autoRenew: v.boolean(),
-  /** Whether it renews automatically when the clock passes the end of a period. */
+  /** Renews when the clock passes the end of a period. */
   renewsAutomatically: v.boolean(),
   isTrial: v.boolean(),
   startTime: v.number(),

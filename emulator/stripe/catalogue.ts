@@ -83,7 +83,7 @@ export const buildPrice = (
   unit_amount_decimal: String(amount) as unknown as Stripe.Price['unit_amount_decimal'],
 });
 
-/** Whether units of a price are billed at the end of the period in which they were used. */
+/** Units are billed at the end of the period in which they were used. */
 export const isMetered = ({ recurring }: Stripe.Price): boolean => recurring?.usage_type === 'metered';
 
 const letters: Readonly<Record<string, string>> = { day: 'D', week: 'W', month: 'M', year: 'Y' };

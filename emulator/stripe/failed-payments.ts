@@ -49,7 +49,7 @@ export function startOverduePeriod(state: AccountState, subscription: Stripe.Sub
   return saveSubscription(state, startNextPeriod(state, subscription, { at, outcome }), at);
 }
 
-/** Whether the latest invoice of a subscription waits for another attempt. */
+/** The latest invoice of the subscription waits for another attempt. */
 export const isRetrying = ({ records }: AccountState, { latest_invoice }: Stripe.Subscription): boolean =>
   records.objects.invoices.get(getId(latest_invoice))?.next_payment_attempt != null;
 

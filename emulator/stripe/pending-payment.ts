@@ -94,7 +94,7 @@ export function failProcessingPayment(state: AccountState, subscription: Stripe.
   return saveSubscription(state, { ...subscription, status: 'past_due' }, at);
 }
 
-/** Whether a bank has not yet confirmed a payment of the subscription. */
+/** A bank has not yet confirmed a payment of the subscription. */
 export const hasProcessingPayment = (state: AccountState, subscription: string): boolean =>
   findProcessingPayment(state, subscription) !== undefined;
 

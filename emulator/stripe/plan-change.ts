@@ -36,7 +36,7 @@ interface PriceSwitch {
   readonly price: Stripe.Price;
   readonly at: number;
   readonly quantity?: number;
-  /** Whether the next invoice bills the proration. An invoice is due immediately if the interval changes. */
+  /** The next invoice bills the proration. An invoice is due immediately if the interval changes. */
   readonly deferred?: boolean;
 }
 

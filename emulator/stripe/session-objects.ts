@@ -145,7 +145,7 @@ const unsetFields = {
 interface LineItemInput {
   readonly quantity: number;
   readonly description: string;
-  /** Whether a trial makes the first period free. */
+  /** A trial makes the first period free. */
   readonly isTrial?: boolean;
   readonly taxRate?: Stripe.TaxRate | undefined;
 }

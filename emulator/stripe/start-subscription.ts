@@ -23,7 +23,7 @@ export interface SubscriptionTerms {
   readonly trialDays: number;
   readonly metadata: Stripe.Metadata;
   readonly autoRenew: boolean;
-  /** Whether the payment of the first invoice takes days. */
+  /** The payment of the first invoice takes days. */
   readonly isPending: boolean;
   readonly taxRates: readonly Stripe.TaxRate[];
   readonly daysUntilDue?: number | undefined;

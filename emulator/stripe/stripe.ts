@@ -78,7 +78,7 @@ function openAccount({ now, savedState, emitNotification, deliveries }: Emulated
   };
 }
 
-/** Whether a request is for this account: by its API key, or by the session of a hosted page. */
+/** The API key, or the session of a hosted page, decides. */
 function acceptsCall({ state, secretKey }: Account, call: StoreHttpRequest): boolean {
   if (call.host === 'api.stripe.com') return getApiKey(call) === secretKey;
   const { objects } = state.records;

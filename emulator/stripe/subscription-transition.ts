@@ -17,7 +17,7 @@ export const withoutDebt = (subscription: Stripe.Subscription, at: number): Stri
   status: (subscription.trial_end ?? 0) * secondMs > at ? 'trialing' : 'active',
 });
 
-/** Whether the current period is paid or free. */
+/** The current period is paid or free. */
 export const isRunning = ({ status }: Stripe.Subscription): boolean => status === 'active' || status === 'trialing';
 
 export const isEnded = ({ status }: Stripe.Subscription): boolean =>

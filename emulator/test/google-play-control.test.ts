@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-/** Whether the text was signed with the app's license key. */
+/** Signed with the app's license key. */
 function isSigned(receipt: string, signature: string): boolean {
   const key = Buffer.from(String(client.settings('store_b').licenseKey), 'base64');
   const publicKey = { key, format: 'der', type: 'spki' } as const;
