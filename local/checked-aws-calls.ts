@@ -13,7 +13,7 @@ export interface AwsAccess {
 interface Caller {
   /** Logical id of the function. */
   readonly id: string;
-  /** Whether the instance has ended: on Lambda, an ended instance makes no call and receives no response. */
+  /** On Lambda, an ended instance makes no call and receives no response. */
   readonly isEnded: () => boolean;
   readonly onCall: (call: CallDecision) => void;
   /** Called after each write to a table. */

@@ -92,7 +92,7 @@ async function convertTable(service: Service): Promise<void> {
   });
 }
 
-/** Whether all webhooks of the app go to the local receiver. */
+/** All webhooks of the app go to the local receiver. */
 export const usesLocalReceiver = ({ urls }: Pick<DemoWebhooks, 'urls'>): boolean =>
   urls.length > 0 && urls.every((url) => url.endsWith(receiverPath));
 

@@ -1,5 +1,5 @@
 /**
- * Whether an event matches a Lambda event filter pattern. Throws for a rule that is not implemented.
+ * Matches an event with a Lambda event filter pattern. Throws for a rule that is not implemented.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html
  */
 export function matchesPattern(event: unknown, pattern: unknown): boolean {

@@ -20,7 +20,7 @@ export interface ThreadData {
   /** By name. */
   readonly functions: ReadonlyMap<string, FunctionCode>;
   readonly access: AwsAccess;
-  /** Whether to report each AWS call, and not only the first one of each kind. */
+  /** Reports each AWS call, and not only the first one of each kind. */
   readonly reportsAllCalls: boolean;
 }
 

@@ -47,7 +47,6 @@ export const deniedStatus = 400;
 export const buildDenialBody = (denial: string): string =>
   JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: denial });
 
-/** Whether the call writes items of a table. */
 export const isTableWrite = ({ target }: AwsCall): boolean =>
   /^DynamoDB_\d+\.(?:Put|Update|Delete|BatchWrite|TransactWrite)Items?$/.test(target);
 

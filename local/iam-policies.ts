@@ -76,7 +76,7 @@ export function readIamPolicies(template: Template, names: TemplateNames): IamPo
   };
 }
 
-/** Whether the caller's policies allow the access. Throws for a caller that is not in the template. */
+/** Throws for a caller that is not in the template. */
 export function allowsAccess(
   { statements }: IamPolicies,
   callerId: string,
@@ -96,7 +96,7 @@ const matchesAny = (patterns: readonly RegExp[], text: string): boolean =>
   patterns.some((pattern) => pattern.test(text));
 
 /**
- * Whether all keys are allowed and none is excluded.
+ * All keys are allowed and none is excluded.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
  */
 function isFulfilled(condition: Condition, leadingKeys: readonly string[] | undefined): boolean {

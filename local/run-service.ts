@@ -70,13 +70,12 @@ function parsePort(text = '4000'): number {
   throw startupError(`PORT ${text} is not valid: set a number from 1 to 65534.`);
 }
 
-/** Whether the data outlives the service. */
 function parseIsPersistent(text = ''): boolean {
   if (text === '' || text === 'memory') return text === '';
   throw startupError(`DATA ${text} is not valid: set memory, or leave it unset to keep the data in .local/.`);
 }
 
-/** Whether the service queries the real stores, or for which apps. */
+/** The service queries the real stores, or for which apps. */
 function parseStores(text = 'emulated') {
   if (text === 'emulated' || text === 'real') return { usesRealStores: text === 'real' };
   const [, apps = ''] = /^real:(.+)$/.exec(text) ?? [];

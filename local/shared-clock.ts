@@ -3,7 +3,7 @@ import { createWakeup } from './wakeup.ts';
 /** A clock whose offset is in memory shared with the threads of the functions: setting it changes the time of all. */
 export interface SharedClock {
   readonly now: () => number;
-  /** Whether the clock stays at the time of this machine. */
+  /** The clock stays at the time of this machine. */
   readonly isFixed: boolean;
   readonly set: (ms: number) => void;
   /** Calls the listener after each `set` until the returned function is called. */

@@ -28,7 +28,7 @@ interface Options {
   readonly emulatorPort?: number;
   /** Address of the service. Default: 127.0.0.1. The emulator and the engines stay on 127.0.0.1. */
   readonly host?: string;
-  /** Whether the service queries the real stores, without an emulator and at the time of this machine. */
+  /** The service queries the real stores, without an emulator and at the time of this machine. */
   readonly usesRealStores?: boolean;
   /** Apps that use the real stores, while the others use the emulator, at the time of this machine. */
   readonly realApps?: readonly string[] | undefined;

@@ -9,7 +9,7 @@ interface StartupOptions {
   readonly folder: string;
   /** Folder of the data. */
   readonly storedFolder: string;
-  /** Whether scripts and commands use this folder by default. */
+  /** Scripts and commands use this folder by default. */
   readonly isDefaultFolder: boolean;
   readonly usesRealStores?: boolean | undefined;
   /** Apps that use the real stores, if the others do not. */

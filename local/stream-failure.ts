@@ -10,7 +10,7 @@ export interface StreamFailure {
   readonly requestId: string;
   /** Number of invocations with these records. */
   readonly invocations: number;
-  /** Whether the last invocation failed as a whole, in contrast to returning failed records. */
+  /** The last invocation failed as a whole, in contrast to returning failed records. */
   readonly isError: boolean;
 }
 

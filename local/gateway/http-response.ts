@@ -86,7 +86,7 @@ export function compressResponse(
   return { ...response, headers: [...response.headers, ['content-encoding', 'gzip']], body: gzipSync(response.body) };
 }
 
-/** Whether gzip has the highest priority, or the first of several with the same priority. */
+/** Gzip has the highest priority, or is the first of several with the same priority. */
 function prefersGzip(acceptEncoding: string): boolean {
   const encodings = acceptEncoding.split(',').map((entry) => {
     const [name = '', quality] = entry.trim().split(/\s*;\s*q=/);
