@@ -11,7 +11,7 @@ export interface Flood {
   readonly contract: Contract;
   /** Builds the request with a number. */
   buildRequest(number: number): CallOptions & Required<Pick<CallOptions, 'headers' | 'sourceIp'>>;
-  /** Whether the flood has the key of all clients of its app, so that only other apps are unaffected. */
+  /** The flood has the key of all clients of its app, so that only other apps are unaffected. */
   readonly usesUpKey?: true;
 }
 

@@ -17,7 +17,7 @@ export const loadedTransactions = purchases * renewals;
 interface LoadOptions {
   /** Number of products. Default: 1. */
   readonly products?: number;
-  /** Whether transactions have the figures of payments. Default: no. */
+  /** Transactions have the figures of payments. Default: no. */
   readonly hasFigures?: boolean;
 }
 

@@ -28,7 +28,7 @@ export const toFilter = ({ store, product, sandbox }: FilterOptions) => ({
   isSandbox: sandbox ? undefined : false,
 });
 
-/** Whether a filter or a position in a filtered list is set. Throws if `--skip` is, too. */
+/** A filter or a position in a filtered list is set. Throws if `--skip` is, too. */
 export function isFiltered({ store, product, sandbox, cursor, skip }: FilterOptions, ...further: unknown[]): boolean {
   const hasFilter = !sandbox || [store, product, cursor, ...further].some((option) => option !== undefined);
   if (hasFilter && skip > 0) throw new InvalidArgumentError('Pass --cursor instead of --skip with a filter.');

@@ -17,7 +17,7 @@ export function applyUsageRules(program: Command): void {
 
 const isAppArgument = (argument: Argument): boolean => appArguments.includes(argument.name());
 
-/** Whether the first argument can be one of the default subcommand, as in `export my-app --help`. */
+/** The first argument can be one of the default subcommand, as in `export my-app --help`. */
 const hasDefault = (command: Command): boolean =>
   '_defaultCommandName' in command && typeof command._defaultCommandName === 'string';
 

@@ -20,9 +20,7 @@ const buildConcurrency = 2;
 export interface BundleFile {
   readonly name: string;
   readonly bytes: number;
-  /**
-   * Whether the start of the function loads the file. Other files are loaded when they are needed, such as an adapter.
-   */
+  /** Other files are loaded when they are needed, such as an adapter. */
   readonly isLoadedAtStart: boolean;
   /** Paths of the sources, relative to the project. */
   readonly sources: readonly string[];
@@ -87,7 +85,7 @@ export const functionInput = {
 interface BundleOptions {
   /** Folder for the source maps. None are written by default. */
   readonly mapsFolder?: string;
-  /** Whether to leave out code of packages that the functions never use; true by default. */
+  /** Leaves out code of packages that the functions never use; true by default. */
   readonly omitsUnused?: boolean;
   readonly runsWarmUp?: boolean;
 }

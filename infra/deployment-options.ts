@@ -186,7 +186,7 @@ export const getWorkerConcurrency = (options: DeploymentOptions): number =>
 export const getStackName = ({ stage }: DeploymentOptions): string =>
   stage === undefined ? 'Claimcheck' : `Claimcheck-${stage}`;
 
-/** Whether the environment must survive an accidental deletion. */
+/** The environment must survive an accidental deletion. */
 export const isProduction = ({ stage }: DeploymentOptions): boolean => stage === 'production';
 
 /** Returns the retention of events in days, from the CDK context, which `readDeploymentOptions` has checked. */

@@ -23,7 +23,7 @@ export interface SharedResources {
   readonly secret: ISecret;
   readonly queues: Queues;
   readonly emulator?: StoreEmulatorConfig;
-  /** Whether functions are invoked by an alias. */
+  /** Functions are invoked by an alias. */
   readonly hasAliases: boolean;
   /** Locations of scheduled exports. */
   readonly exportLocations?: readonly string[];
@@ -61,7 +61,6 @@ export interface AllowedWrite {
 interface WriteLimits {
   /** Keys of the items that the function writes besides events and the activity of stores. */
   readonly writtenKeys: WrittenKeys;
-  /** Whether the function records its event. */
   readonly recordsEvents?: boolean;
   /** Further writes, each with its actions. */
   readonly allowedWrites?: readonly AllowedWrite[];

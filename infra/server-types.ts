@@ -88,7 +88,7 @@ const typeScript: Language = {
   map: (value) => `Readonly<Record<string, ${value}>>`,
 };
 
-/** The name of a class in quotes: it can follow the alias that uses it. */
+/** A class in quotes can follow the alias that uses it. */
 const quote = (type: string): string => (/^[A-Z]\w*$/.test(type) ? `"${type}"` : type);
 
 const python: Language = {

@@ -28,10 +28,10 @@ interface ServiceFunctionProps {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether the function may send messages to the queue that invokes it. */
+  /** The function may send messages to the queue that invokes it. */
   readonly allowsRecursion?: boolean;
   readonly readsStream?: boolean;
-  /** Whether each change of the function creates a version, which its alias selects. */
+  /** Each change of the function creates a version, which its alias selects. */
   readonly hasVersion?: boolean;
 }
 

@@ -211,9 +211,8 @@ export const selectWorkers = (exportLocations: readonly string[] = []): readonly
 export const defaultMaxConcurrency = 50;
 
 /**
- * Whether the worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda
- * drops such a chain of invocations after about 16 unless the function allows it. Each message has its own limit in
- * time.
+ * The worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda drops such a
+ * chain of invocations after about 16 unless the function allows it. Each message has its own limit in time.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
  */
 export const sendsToOwnQueue = ({ source, permissions }: WorkerDefinition): boolean =>

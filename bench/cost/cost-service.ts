@@ -40,7 +40,7 @@ const queueWorkers: Readonly<Record<QueueName, string>> = {
 interface CostServiceOptions {
   /** Each call of a function takes this time in addition, so that calls which do not wait for each other overlap. */
   readonly delayMs?: number;
-  /** Whether the heap of a function has the limit that its memory in the template gives it. */
+  /** Gives the heap of a function the limit that its memory in the template gives it. */
   readonly limitsHeap?: boolean;
 }
 

@@ -10,7 +10,7 @@ export const comparedSizes = [256, 512, 768, 1_024, 1_769] as const;
 export interface MemorySize {
   readonly functionName: string;
   readonly memoryMb: number;
-  /** Whether the template gives the function this size. */
+  /** The template gives the function this size. */
   readonly isChosen: boolean;
   /** Mean billed time of an invocation, with its share of starts. */
   readonly billedMs: number;

@@ -86,7 +86,7 @@ function pairPurchases(here: readonly OwnedState[], there: readonly OwnedState[]
   ];
 }
 
-/** Whether both dates are absent, or differ by at most the tolerance. */
+/** Two absent dates are the same, as are dates that differ by at most the tolerance. */
 const isSameTime = (a: number | undefined, b: number | undefined, { toleranceMs }: CompareOptions): boolean =>
   a === b || Math.abs((a ?? Number.NaN) - (b ?? Number.NaN)) <= toleranceMs;
 

@@ -1,5 +1,5 @@
 import type { CompareReport } from './run-compare.ts';
 
-/** Whether a comparison without a difference is complete: it compared something, and all rows that can be compared. */
+/** A comparison without a difference is a proof if it compared something, and all rows that can be compared. */
 export const isProof = ({ compared, notCompared, interrupted }: CompareReport): boolean =>
   compared > 0 && !interrupted && notCompared.every(({ isExcluded }) => isExcluded);

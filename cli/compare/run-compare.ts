@@ -15,11 +15,11 @@ export interface CompareOptions {
   readonly path: string;
   readonly here: Validator;
   readonly there: Validator;
-  /** Whether the purchases of the customers are compared in place of validations. */
+  /** Compares the purchases of the customers in place of validations. */
   readonly comparesUsers: boolean;
   readonly vocabulary: Vocabulary;
   readonly includesUser: boolean;
-  /** Whether a customer was erased from this service. A validation that names the customer would end the erasure. */
+  /** A validation that names an erased customer would end the erasure. */
   readonly isErased: (username: string) => Promise<boolean>;
   readonly toleranceMs: number;
   /** Rows per second. */

@@ -9,7 +9,7 @@ interface BodyOptions {
    * Vocabulary of `transaction.type` in bodies that are built from rows of an import. Recorded bodies stay as they are.
    */
   readonly vocabulary: Vocabulary;
-  /** Whether the bodies name the customer. Both validators then record a claim of the customer. */
+  /** The bodies name the customer. Both validators then record a claim of the customer. */
   readonly includesUser: boolean;
 }
 
@@ -36,7 +36,7 @@ const isRecordedBody = ({ transaction }: RawRow): boolean => typeof transaction 
 const chargeMessage = 'A validation of Braintree charges the customer, so it is not repeated.';
 const chargeError = (): ServiceError => new ServiceError('InvalidPayload', chargeMessage);
 
-/** Whether `toValidationBody` threw the error because the row must never be compared. */
+/** `toValidationBody` threw the error because the row must never be compared. */
 export const isExclusion = ({ message }: ServiceError): boolean => message === chargeMessage;
 
 /** A repeated validation of Braintree would charge the customer. */

@@ -110,7 +110,7 @@ function parseText(text: string): unknown {
 
 const Failure = v.object({ ok: v.literal(false), code: v.optional(v.unknown()) });
 
-/** Whether status 404 is a failure of the contract for another reason than the app. A wrong path has another format. */
+/** Status 404 can be a failure of the contract for another reason than the app. A wrong path has another format. */
 const isUnknownCustomer = (content: unknown): boolean => v.is(Failure, content) && !rejectedKeyCodes.has(content.code);
 
 function parseResponse<S extends v.GenericSchema>(schema: S, response: unknown, title: string): v.InferOutput<S> {

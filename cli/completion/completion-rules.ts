@@ -61,7 +61,7 @@ function toOptionRule({ flags, long, short, description, required, optional, arg
   };
 }
 
-/** The name of an argument, or the flags of an option, show whether the value is a file. */
+/** The argument's name, or the flags of an option, show whether the value is a file. */
 const toValueRule = (name: string, choices: readonly string[] = []): ValueRule => ({
   candidates: choices.map((value) => ({ value, description: '' })),
   isFile: /\b(?:file|path)\b/.test(name),

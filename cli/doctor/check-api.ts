@@ -8,7 +8,7 @@ const timeoutMs = 10 * secondMs;
 interface ApiCheck {
   readonly apiUrl: string;
   readonly now: () => number;
-  /** Whether the API has the clock of this machine's real time, which a local service does not use. */
+  /** The API has the clock of this machine's real time, which a local service does not use. */
   readonly comparesClock: boolean;
 }
 

@@ -121,7 +121,7 @@ function createRecordJoiner() {
   return { add, end };
 }
 
-/** Whether a quoted value continues after the line. Ignores quotes inside an unquoted value. */
+/** A quoted value continues after the line. Ignores quotes inside an unquoted value. */
 function endsInQuotes(text: string, startsInQuotes: boolean): boolean {
   let isQuoted = startsInQuotes;
   let isValueStart = !startsInQuotes;

@@ -109,7 +109,7 @@ function chooseOption({ key = '', options = [] }: SchemaNode, value: unknown): S
   return option ?? rejectValue();
 }
 
-/** Whether the actions of a pipe exclude free text. */
+/** The actions of a pipe exclude free text. */
 const isLimitedText = (pipe: readonly SchemaNode[]): boolean =>
   pipe[0]?.type === 'string' && pipe.some(({ type }) => limitingActions.has(type));
 const limitingActions = new Set(['iso_timestamp', 'iso_date', 'regex']);

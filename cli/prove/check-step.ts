@@ -12,7 +12,7 @@ export interface Check {
   readonly isMet: boolean;
   /** Time from the cause of the step. Absent for a state. */
   readonly afterSeconds?: number;
-  /** Whether it arrived after the limit. */
+  /** Arrived after the limit. */
   readonly isLate?: true;
 }
 

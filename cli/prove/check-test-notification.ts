@@ -14,7 +14,7 @@ interface TestOptions {
   readonly isSandbox: boolean;
   /** URL that App Store Connect must have. */
   readonly url: string;
-  /** Whether the service has received a test notification since the start. */
+  /** The service has received a test notification since the start. */
   readonly hasArrived: () => Promise<boolean>;
   readonly waitMs: number;
 }

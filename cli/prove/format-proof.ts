@@ -3,7 +3,7 @@ import type { Proof, StepReport } from './run-proof.ts';
 
 interface ReportDetails {
   readonly versions: Readonly<Record<string, string>>;
-  /** Whether the store emulator took the place of the store. */
+  /** The store emulator took the place of the store. */
   readonly isEmulated: boolean;
   /** Path of the recording, if there is one. */
   readonly recordingFile: string | undefined;

@@ -18,9 +18,9 @@ export interface ProofStep {
   readonly reasons: readonly LifecycleReason[];
   /** Fields of the purchase in the API. */
   readonly state: Partial<PurchaseDetails>;
-  /** Whether the purchase expires later than before. */
+  /** The purchase expires later than before. */
   readonly isExtended?: true;
-  /** Whether the step happens without the owner, such as a renewal. */
+  /** The step happens without the owner, such as a renewal. */
   readonly isAutomatic?: true;
   /** Actions of the store emulator, which has no owner. */
   readonly emulatorActions: readonly string[];

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** Replaces values by others of the same form: equal values get equal replacements within one recording. */
 export interface Pseudonyms {
   replace(value: string): string;
-  /** Whether the value was replaced before. */
+  /** The value was replaced before. */
   has(value: string): boolean;
 }
 

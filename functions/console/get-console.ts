@@ -53,7 +53,7 @@ const documentHeaders = { 'access-control-allow-origin': '*', 'cross-origin-reso
 
 const revalidated = 'no-cache';
 
-/** The name of an asset contains the hash of its content. */
+/** An asset is named by the hash of its content. */
 const immutable = 'public, max-age=31536000, immutable';
 
 const headersByName: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -16,7 +16,7 @@ interface RevenueCatPurchase {
 
 const appleStores: ReadonlySet<string> = new Set(['app_store', 'mac_app_store']);
 
-/** Whether the id was made by RevenueCat: an anonymous customer is not a customer of the app. */
+/** RevenueCat made the id: an anonymous customer is not a customer of the app. */
 export const isAnonymous = (id: string): boolean => id.startsWith('$RCAnonymousID:');
 
 /** Builds the row of a purchase, or the reason against a move. */
