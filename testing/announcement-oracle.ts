@@ -6,11 +6,11 @@ import { readPaidPeriod } from './stripe-oracle.ts';
 export interface LedgerState {
   /** Identifies the current paid period. Undefined if the store has no payment. */
   readonly period: string | undefined;
-  /** Whether a payment started the period. Braintree skips one that a discount or a credit covers. Default: yes. */
+  /** A payment started the period. Braintree skips one that a discount or a credit covers. Default: yes. */
   readonly isCharged?: boolean;
   /** Refunds and withdrawn funds of each payment, in micros. */
   readonly returned: readonly number[];
-  /** Whether the purchase gives access. Undefined if the store leaves the decision to the developer. */
+  /** Gives access. Undefined if the store leaves the decision to the developer. */
   readonly isRunning: boolean | undefined;
   readonly productId: string;
   /** Product of the next period. A scheduled plan change is announced at once. */
@@ -25,7 +25,7 @@ export interface LedgerInterval {
   readonly states: readonly LedgerState[];
   /** Number of refunds and revocations by an action. A refund of a free period returns no money. */
   readonly reversals: number;
-  /** Whether another purchase has replaced this one. It announces the change. */
+  /** Another purchase has replaced this one. It announces the change. */
   readonly isReplaced: boolean;
   readonly isSuccessor: boolean;
   /** Number of announced refunds of the other items, which are separate purchases. */

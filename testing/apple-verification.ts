@@ -20,7 +20,7 @@ export const createVerificationContext = (input: VerificationInput) => ({
   now: input.now ?? Date.now(),
 });
 
-/** Whether the service accepts the JWS as a transaction that Apple signed for the app. */
+/** The service accepts the JWS as a transaction that Apple signed for the app. */
 export function isAcceptedByService(jws: string, input: VerificationInput): boolean {
   try {
     verifyTransaction(jws, createVerificationContext(input));
@@ -30,7 +30,7 @@ export function isAcceptedByService(jws: string, input: VerificationInput): bool
   }
 }
 
-/** Whether Apple's library accepts the JWS in the production or the sandbox environment. */
+/** Apple's library accepts the JWS in the production or the sandbox environment. */
 export async function isAcceptedByApple(jws: string, input: VerificationInput): Promise<boolean> {
   const verdicts = [Environment.PRODUCTION, Environment.SANDBOX].map((environment) =>
     createAppleVerifier(environment, input)

@@ -31,7 +31,7 @@ export interface CreditRun {
   readonly purchases: OwnershipHistories;
   readonly floor: 'zero' | 'debt';
   readonly steps: readonly CreditStep[];
-  /** Whether customers are erased. What an erased customer has given back cannot be recounted. */
+  /** Erases customers. What an erased customer has given back cannot be recounted. */
   readonly erases: boolean;
   /** Part of the writes before or after which the process crashes. */
   readonly crashRate: number;

@@ -37,7 +37,7 @@ export async function runWithWriteLimits<T>(contract: Contract, run: () => Promi
   return result;
 }
 
-/** Whether the policy of the endpoint allows the write. */
+/** The policy of the endpoint decides. */
 export function allowsWrite(contract: Contract, { action, key }: ItemWrite): boolean {
   const { id, permissions, keyLevel } = contract;
   const settings = settingsWrites[id];
@@ -48,7 +48,7 @@ export function allowsWrite(contract: Contract, { action, key }: ItemWrite): boo
   return [...keys, ...buckets, ...ownKeys.flatMap((write) => write.keys)].some((pattern) => matchesKey(pattern, key));
 }
 
-/** Whether an IAM pattern, in which `*` is any text, matches a key. */
+/** In an IAM pattern, `*` is any text. */
 export function matchesKey(pattern: string, key: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.at(-1);

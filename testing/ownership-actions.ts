@@ -28,7 +28,7 @@ const reversals: readonly string[] = ['refund', 'revoke', 'refund-seats', 'remov
 
 export const isReversal = (name: string): boolean => reversals.includes(toActionRequest(name).action);
 
-/** Whether the action returns a payment or a part of it. */
+/** The action returns a payment or a part of it. */
 export const isRefund = (name: string): boolean => ['refund', 'revoke'].includes(toActionRequest(name).action);
 
 const ends = ['expire', 'refund', 'revoke'];

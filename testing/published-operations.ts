@@ -8,7 +8,7 @@ export interface PublishedOperation {
   readonly method: string;
   readonly path: RegExp;
   readonly parameters: ReadonlySet<string>;
-  /** The type of the JSON body, and the types that it consists of. */
+  /** Type of the JSON body, and the types that it consists of. */
   readonly body?: { readonly type: string; readonly types: PublishedTypes };
 }
 

@@ -32,7 +32,7 @@ export interface OwnershipHistory {
   readonly taxRate: number | undefined;
   readonly autoRenew: boolean;
   readonly trial: boolean;
-  /** Whether the first period has half the price. */
+  /** The first period has half the price. */
   readonly intro: boolean;
   readonly pending: boolean;
   readonly sandbox: boolean;
@@ -41,7 +41,7 @@ export interface OwnershipHistory {
   readonly actions: readonly (string | undefined)[];
 }
 
-/** Whether the product is rented. The period of a one-time product has no other effect. */
+/** The product is rented. The period of a one-time product has no other effect. */
 export const isRental = ({ platform, type, period }: OwnershipHistory): boolean =>
   platform === 'store_b' && type === 'non consumable' && period === 'P1Y';
 
@@ -169,7 +169,7 @@ export interface OwnedPurchase {
   readonly username: string;
   /** The customer, and the members to whom seats of the purchase are assigned. */
   readonly usernames: readonly string[];
-  /** Whether the store calls the purchase one of its sandbox. The emulated merchant of Braintree is in the sandbox. */
+  /** The emulated merchant of Braintree is in the sandbox. */
   readonly isSandbox: boolean;
   /** A product of the store that the customer did not buy. */
   readonly wrongProductId: string;
@@ -182,7 +182,7 @@ export interface OwnedPurchase {
   // biome-ignore lint/suspicious/noExplicitAny: the evidence of each store has another shape.
   getEvidence(): Promise<any>;
   isFirstPeriodPending(): boolean;
-  /** Whether a payment was refunded or charged back. */
+  /** A payment was refunded or charged back. */
   isMoneyReturned(): boolean;
   /** Counts the accepted actions that return money or end the purchase without the customer. */
   countReversals(): number;

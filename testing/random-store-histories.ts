@@ -146,7 +146,7 @@ export async function startHistory(history: StoreHistory, service: TestService):
   let { id } = purchase as { id: string };
   const ids = new Set([id]);
   let planChanges = 0;
-  /** Returns whether the store accepted the action. */
+  /** Returns false if the store rejected the action. */
   const perform = async (action: string, details: object = {}): Promise<boolean> => {
     const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
     id = result?.id ?? id;

@@ -4,8 +4,8 @@ import type { PurchaseSummary } from './purchase-summary.ts';
 import { isStripeItemRunning } from './stripe-oracle.ts';
 
 /**
- * Returns whether the store calls the purchase paid and running at `now`. Derived from the documents of the stores, not
- * from the adapters. Undefined if the store leaves the decision to the developer, or takes some time to decide.
+ * The store calls the purchase paid and running at `now`. Derived from the documents of the stores, not from the
+ * adapters. Undefined if the store leaves the decision to the developer, or takes some time to decide.
  */
 export function isPaidAndRunning(platform: Platform, purchase: PurchaseSummary, now: number): boolean | undefined {
   const isSubscription = purchase.type === 'paid subscription';
@@ -37,8 +37,7 @@ export function listRunningProducts(
 const getLineEnd = ({ expiryTime, currentPeriodEnd }: PurchaseSummary): unknown => expiryTime ?? currentPeriodEnd;
 
 /**
- * Whether the customer has canceled and is charged for the next period of the commitment.
- *
+ * The customer has canceled and is charged for the next period of the commitment.
  * @see https://developer.apple.com/documentation/storekit/supporting-monthly-subscriptions-with-a-12-month-commitment
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#InstallmentPlan
  */

@@ -13,15 +13,14 @@ interface BilledPeriod {
   readonly start: number;
   readonly end: number;
   readonly invoice: PurchaseSummary;
-  /** Whether every payment of the invoice was refunded or lost in a dispute. */
+  /** Every payment of the invoice was refunded or lost in a dispute. */
   readonly isReturned: boolean;
 }
 
 /**
- * Returns whether an item of a subscription gives access at `now`: the invoices of the emulated account decide, by the
- * rules of docs/stores/stripe.md. `subscription` is the summary with the members of one of its items. Undefined if no
- * rule decides.
- *
+ * An item of a subscription gives access at `now` by the invoices of the emulated account and the rules of
+ * docs/stores/stripe.md. `subscription` is the summary with the members of one of its items. Undefined if no rule
+ * decides.
  * @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
  */
 export function isStripeItemRunning(subscription: PurchaseSummary, now: number): boolean | undefined {
@@ -80,7 +79,7 @@ function isUnpaidTimeRunning(
   return state !== 'unpaid' && now < graceEnd - toleranceMs ? true : undefined;
 }
 
-/** Whether Stripe has asked for the payment of the period without result. A pending debit has not failed. */
+/** Stripe has asked for the payment of the period without result. A pending debit has not failed. */
 function isOverdue(period: BilledPeriod, now: number): boolean {
   const { status, dueDate } = period.invoice;
   if (status === 'uncollectible') return true;
@@ -126,7 +125,7 @@ function listPeriods({ id, lines: items, invoices, payments }: PurchaseSummary):
   return periods.filter(({ start, end }) => end > start).toSorted((a, b) => a.start - b.start);
 }
 
-/** Whether a payment was refunded in full or lost in a dispute. */
+/** A payment was refunded in full or lost in a dispute. */
 function isReversed({ amountMicros, refunds, disputes }: PurchaseSummary): boolean {
   const refunded = refunds.reduce((sum: number, refund: PurchaseSummary) => sum + refund.amountMicros, 0);
   return refunded >= amountMicros || disputes.some(({ status }: PurchaseSummary) => status === 'lost');

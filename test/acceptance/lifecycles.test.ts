@@ -257,7 +257,7 @@ async function importIn({ getImportRow }: RunningHistory, appNames: readonly str
   }
 }
 
-/** Whether another attempt is useless: a subscription that has ended can be rejected. */
+/** Another attempt is useless: a subscription that has ended can be rejected. */
 const isPermanent = (error: unknown): boolean => {
   if (!(error instanceof ServiceError)) throw error;
   return error.code !== 'ConnectionFailed';

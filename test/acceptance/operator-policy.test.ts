@@ -198,10 +198,7 @@ const usedQueueAccesses = [
   ),
 ];
 
-/**
- * Whether no local command needs the access: it is for a redrive, for the option --stack, or for `doctor` of a
- * deployment.
- */
+/** The access is for a redrive, for the option --stack, or for `doctor` of a deployment. */
 const isNotForLocalCommands = (access: readonly [string, string]): boolean =>
   /^(?:cloudformation|sns|lambda):|^dynamodb:Describe/.test(access[0]) ||
   (/^sqs:(?!GetQueueAttributes)/.test(access[0]) && !usedQueueAccesses.includes(access.join(' ')));

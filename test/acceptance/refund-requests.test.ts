@@ -47,7 +47,7 @@ const History = fc.record({
   /** Hours by which the notification is late. */
   lateHours: fc.integer({ min: 0, max: 11 }),
   isRepeated: fc.boolean(),
-  /** Whether the app replies in the time of the policy, and at which attempt. */
+  /** The attempt at which the app replies in the time of the policy, if it does. */
   reply: fc.option(fc.integer({ min: 0, max: 3 })),
   faults: fc.array(Fault, { maxLength: maxFaults }),
 });

@@ -83,7 +83,7 @@ const missingTypes = [
   'markerLogKey',
 ];
 
-/** Whether the item is a first payment, or a ranking of products, of version 2. */
+/** A first payment, or a ranking of products, of version 2. */
 const isOfVersion2 = ({ pk, sk }: Item): boolean => /#C#/.test(String(pk)) && /^(FX?$|H#)/.test(String(sk));
 
 describe.each(recordings)('items that $commit has stored', ({ commit, recorded, items }) => {

@@ -20,7 +20,7 @@ interface StoreCase {
   /** Form of a body that names the product, if the default form requests all purchases. */
   readonly form?: string;
   readonly priceMicros?: number;
-  /** Whether evidence can be used only once, so that later changes require a refresh. */
+  /** Evidence can be used only once, so that later changes require a refresh. */
   readonly isSingleUse?: boolean;
 }
 

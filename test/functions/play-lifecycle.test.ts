@@ -278,7 +278,7 @@ describe('acknowledgement of Google Play', () => {
     keys = await fixture.createNotifiedApp('store_b', changes);
   };
   beforeAll(async () => await useApp({ acknowledge: true }));
-  /** Returns whether the store has refunded the purchase 17 days later, and the purchase in the API. */
+  /** Returns the purchase in the API 17 days later, and whether the store has refunded it. */
   const readLater = async (purchaseId: string) => {
     await advance(17 * dayMs);
     await fixture.processNotifications();

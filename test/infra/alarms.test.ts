@@ -32,7 +32,7 @@ function evaluate({ MetricName, Metrics }: AlarmProperties, values: Values): num
   return calculate(fill, choose, ...inputs.map(({ MetricStat }) => values[MetricStat?.Metric.MetricName ?? '']));
 }
 
-/** Returns whether the alarm is on after these periods, the newest last. */
+/** The alarm is on after these periods, the newest last. */
 function isOn(alarm: AlarmProperties, periods: readonly Values[]): boolean {
   const { Threshold, ComparisonOperator, EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods } = alarm;
   const breaching = periods.slice(-EvaluationPeriods).filter((values) => {

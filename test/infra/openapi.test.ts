@@ -41,7 +41,7 @@ const operations = Object.values(document.paths).flatMap((methods) => Object.val
 
 const hasText = (value: unknown): boolean => typeof value === 'string' && value.length > 0;
 
-/** Whether the examples of a schema are in its components: it is a reference, or a list or map of references. */
+/** The schema is a reference, or a list or map of references. */
 const isDescribedElsewhere = (schema: unknown): boolean => {
   if (typeof schema !== 'object' || schema === null) return false;
   const { $ref, items, additionalProperties, oneOf } = schema as Json;

@@ -41,7 +41,7 @@ const literals = files.flatMap((file) =>
   listLiterals(parseSync(readFileSync(file, 'utf8'), { syntax: 'typescript', target: 'es2023' }), file),
 );
 
-/** Whether the backtracking of the pattern is limited for every text, however long. */
+/** The backtracking of the pattern is limited for every text, however long. */
 const isLimited = ({ pattern, flags }: Omit<Literal, 'file'>): boolean =>
   isSafePattern(pattern, {
     caseInsensitive: flags.includes('i'),

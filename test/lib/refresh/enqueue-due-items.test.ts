@@ -21,9 +21,9 @@ interface WorkerOptions {
   /** Time for which the items have been due. */
   readonly latenessMs?: number;
   readonly isQueueDown?: boolean;
-  /** Whether another worker leases the items at the same time. */
+  /** Another worker leases the items at the same time. */
   readonly isConcurrent?: boolean;
-  /** Whether the index lists items again after their lease. */
+  /** The index lists items again after their lease. */
   readonly isIndexStale?: boolean;
 }
 
