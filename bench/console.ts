@@ -52,7 +52,7 @@ export const benchConsole = async (): Promise<BenchResult> =>
   await withTableEngine(measurePages, { hasStreams: true });
 
 async function measurePages(endpoint: string): Promise<BenchResult> {
-  // The service uses this table engine in place of its own.
+  // The service uses this table engine instead of starting one.
   process.env.DYNAMODB_ENDPOINT = endpoint;
   const running = await startConsole();
   try {

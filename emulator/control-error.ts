@@ -7,5 +7,5 @@ export interface ControlError extends Error {
 export const controlError = (status: ControlError['status'], message: string): ControlError =>
   Object.assign(new Error(message), { status });
 
-/** Such an error is meant for the client. Other errors are defects of the emulator. */
+/** A control error is meant for the client. Other errors are defects of the emulator. */
 export const isControlError = (error: unknown): error is ControlError => error instanceof Error && 'status' in error;

@@ -112,7 +112,7 @@ const createWarmUpEntry = (entry: string): Plugin => ({
 /**
  * Bundles a file of the project for Lambda, as `<file>.mjs` in its own folder: what the start needs is one chunk,
  * because each file that Lambda loads takes time. Dynamic imports (store adapters, the Secrets Manager client) are
- * chunks of their own. Names of functions are shortened, which makes the code a tenth smaller. The content determines
+ * separate chunks. Names of functions are shortened, which makes the code a tenth smaller. The content determines
  * the name of each chunk.
  */
 export async function bundleFile(

@@ -151,7 +151,7 @@ const buildGatewayResponse = (status: number, code: ErrorCode, message: string) 
 const unknownPath = [404, 'ResourceNotFound', 'The path is not found.'] as const;
 
 /**
- * The response to an unknown path. API Gateway would take the `Authorization` header of such a request for a signature
+ * The response to an unknown path. API Gateway would take the `Authorization` header of this request for a signature
  * of AWS, and reject it with another error.
  */
 const catchAll = {

@@ -211,7 +211,7 @@ export const selectWorkers = (exportLocations: readonly string[] = []): readonly
 export const defaultMaxConcurrency = 50;
 
 /**
- * The worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda drops such a
+ * The worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda drops the
  * chain of invocations after about 16 unless the function allows it. Each message has its own limit in time.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
  */

@@ -37,8 +37,8 @@ interface Options {
   /** Data folder that survives a restart. Without it, all data is in memory. */
   readonly folder?: string;
   /**
-   * Time for the response of an app's server, which also extends the timeout of the functions. Default: that of the
-   * deployment.
+   * Time for the response of an app's server, which also extends the timeout of the functions. Default: the timeout of
+   * the deployment.
    */
   readonly webhookTimeoutMs?: number;
   /** Existing table and master key, which the stack adopts in place of creating its own. */

@@ -3,7 +3,7 @@ export function startupError(message: string): Error {
   return Object.assign(new Error(message), { name: 'StartupError' });
 }
 
-/** Such an error is printed without a stack trace. */
+/** Printed without a stack trace. */
 export function isStartupError(error: unknown): error is Error {
   return error instanceof Error && error.name === 'StartupError';
 }

@@ -71,7 +71,7 @@ export function settle(
   return settlement;
 }
 
-/** Counts the entries, with those of the expiries. */
+/** Counts the entries, with the entries of the expiries. */
 const countEntries = ({ account, former, entries }: Settlement): number =>
   entries.length + (account.expiries ?? []).length + (former?.expiries ?? []).length;
 

@@ -37,7 +37,7 @@ export async function selectExistingCustomers(
   return items.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username);
 }
 
-/** Returns the first usernames that begin with the text, or have a further word that does, in any case. */
+/** Returns the first usernames that begin with the text, or have another word that does, in any case. */
 export async function findCustomerNames(
   { table }: Service,
   appName: string,

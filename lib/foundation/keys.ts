@@ -126,7 +126,7 @@ export const creditAccountList = shardedList('byCreated', 'CA', listShardCount);
 export const failedDeliveryList = shardedList('byCreated', 'D', deliveryShardCount);
 export const updatedPurchaseList = shardedList('byKey', 'PU', listShardCount);
 export const customerNameList = shardedList('byKey', 'CN', listShardCount);
-/** Further words of names, each in an item of its own. */
+/** Other words of names, each in a separate item. */
 export const nameWordList = shardedList('byKey', 'CW', maxNameWords * listShardCount);
 export const deliveryList = shardedList('byKey', 'DL', deliveryShardCount);
 
@@ -169,7 +169,7 @@ export const customerIndexKeys = (appName: string, username: string, createdAt: 
 export const customerNameKeys = (appName: string, username: string) =>
   customerNameList.entry(appName, username, toNamePrefix(username));
 
-/** Builds the items by which a customer is found by the further words of the name. */
+/** Builds the items by which a customer is found by the other words of the name. */
 export const buildNameWordItems = (appName: string, username: string) =>
   listNameEnds(username).map((end, number) => {
     const key = nameWordKey(appName, username, String(number));

@@ -13,7 +13,7 @@ export interface Observation {
   /** Inferred from evidence without a state: every state that the store reports is more current. */
   readonly isInferred?: true;
   /**
-   * As-of time of the transactions, which the store reports. Defaults to that of the state. It differs for the refund
+   * As-of time of the transactions, which the store reports. Defaults to `asOf` of the state. It differs for the refund
    * of a past period, which does not describe the current state.
    */
   readonly transactionsAsOf?: EpochMillis;

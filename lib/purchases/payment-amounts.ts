@@ -68,8 +68,8 @@ const computeReportedTax = ({ amountMicros = 0, taxMicros = 0 }: Transaction, ne
   amountMicros > 0 ? multiplyHalfUp(net, taxMicros, amountMicros) : 0;
 
 /**
- * Computes the tax in what is left of a payment after refunds: the tax that the store reports, or that of the rate of
- * commission (`taxShare`, in hundredths of a percent).
+ * Computes the tax in what is left of a payment after refunds: the tax that the store reports, or the tax by the rate
+ * of commission (`taxShare`, in hundredths of a percent).
  */
 export const computeTax = (transaction: Transaction, net: number, taxShare = 0): number =>
   transaction.taxMicros === undefined ? multiplyHalfUp(net, taxShare, 10_000) : computeReportedTax(transaction, net);
@@ -100,7 +100,7 @@ const monthLengths: readonly (readonly [months: number, minDays: number, maxDays
 
 /**
  * Computes the amounts of a month of a subscription payment with the refunds before `until`. The plan determines them
- * if the payment is not that of a whole period. Otherwise, the length is that of the period that was paid, not of its
+ * if the payment is not for a whole period. Otherwise, it is the length of the period that was paid, not of its
  * part until a refund or a plan change.
  */
 export function computeMonthlyAmounts(transaction: Transaction, share: number, until: EpochMillis): PaymentAmounts {
@@ -140,7 +140,7 @@ export const toLocal = (transaction: Transaction): Transaction => ({ ...transact
 
 /**
  * Computes the part of the change from the period before that its exchange rate makes: the change of the price counts
- * at the new rate. Zero for another currency than that of the period before.
+ * at the new rate. Zero for another currency than in the period before.
  */
 export function computeExchange(
   transaction: Transaction,
@@ -175,8 +175,8 @@ function computePlanAmounts(
 }
 
 /**
- * Finds the tax within the price of the period that a payment pays. If the store reports only that of the payment, the
- * price has the same part of it. Undefined if it is not known, including if a credit pays the period.
+ * Finds the tax within the price of the period that a payment pays. If the store reports only the tax of the payment,
+ * the price has the same part of it. Undefined if it is not known, including if a credit pays the period.
  */
 export function findPeriodTax({ plan, amountMicros = 0, taxMicros }: Transaction): number | undefined {
   if (!plan) return taxMicros;

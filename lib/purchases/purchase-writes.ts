@@ -31,7 +31,7 @@ interface ChangeWriteInput {
 
 /**
  * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order:
- * items without effect of their own (transactions, claims copied from a replaced purchase), the purchase under the
+ * items without a separate effect (transactions, claims copied from a replaced purchase), the purchase under the
  * condition on its version. After a crash in between, recording the update again completes the change. New customers
  * and links are written before, stale links are deleted after it: see owned-purchase-links.ts.
  */

@@ -140,7 +140,7 @@ const buildSums = (segment: Segment, period: string, counts: Counts): FigureCoun
 ];
 
 /**
- * Builds the sums of cohorts. Those of a cell have a counter of their own: they are most of its sums, and the figures
+ * Builds the sums of cohorts. The sums of a cell have a separate counter: they are most of its sums, and the figures
  * by interval read all earlier months without them.
  */
 const buildCohortSums = (segment: Segment, month: string, counts: Counts): FigureCounts[] => [
@@ -320,8 +320,8 @@ const getCustomerNames = (unit: CohortUnit, date: EpochMillis) =>
   getCohortNames('customer', unit, getCohortStart(date, unit));
 
 /**
- * Moves a customer from the cohort in which it was stored to that of an imported payment. Each cohort is counted in a
- * month that it contains.
+ * Moves a customer from the cohort in which it was stored to the cohort of an imported payment. Each cohort is counted
+ * in a month that it contains.
  */
 function moveCustomer(segment: Segment, createdAt: EpochMillis, since: EpochMillis): FigureCounts[] {
   const units = cohortUnits.filter((unit) => getCohortStart(createdAt, unit) !== getCohortStart(since, unit));

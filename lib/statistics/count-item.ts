@@ -61,8 +61,8 @@ function omitSandbox({ kind, item }: StoredItem): StoredItem | undefined {
 }
 
 /**
- * Returns the contribution of an item of the sandbox to the counters of the sandbox: that of an equal item outside it
- * to the others. Rows of lists are not counted apart.
+ * Returns the contribution of an item of the sandbox to the counters of the sandbox: the contribution of an equal item
+ * outside it to the others. Rows of lists are not counted apart.
  */
 function countSandboxItem(stored: StoredItem): ItemCounts {
   const item = omitSandbox(stored);

@@ -30,7 +30,7 @@ const minIntervalMs = 45 * secondMs;
 const retentionMs = dayMs;
 
 /**
- * Returns the time until which the aggregator has counted all writes: that of the latest markers that it has passed
+ * Returns the time until which the aggregator has counted all writes: the time of the latest markers that it has passed
  * with all earlier ones. The current time before the first markers are written.
  */
 export async function readCountedUntil(service: Service): Promise<string> {

@@ -42,9 +42,9 @@ interface CounterUpdate {
 }
 
 /**
- * Adds the increments after the shard's checkpoint: that of the counter, or `saved` if it has none. Idempotent; returns
- * undefined if the counter contains all of them. A shard is read in order and repeats records only from the last
- * successful batch on, so its checkpoint identifies them.
+ * Adds the increments after the shard's checkpoint: the one in the counter, or `saved` if it has none. Idempotent;
+ * returns undefined if the counter contains all of them. A shard is read in order and repeats records only from the
+ * last successful batch on, so its checkpoint identifies them.
  */
 export function applyIncrements(
   counter: Counter,

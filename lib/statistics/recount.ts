@@ -106,7 +106,7 @@ export async function recount(
 
 type CounterReadings = readonly CounterPeriod[];
 
-/** Reads the counters of a group by `toGroupKey`: those of the cells of a product have a group for each country. */
+/** Reads the counters of a group by `toGroupKey`: the cells of a product have a group for each country. */
 async function readCounters(
   service: Service,
   appName: string,

@@ -46,7 +46,7 @@ const splitSegments = (path: string): string[] => path.replace(/^\//, '').replac
 
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 
-/** Such a segment matches all segments from its position. */
+/** A greedy segment matches all segments from its position. */
 const isGreedy = (segment: string | undefined): boolean => segment?.endsWith('+}') ?? false;
 
 const toPathParameter = (segment: string, [first = '', ...others]: readonly string[]) =>

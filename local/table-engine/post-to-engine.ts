@@ -11,7 +11,7 @@ const scope = '20260101/eu-west-1/dynamodb/aws4_request';
 const agent = new Agent({ keepAlive: true });
 
 /**
- * Sends a request with the API of DynamoDB to a table engine. The SDK takes two thirds of the processor time of such a
+ * Sends a request with the API of DynamoDB to a table engine. The SDK takes two thirds of the processor time of a
  * call. `target` is `<API version>.<operation>`.
  */
 export async function postToEngine(endpoint: string, target: string, body: string): Promise<EngineResponse> {

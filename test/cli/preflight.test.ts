@@ -84,7 +84,7 @@ describe('claimcheck preflight', () => {
     });
   });
 
-  it('names the small quota of a new account with its cure, also after the smallest maxConcurrency', async () => {
+  it('names the small quota of a new account with its cure, even after the smallest maxConcurrency', async () => {
     account.executions = 10;
     const { code, out } = await run();
     expect([code, JSON.parse(out).findings]).toMatchObject([

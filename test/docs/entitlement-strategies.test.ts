@@ -13,7 +13,7 @@ const situations: Readonly<Record<string, readonly Step[]>> = {
   'bob restores it after it has ended': [validate('bob', true)],
   'two accounts on one device: bob validates, then ann': [validate('bob'), validate('ann')],
   'a receipt is shared: bob validates, then eve': [validate('bob'), validate('eve')],
-  'family sharing: each member has a purchase of their own': [],
+  'family sharing: each member has a separate purchase': [],
   'ann is anonymous and signs in as bob': [validate('bob')],
   'the same, followed by a merge of ann into bob': [validate('bob')],
   'an operator links the purchase to bob': [{ username: 'bob', source: 'manual' }],

@@ -8,7 +8,7 @@ export interface AddressPolicy {
 
 /**
  * Rejects private, link-local (instance metadata), carrier-grade NAT and documentation ranges, and IPv6 addresses that
- * embed an IPv4 address, because the embedded address can be in such a range.
+ * embed an IPv4 address, because the embedded address can be private.
  */
 export function isPublicAddress(address: string, { allowsLoopback }: AddressPolicy): boolean {
   if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;

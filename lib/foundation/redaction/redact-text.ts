@@ -76,7 +76,7 @@ export function toTagValue(value: string): string {
   return Buffer.byteLength(text) > maxTagBytes ? `${toWellFormed(text.slice(0, maxTextLength))} ${trimmedMark}` : text;
 }
 
-/** Such a value cannot be an id. */
+/** A value with a secret cannot be an id. */
 export const containsSecretPattern = (value: string): boolean => removeSecrets(value) !== value;
 
 const toWellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\uFFFD');

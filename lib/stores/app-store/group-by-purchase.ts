@@ -66,7 +66,7 @@ export function groupByPurchase(
 const appliesTo = (status: SubscriptionStatus, latest: StoreTransaction): boolean =>
   latest.expiresDate !== undefined && !isLaterTransaction(latest, status.transaction);
 
-/** The API response can lag behind the evidence. Older transactions, and those of the same sale, are ignored. */
+/** The API response can lag behind the evidence. Older transactions, and transactions of the same sale, are ignored. */
 const isNewerThanAll = (transaction: StoreTransaction, accountTransactions: readonly StoreTransaction[]): boolean =>
   accountTransactions.every(
     (candidate) => !isSameSale(candidate, transaction) && isLaterTransaction(transaction, candidate),

@@ -80,8 +80,8 @@ function deriveMissingStatus(notification: VerifiedNotification): number | undef
 }
 
 /**
- * Returns `active` if the renewal information is of a period after that of the transaction, or of a period with further
- * transactions.
+ * Returns `active` if the renewal information is of a period after the one of the transaction, or of a period with
+ * other transactions.
  */
 function deriveRunningStatus({ transaction, renewal, occurredAt }: VerifiedNotification): number | undefined {
   const { expiresDate, additionalTransactionReason } = transaction;

@@ -15,7 +15,7 @@ const maxBillingDelayMs = 2 * dayMs;
 
 /**
  * Finds the payments that start a period. A change of price or add-ons within a period charges the difference with a
- * payment of its own, for the same billing period: it renews nothing, and its refund ends nothing. It is the only
+ * separate payment, for the same billing period: it renews nothing, and its refund ends nothing. It is the only
  * payment of a period that a discount or the balance pays: the subscription was active in that period before.
  * @param payments the latest first
  * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/manage/node
@@ -51,8 +51,8 @@ function isWithinFreePeriod(
 const maxHistoryDelayMs = minuteMs;
 
 /**
- * Returns the price of a whole period if the payment is another amount: that of a proration, or one that the balance of
- * a proration has changed.
+ * Returns the price of a whole period if the payment is another amount: the amount of a proration, or one that the
+ * balance of a proration has changed.
  */
 export function findPlanPrice(
   { payment, isProration }: SubscriptionPayment,

@@ -14,7 +14,7 @@ type ConsumableValidation = Pick<StoreValidation, 'observations' | 'nativeTransa
 
 /**
  * Marks the requested consumable for `fulfill`, which consumes it. The mark is recorded before the consumption, so that
- * a repeated validation has the same response even if the service failed in between. For such a repetition, restores
+ * a repeated validation has the same response even if the service failed in between. For a repetition, restores
  * Google's response. A consumption cannot be undone and Google does not report the type of a product, so the catalogue
  * must state that it is a consumable: the word of a client is not enough.
  */

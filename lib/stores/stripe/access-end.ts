@@ -73,7 +73,7 @@ export function findReversal(
 }
 
 /**
- * Finds the payment of the period that starts at `start`, in epoch seconds. A period without a payment of its own is
+ * Finds the payment of the period that starts at `start`, in epoch seconds. A period without its own payment is
  * paid by the credit of a former plan: Stripe credits the rest of its period.
  */
 const findPayment = (paidTime: readonly Billing[], start: number): Billing | undefined =>

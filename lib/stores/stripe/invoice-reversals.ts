@@ -3,8 +3,8 @@ import type { Invoice } from './payloads.ts';
 import { type ChargeIndex, type ChargeReversals, type PaymentReversals, splitReversals } from './payment-reversals.ts';
 
 /**
- * Returns the reversals of an invoice from those of its payments. A payment that paid a part of the invoice returns
- * that part: only the reversals of all payments return the invoice, when the last one is returned.
+ * Returns the reversals of an invoice from the reversals of its payments. A payment that paid a part of the invoice
+ * returns that part: only the reversals of all payments return the invoice, when the last one is returned.
  *
  * @see https://docs.stripe.com/changelog/basil/2025-03-31/add-support-for-multiple-partial-payments-on-invoices
  */

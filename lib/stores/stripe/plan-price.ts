@@ -78,7 +78,7 @@ function findProratedPrice(line: Line, { whole, price, prices }: ProratedContext
 }
 
 /**
- * Finds the largest line with the tax rates of a prorated line. The tax of a line is rounded, and that of a whole
+ * Finds the largest line with the tax rates of a prorated line. The tax of a line is rounded, and the tax of a whole
  * period would have many times the difference.
  */
 function findTaxLine(line: Line, whole: readonly Line[]): Line {

@@ -151,7 +151,7 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('leave' as const) }),
 );
 
-/** Throws if the balance is not that of the lots without the debt, or if a number is below zero. */
+/** Throws if the balance is not the sum of the lots without the debt, or if a number is below zero. */
 function checkCredit({ credits }: Pick<CreditAccount, 'credits'>): void {
   const { lots, debt, ...totals } = findCredit({ credits }, 'coins');
   const units = lots.map(({ left }) => left);

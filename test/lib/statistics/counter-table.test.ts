@@ -31,7 +31,7 @@ describe('listCounterMonths', () => {
     ]);
   });
 
-  it('returns the cells of a product with their country, also those of the last month', async () => {
+  it('returns the cells of a product with their country, even of the last month', async () => {
     const appName = createUniqueName('app');
     const cells = { figures: 'cells', product: { platform: 'store_a', productId: 'store_a:gold' } } as const;
     for (const [period, country] of [

@@ -848,7 +848,7 @@ describe('the date and the period of a payment', () => {
     expect(transaction?.plan).toEqual(until === '2027-03-15' ? undefined : { amountMicros: 10_000_000, period: 'P1M' });
   });
 
-  it('are those of the payment and of the subscription if it was backdated', () => {
+  it('come from the payment and from the subscription if it was backdated', () => {
     const lines = [
       { amount: 2000, start: '2026-12-01', end: '2027-02-01', kind: 'proration' },
       { amount: 1000, start: '2027-02-01', end: '2027-03-01' },
@@ -869,7 +869,7 @@ describe('the date and the period of a payment', () => {
     ]);
   });
 
-  it('are those of the renewed period if usage is paid in arrears', () => {
+  it('come from the renewed period if usage is paid in arrears', () => {
     const usage = (number: number, start: string, end: string, amount: number) =>
       bill(
         number,
@@ -966,7 +966,7 @@ describe('the plan of a payment', () => {
       [5000, 'P1M'],
     ],
     ['a price that is no longer current', [{ ...rest, amount: 1000, product: 'old' }], {}, [2000, 'P1M']],
-  ])('is that of the whole period after %s', (_title, lines, price, plan) => {
+  ])('covers the whole period after %s', (_title, lines, price, plan) => {
     expect(
       readPlans([month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason: 'subscription_update' })], price),
     ).toEqual([undefined, undefined, plan]);
