@@ -63,7 +63,9 @@ export const benchCredits = async (): Promise<BenchResult> =>
     return { title: 'Spends of credits, on a table engine of this machine', rows };
   });
 
-/** Calls at a rate. Counts the answers that are no success, or that differ from an earlier one of the same request. */
+/**
+ * Calls at a rate. Counts the answers that are not a success, or that differ from an earlier one of the same request.
+ */
 async function sendAtRate(rate: number, call: (number: number) => Promise<CallResult & { readonly id: string }>) {
   const answers = new Map<string, string>();
   const times: number[] = [];

@@ -259,7 +259,7 @@ async function waitForWebhooks({ webhooks }: Recorder, renewedAt: ReadonlyMap<st
 
 /**
  * Calls the service at a steady rate and samples its memory. The growth is fitted to the minimum of each minute of the
- * second half, because memory that Node releases later is no growth.
+ * second half, because memory that Node releases later is not growth.
  */
 async function measureMemory(bench: Bench, minutes: number) {
   await stopNotifications(bench);

@@ -1,4 +1,4 @@
-/** Returns the middle value; NaN if there is no value. */
+/** Returns the middle value; NaN without values. */
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }

@@ -44,7 +44,7 @@ export async function connectToService(options: ConnectionOptions): Promise<void
   if (process.env.STORE_EMULATOR_URL) await adoptEmulatorTime(process.env.STORE_EMULATOR_URL);
 }
 
-/** Returns the options that select a service in addition to the given ones, or undefined if there is none. */
+/** Returns the options that select a service in addition to the given ones, or undefined without one. */
 export function findSelection(options: ConnectionOptions): readonly string[] | undefined {
   const { local, table, folder } = options;
   if (local || table || findStackName(options) !== undefined || process.env.TABLE_NAME) return [];

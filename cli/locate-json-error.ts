@@ -6,7 +6,7 @@ export interface TextPosition {
 
 /**
  * Returns the position of the first character that makes a text invalid JSON. Undefined for valid JSON. The messages of
- * `JSON.parse` name no position on Node 20 and quote the text, which can contain secrets.
+ * `JSON.parse` do not name a position on Node 20 and quote the text, which can contain secrets.
  * @see https://www.rfc-editor.org/rfc/rfc8259
  */
 export function locateJsonError(text: string): TextPosition | undefined {

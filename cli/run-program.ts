@@ -39,7 +39,7 @@ function reportError(error: unknown, program: Command, { writeErr }: Terminal): 
   return error instanceof CommanderError ? exitCodes.wrongUsage : exitCodes.failed;
 }
 
-/** Commander prints the help of the command then, and its error has no message. */
+/** Commander prints the help of the command then, and its error is without message. */
 const isMissingCommand = (error: unknown): boolean =>
   error instanceof CommanderError && error.code === 'commander.help';
 

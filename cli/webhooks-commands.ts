@@ -109,7 +109,7 @@ const deliveryColumns: readonly Column<WebhookDelivery>[] = [
   { title: 'STATE', value: ({ state }) => state, isWhole: true },
   { title: 'FAILED', value: ({ failedAttempts }) => failedAttempts, align: 'right' },
   { title: 'CREATED', value: ({ createdAt }) => formatTime(createdAt) },
-  // A store notification that is sent on is no change of a purchase.
+  // A store notification that is sent on does not change a purchase.
   { title: 'REASON', value: ({ type, notification }) => (type === 'forward' ? type : notification.reason) },
   { title: 'CUSTOMER', value: ({ username }) => username },
   { title: 'URL', value: ({ url }) => url },

@@ -14,7 +14,7 @@ export interface StoreDefinition {
   readonly aliases: readonly string[];
   /** Host names of the real store. The emulator serves each at `/<host>/<path>`. */
   readonly hosts: readonly string[];
-  /** Generates the keys of the store; absent if it has none. */
+  /** Generates the keys of the store; absent if it does not use keys. */
   readonly createKeys?: () => Promise<unknown>;
   readonly open: (context: EmulatedStoreContext) => Promise<EmulatedStore>;
 }

@@ -16,7 +16,7 @@ interface EmulatorOptions {
   readonly clock?: Clock;
   /** File that keeps the state over a restart. Without it the state is kept in memory only. */
   readonly stateFile?: string;
-  /** Keys of the stores, if the state file has none. Default: new ones. */
+  /** Keys of the stores, if they are not in the state file. Default: new ones. */
   readonly keys?: StoreKeys | undefined;
   /** Time for the response to a notification. Default: 10 s. */
   readonly notificationTimeoutMs?: number;

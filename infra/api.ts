@@ -60,7 +60,7 @@ export class Api extends Construct {
         }),
       ),
       endpointTypes: [EndpointType.REGIONAL],
-      // API Gateway rejects a stage with an access log if the account has no CloudWatch role.
+      // API Gateway rejects a stage with an access log if the account lacks a CloudWatch role.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       deployOptions: {

@@ -1,5 +1,5 @@
 /**
- * Paths of the console, the API document and its reference. They are no contracts: their responses are files of the
+ * Paths of the console, the API document and its reference. They are not contracts: their responses are files of the
  * build.
  */
 export const consoleRoute = {

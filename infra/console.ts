@@ -3,7 +3,7 @@ import { consoleRoute } from './console-route.ts';
 import type { SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** Creates the function that serves the console. It has no permission except to write its log. */
+/** Creates the function that serves the console. It may only write its log. */
 export const createConsoleFunction = (
   scope: Construct,
   { emulator, hasAliases }: Pick<SharedResources, 'emulator' | 'hasAliases'>,

@@ -40,7 +40,7 @@ function createEndpointFunction(scope: Construct, contract: Contract, resources:
   const limits = { writtenKeys: endpointKeys[id] ?? [], ...(allowedWrites && { allowedWrites }) };
   const { handler } = serviceFunction;
   if (keyLevel !== 'none') grantPermissions(handler, [...permissions, 'rejections'], { ...resources, ...limits });
-  // Reads only: without a key, there is no event.
+  // Reads only: without a key, no event is recorded.
   else if (permissions.length > 0)
     grantPermissions(handler, permissions, { ...resources, ...limits, recordsEvents: false });
   return serviceFunction;

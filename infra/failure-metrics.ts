@@ -103,7 +103,7 @@ export const createShareMetric = (
     period,
   });
 
-/** Sums metrics. A metric without data counts as 0, because a function that never failed has none. */
+/** Sums metrics. A metric without data counts as 0, because a function that never failed lacks it. */
 export function createSumMetric(metrics: readonly IMetric[], period: Duration): IMetric {
   const metricsById = metrics.map((metric, index) => [`m${index}`, metric] as const);
   return new MathExpression({

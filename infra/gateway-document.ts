@@ -97,7 +97,7 @@ const buildOperation = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, i
   },
 });
 
-/** Allows any origin, without cookies. A preflight request has no credentials. */
+/** Allows any origin, without cookies. A preflight request is without credentials. */
 const corsHeaders = {
   'Access-Control-Allow-Origin': "'*'",
   'Access-Control-Allow-Methods': "'GET,POST,OPTIONS'",

@@ -20,7 +20,7 @@ const retryPolicies = {
   notifications: { visibilityTimeoutSeconds: 360, maxReceiveCount: 60 },
   /** Due purchases. 30 min, because renewals are enqueued again every ten minutes. */
   refreshes: { visibilityTimeoutSeconds: 360, maxReceiveCount: 5 },
-  /** Webhook deliveries. 24 h cover an outage of the table, because the first attempt has no due item. */
+  /** Webhook deliveries. 24 h cover an outage of the table, because the first attempt lacks a due item. */
   webhooks: { visibilityTimeoutSeconds: 180, maxReceiveCount: 480 },
   /** Store notifications for other servers. The same as of webhooks, for the same reason. */
   forwards: { visibilityTimeoutSeconds: 180, maxReceiveCount: 480 },

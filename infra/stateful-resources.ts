@@ -84,7 +84,7 @@ const statefulTypes: Readonly<Record<string, StatefulType>> = {
 export function listStatefulResources({ Resources }: Template): StatefulResources {
   const resources = Object.entries(Resources).flatMap(([id, resource]) => {
     const frozen = statefulTypes[resource.Type]?.frozen;
-    // The mapping of a queue has no position.
+    // The mapping of a queue lacks a position.
     const holdsData = resource.Type !== mappingType || resource.Properties?.StartingPosition !== undefined;
     return frozen && holdsData ? [[id, { type: resource.Type, identity: toIdentity(resource, frozen) }] as const] : [];
   });

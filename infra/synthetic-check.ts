@@ -23,7 +23,7 @@ interface SyntheticCheckProps {
 
 const period = Duration.minutes(5);
 const callIntervalMinutes = 1;
-/** Calls of a period that must succeed. Single failures are no outage: EventBridge waits five seconds at most. */
+/** Calls of a period that must succeed. Single failures are not an outage: EventBridge waits five seconds at most. */
 const minSuccessfulCalls = 3;
 
 /**

@@ -49,7 +49,7 @@ const streamMarkers = { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['F'
 const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
 
 /**
- * Images of items that can have an announcement. Most checks, refreshes and leases of purchases have none.
+ * Images of items that can have an announcement. Most checks, refreshes and leases of purchases do not.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.Lambda.Tutorial2.html
  * @see https://github.com/localstack/localstack/issues/10325
  */

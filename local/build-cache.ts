@@ -40,8 +40,8 @@ const retentionMs = dayMs;
 const lockPollIntervalMs = 100;
 
 /**
- * Writes the output of a build into `target`. Runs the build only if the cache has no output for the current content of
- * the sources. `name` identifies the build. Safe to run concurrently, in several processes.
+ * Writes the output of a build into `target`. Runs the build only if the cache lacks the output for the current content
+ * of the sources. `name` identifies the build. Safe to run concurrently, in several processes.
  */
 export async function copyBuild(
   name: string,

@@ -21,7 +21,7 @@ export type SavedState = v.InferOutput<typeof SavedState>;
 
 const getStateFile = (folder: string): string => join(folder, 'state.json');
 
-/** Reads the state of an earlier run. Returns undefined if there is none. */
+/** Reads the state of an earlier run. Returns undefined without one. */
 export async function readSavedState(folder: string): Promise<SavedState | undefined> {
   const file = getStateFile(folder);
   if (!existsSync(file)) return undefined;

@@ -43,7 +43,7 @@ interface Options {
   readonly webhookTimeoutMs?: number;
   /** Existing table and master key, which the stack adopts in place of creating its own. */
   readonly adopted?: AdoptedData;
-  /** Keys of the emulated stores, if the data folder has none. Default: new ones. */
+  /** Keys of the emulated stores, if they are not in the data folder. Default: new ones. */
   readonly storeKeys?: StoreKeys;
   /** Receives each AWS call of functions and commands that their policies allow. */
   readonly onAccess?: OnAccess;

@@ -15,7 +15,7 @@ const program = join(programs, 'run-service.mjs');
 if (existsSync(program)) await import(pathToFileURL(program).href);
 else await import('./run-service.ts');
 
-/** Ends the process if there is no table engine: loading the program, and the first build, take seconds. */
+/** Ends the process without a table engine: loading the program, and the first build, take seconds. */
 async function assertEngineInstalled(): Promise<void> {
   const engines = await import('./table-engine/start-table-engine.ts');
   const { isStartupError } = await import('./startup-error.ts');

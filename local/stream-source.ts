@@ -9,7 +9,7 @@ import { createWakeup, type Wakeup } from './wakeup.ts';
  */
 const discoveryIntervalMs = 30_000;
 
-/** Interval while the stream has no shard or is unavailable. */
+/** Interval while the stream lacks a shard or is unavailable. */
 const firstDiscoveryIntervalMs = 1_000;
 
 /** Consumes a stream until it is closed, like a Lambda event source mapping: each shard in order, after its parent. */

@@ -4,7 +4,7 @@ import { readPaidPeriod } from './stripe-oracle.ts';
 
 /** A purchase at one time according to the store's own records. */
 export interface LedgerState {
-  /** Identifies the current paid period. Undefined if the store has no payment. */
+  /** Identifies the current paid period. Undefined if the store lacks a payment. */
   readonly period: string | undefined;
   /** A payment started the period. Braintree skips one that a discount or a credit covers. Default: yes. */
   readonly isCharged?: boolean;

@@ -44,7 +44,7 @@ export function openCapacitorPage(body: SignedBody): CapacitorPage {
     getStorefront: async () => ({ countryCode: 'USA' }),
     finish: async ({ transactionId: id }: { transactionId: string }) => void finishedIds.push(id),
   };
-  // jsdom has no storage for the origin of an app, unlike its web view.
+  // jsdom lacks a storage for the origin of an app, unlike its web view.
   const stored = new Map<string, string>();
   const localStorage = {
     getItem: (name: string) => stored.get(name) ?? null,

@@ -5,7 +5,7 @@ import { startDate, testCipher } from './given.ts';
 const ignoringQueue = { send: async () => {} };
 
 /**
- * Creates the service record over a table, at `startDate`, with its own caches. Webhooks have no connection, and
+ * Creates the service record over a table, at `startDate`, with its own caches. Webhooks are not connected, and
  * messages are not sent.
  */
 export const createService = (table: Table, changes: Partial<Service> = {}): Service => ({

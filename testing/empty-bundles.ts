@@ -8,7 +8,7 @@ let folder: string | undefined;
 
 /**
  * Returns a folder with an empty bundle for each function (CDK context `bundles`), for tests that need no code in the
- * stack. `contracts` may have no function in the project.
+ * stack. `contracts` may lack a function in the project.
  */
 export function createEmptyBundles(contracts: readonly Contract[] = []): string {
   folder ??= mkdtempSync(join(tmpdir(), 'claimcheck-bundles-'));

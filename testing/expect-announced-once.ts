@@ -67,7 +67,7 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
   return changes.flatMap(({ after, lifecycleReasons }) => {
     const { purchase, transactions } = after.state;
     const isEnded = purchase.endedAt !== undefined;
-    // A store can revoke a purchase again that it has returned, such as a trial, which has no refund.
+    // A store can revoke a purchase again that it has returned, such as a trial, which lacks a refund.
     if (wasEnded && !isEnded) returns++;
     wasEnded = isEnded;
     const refunds = listRefundKeys(transactions.map(({ transaction }) => transaction));

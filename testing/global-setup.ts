@@ -12,7 +12,7 @@ declare global {
 /**
  * Chooses the keys and the seed of the run and starts one table engine in memory for the tables without a stream. Tests
  * find its address in `TEST_DYNAMODB_ENDPOINT`. A local service starts its own: stream records of other tables slow
- * down every call to DynamoDB Local, which has no index of them.
+ * down every call to DynamoDB Local, which does not index them.
  */
 // biome-ignore lint/style/noDefaultExport: jest calls the default export.
 export default async function setUp(): Promise<void> {

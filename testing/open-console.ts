@@ -32,7 +32,7 @@ export interface ConsolePage {
   readonly problems: readonly string[];
   /** Method and path of each request to the service that could change something. */
   readonly changes: readonly string[];
-  /** Requests of the page that have no response yet. */
+  /** Requests of the page that wait for a response. */
   readonly pending: ReadonlySet<Request>;
   /** Opens another page of the console: a path such as `/customers/alice?skip=100`. */
   go(path: string): Promise<void>;

@@ -41,7 +41,7 @@ export interface OwnershipHistory {
   readonly actions: readonly (string | undefined)[];
 }
 
-/** The product is rented. The period of a one-time product has no other effect. */
+/** The product is rented. The period of a one-time product has only this effect. */
 export const isRental = ({ platform, type, period }: OwnershipHistory): boolean =>
   platform === 'store_b' && type === 'non consumable' && period === 'P1Y';
 

@@ -95,7 +95,7 @@ function createPurchase(purchaseId: string, purchaseIndex: number, now: number):
     sandbox: false,
     // Purchase dates differ, so that the order of the purchases is defined.
     purchaseDate: now - purchaseIndex,
-    // A non-renewing subscription has no expiration date at some stores.
+    // A non-renewing subscription lacks an expiration date at some stores.
     ...(template.productType === 'paid subscription' && { expirationDate: now + 20 * dayMs }),
     ...template,
   };

@@ -80,7 +80,7 @@ const browserGlobals = {
   requestAnimationFrame: window.requestAnimationFrame.bind(window),
   cancelAnimationFrame: window.cancelAnimationFrame.bind(window),
   scrollTo: () => {},
-  // The charts use these. They have no size in jsdom and draw nothing.
+  // The charts use these. They lack a size in jsdom and draw nothing.
   CustomEvent: window.CustomEvent,
   devicePixelRatio: 1,
   matchMedia: () => ({ matches: false, addEventListener() {}, removeEventListener() {} }),

@@ -73,7 +73,7 @@ const subscriptionOracles: Readonly<Record<Platform, Oracle>> = {
     if (state !== 'Active' && state !== 'Canceled') return false;
     // An abandoned first payment.
     if (paidThroughDate === null && !trialPeriod) return false;
-    // The dates have no zone, and a renewal is billed at some hour of its day.
+    // The dates lack a zone, and a renewal is billed at some hour of its day.
     const paidThrough = Date.parse(String(paidThroughDate ?? firstBillingDate));
     if (paidThrough > now + dayMs) return true;
     return paidThrough > now - 3 * dayMs ? undefined : false;

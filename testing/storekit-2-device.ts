@@ -22,7 +22,7 @@ export function openStoreKit2Page(bodies: readonly SignedBody[]): CordovaPage {
   const products = bodies.map((body) => ({ ...premiumProduct, id: decodeTransaction(body).productId }));
   const page = openCordovaPage('ios', (method) => {
     if (method === 'load') return [products, []];
-    // With StoreKit 2 the app has no classic receipt.
+    // With StoreKit 2 the app lacks a classic receipt.
     if (/^appStore(Refresh)?Receipt$/.test(method)) return ['', bodies[0]?.id, '1.0', '1', '????'];
     if (method === 'getStorefront') return 'USA';
     if (method === 'processPendingTransactions') for (const body of bodies) deliverTransaction(page, body);

@@ -40,7 +40,7 @@ interface QueuedWebhook {
 export interface WebhookHarness {
   readonly service: Service;
   readonly keys: IssuedApiKeys;
-  /** `whsec_…`; empty if the app has no webhook URLs. */
+  /** `whsec_…`; empty without webhook URLs. */
   readonly signingSecret: string;
   /** Epoch milliseconds; starts at `startDate`. */
   now: number;

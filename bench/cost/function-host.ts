@@ -45,7 +45,7 @@ interface FunctionHostOptions {
   /** Folder of the built functions. */
   readonly bundles: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Memory of the functions in MB. Default: the heap has no limit. */
+  /** Memory of the functions in MB. Default: unlimited heap. */
   readonly memorySizes?: ReadonlyMap<string, number>;
   /** Returns the calls since the last `takeCalls`. */
   takeCalls(): Pick<Invocation, 'calls' | 'tableCalls'>;

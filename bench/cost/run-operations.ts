@@ -330,7 +330,7 @@ async function measureRefreshes(bench: Bench): Promise<MeasuredOperation[]> {
     purchases.push(bought);
   }
   return await measureAtEachLoad(name, async (count, load) => {
-    // Writes the stream markers of the minute, which are no part of a refresh.
+    // Writes the stream markers of the minute, which do not belong to a refresh.
     await bench.invoke('workers/enqueue-due-items', {});
     await settle(bench);
     await makeDue(bench, purchases.slice(0, count));

@@ -5,7 +5,7 @@ import { createRevenueCatClient, type RevenueCatOptions } from '../import/from/r
 import type { Validator } from './validator.ts';
 import type { OwnedState } from './validator-result.ts';
 
-/** Creates a validator of the purchases that RevenueCat has for a customer. It has no validations. */
+/** Creates a validator of the purchases that RevenueCat has for a customer. It does not validate. */
 export async function createRevenueCatValidator(
   options: RevenueCatOptions & { readonly project: string | undefined },
 ): Promise<Validator> {

@@ -11,7 +11,7 @@ const pollIntervalMs = 5 * secondMs;
 /**
  * Rewrites the exports at the locations, and the scheduled ones of the app, without an erased customer. A run that
  * started before the erasure can still write the name, so this waits until it has ended. Returns the number of
- * rewritten files, or undefined if the app has no exports.
+ * rewritten files, or undefined without exports.
  */
 export async function eraseExports(
   appName: string,

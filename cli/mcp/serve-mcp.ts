@@ -28,7 +28,7 @@ export async function serveMcp(api: ApiReader, signal: AbortSignal): Promise<voi
   });
 }
 
-/** Creates a server with all tools. It has no prompts and resources, and sends no requests to the client. */
+/** Creates a server with all tools. It is without prompts and resources, and sends no requests to the client. */
 function createMcpServer(api: ApiReader): McpServer {
   const server = new McpServer(
     { name: 'claimcheck', title: 'Claimcheck', version: readVersion() },

@@ -23,7 +23,7 @@ export interface StepObservation {
   readonly before: PurchaseView | undefined;
   readonly purchase: PurchaseView | undefined;
   readonly arrivals: readonly Arrival[];
-  /** Times of webhooks with a reason of the step. Undefined if the app has no webhook URL. */
+  /** Times of webhooks with a reason of the step. Undefined without a webhook URL. */
   readonly deliveries: readonly number[] | undefined;
   readonly owners?: OwnersView;
 }

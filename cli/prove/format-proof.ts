@@ -9,7 +9,7 @@ interface ReportDetails {
   readonly recordingFile: string | undefined;
 }
 
-/** Formats a proof as Markdown. It has no personal value: no id, name or token. */
+/** Formats a proof as Markdown. It is without personal values: no id, name or token. */
 export function formatProof(proof: Proof, { versions, isEmulated, recordingFile }: ReportDetails): string {
   const { platform, isSandbox, startedAt, endedAt, steps } = proof;
   const place = isEmulated ? 'store emulator' : isSandbox ? 'sandbox of the store' : 'production of the store';

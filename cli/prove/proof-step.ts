@@ -22,7 +22,7 @@ export interface ProofStep {
   readonly isExtended?: true;
   /** The step happens without the owner, such as a renewal. */
   readonly isAutomatic?: true;
-  /** Actions of the store emulator, which has no owner. */
+  /** Actions of the store emulator, which lacks an owner. */
   readonly emulatorActions: readonly string[];
 }
 

@@ -74,7 +74,7 @@ export function createExchangeRecorder(fetch: StoreFetch) {
 /** Hosts that return access tokens, which a recording must not have. */
 const tokenHosts: ReadonlySet<string> = new Set(['oauth2.googleapis.com', 'login.microsoftonline.com']);
 
-/** Settings that are no secrets. */
+/** Settings that are not secret. */
 const publicSettings: ReadonlySet<string> = new Set([
   ...['bundleId', 'appAppleId', 'packageName', 'merchantId', 'environment', 'timeZone', 'graceDays', 'catalogue'],
   ...['clientId', 'tenantId', 'sandboxId'],

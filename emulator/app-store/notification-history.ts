@@ -77,7 +77,7 @@ export function listSentNotifications(
 
 const isSuccess = ({ status = 0 }: DeliveryAttempt): boolean => status >= 200 && status <= 206;
 
-/** A notification whose first attempt has no result yet is no failure. A held one is treated as lost. */
+/** A notification whose first attempt lacks a result has not failed. A held one is treated as lost. */
 const hasFailed = ({ delivery: { state }, attempts }: SentNotification): boolean =>
   !attempts.some(isSuccess) && (attempts.length > 0 || state === 'held');
 

@@ -161,7 +161,7 @@ function openDispute(context: ResponseContext, payment: Payment | undefined): Pa
   return saveDispute(context, disputed);
 }
 
-/** Resolves the open dispute of a payment. A lost one is opened first if there is none. */
+/** Resolves the open dispute of a payment. A lost one is opened first if it is missing. */
 function resolveDispute(context: ResponseContext, payment: Payment | undefined, status: 'won' | 'lost'): void {
   const isOpen = payment?.dispute?.status === 'open';
   if (!isOpen && status === 'won') throw controlError(422, 'The payment does not have an open dispute.');

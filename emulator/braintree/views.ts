@@ -127,7 +127,7 @@ function getLastPaidDay(subscription: Subscription): number {
 
 /**
  * Returns the last paid day as Braintree reports it: the end of the billing period at the last successful transaction.
- * Null before the first period. A period that a discount or the balance covers has no transaction. What Braintree
+ * Null before the first period. A period that a discount or the balance covers lacks a transaction. What Braintree
  * reports if it is the first one is not documented: its last day is assumed.
  *
  * @see https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription-timeline

@@ -13,7 +13,7 @@ const header = 'KEY,FREQ,CURRENCY,CURRENCY_DENOM,EXR_TYPE,EXR_SUFFIX,TIME_PERIOD
 
 /**
  * Handles a data query of the reference rates at `now`, in the CSV format without attributes
- * (`format=csvdata&detail=dataonly`). Responds 404 if there are no observations.
+ * (`format=csvdata&detail=dataonly`). Responds 404 without observations.
  * @see https://data.ecb.europa.eu/help/api/data
  */
 export function handleCentralBankCall({ method, path, query }: StoreHttpRequest, now: number): HttpResponse {

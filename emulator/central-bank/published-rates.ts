@@ -29,7 +29,7 @@ const averages: Readonly<Record<string, number>> = {
 };
 const holidays = ['01-01', '05-01', '12-25', '12-26'];
 
-/** Lists the days with rates among the last `count` days, newest first. Weekends and fixed holidays have no rates. */
+/** Lists the days with rates among the last `count` days, newest first. Weekends and fixed holidays lack rates. */
 export function listPublishedDays(now: number, count: number): string[] {
   const days = Array.from({ length: count }, (_, ago) => new Date(now - publishedAtMs - ago * dayMs));
   return days

@@ -114,7 +114,7 @@ export const withItem = (
   items: items.map((item) => (item.productId === productId ? change(item) : item)),
 });
 
-/** Returns an item that has not ended. Throws 422 if there is none, or if it is the only one. */
+/** Returns an item that has not ended. Throws 422 without one, or if it is the only one. */
 export function requireItem(purchase: Purchase, at: number, productId: string | undefined): SubscriptionItem {
   const { items = [] } = requireSubscription(purchase);
   const active = items.filter(({ endsAt, isRemoved }) => !isRemoved && (endsAt === undefined || endsAt > at));

@@ -75,7 +75,7 @@ export function winDispute(state: AccountState, { purchaseId, at }: ReversalInpu
   return purchaseId;
 }
 
-/** Closes the dispute in favor of the customer. Opens one first if there is none. */
+/** Closes the dispute in favor of the customer. Opens one first if it is missing. */
 export function loseDispute(state: AccountState, input: ReversalInput): string {
   const { purchaseId, at } = input;
   const isOpen = findDispute(state.records, purchaseId)?.status === 'needs_response';

@@ -56,7 +56,7 @@ export function switchPrice(
     subscription.id,
     `is ${subscription.status}`,
   );
-  // A control action can fail a payment ahead of the clock. Stripe has no invoice of a period that has not started.
+  // A control action can fail a payment ahead of the clock. Stripe lacks an invoice of a period that has not started.
   const isUnpaidAhead = subscription.status === 'past_due' && item.current_period_start > toSeconds(at);
   requirePossible(!isUnpaidAhead, subscription.id, 'has failed a payment ahead of the clock');
   requirePossible(price.currency === subscription.currency, subscription.id, `is billed in ${subscription.currency}`);

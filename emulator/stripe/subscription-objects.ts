@@ -175,7 +175,7 @@ export const withItem = (
 };
 
 /**
- * Copies an item with another period. A control action can renew ahead of the clock, and Stripe has no invoice of a
+ * Copies an item with another period. A control action can renew ahead of the clock, and Stripe lacks an invoice of a
  * period after the current one: a period that ends before the renewed one starts is rejected.
  */
 export function withPeriod(

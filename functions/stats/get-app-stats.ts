@@ -6,7 +6,7 @@ import { getAppStats } from '../../lib/statistics/contract.ts';
 import { listCounterMonths } from '../../lib/statistics/counter-table.ts';
 import { indexByPeriod } from '../../lib/statistics/counts.ts';
 
-/** The service has no quota, because the operator pays for the usage. */
+/** The service is without a quota, because the operator pays for the usage. */
 const monthlyQuota = Number.MAX_SAFE_INTEGER;
 
 export const handler = createHandler(getAppStats)(async ({ app, params }, service) => {

@@ -14,7 +14,7 @@ export const integerParam = (min: number, max: number) =>
     ),
   );
 
-/** `2026-01-31` or an ISO 8601 date-time, as epoch milliseconds. UTC if it has no offset. */
+/** `2026-01-31` or an ISO 8601 date-time, as epoch milliseconds. UTC without an offset. */
 export const DateOrDateTime = v.pipe(
   v.string(),
   v.regex(/^[12]\d{3}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/, 'a date or a date-time of ISO 8601'),
@@ -110,7 +110,7 @@ export const cursorQuery = {
   cursor: cursorParam,
 };
 
-/** Cursor of the next page. Absent at the end of the list. A page can have no rows and still have a cursor. */
+/** Cursor of the next page. Absent at the end of the list. A page can be empty and still have a cursor. */
 export const NextCursor = v.exactOptional(v.string());
 
 /** Position of a page in its list. */

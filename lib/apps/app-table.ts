@@ -120,7 +120,7 @@ export async function findWebhookSender(service: Service, name: string): Promise
   };
 }
 
-/** Returns the decrypted settings for a store. Undefined if there are none. */
+/** Returns the decrypted settings for a store. Undefined without them. */
 export async function findStoreSettings(
   { table, cipher }: Service,
   appName: string,

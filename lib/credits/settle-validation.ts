@@ -33,7 +33,7 @@ export async function settleValidation(
     .sort((a, b) => (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0));
   const [latest] = giving;
   if (!latest) return undefined;
-  // Loaded with the first purchase that gives credits: most apps have none.
+  // Loaded with the first purchase that gives credits: most apps do not need it.
   const [{ settleCredits }, { findAccount }, { toCreditTotals }] = await Promise.all([
     import('./settle-credits.ts'),
     import('./credit-table.ts'),

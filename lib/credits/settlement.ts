@@ -76,7 +76,7 @@ const countEntries = ({ account, former, entries }: Settlement): number =>
   entries.length + (account.expiries ?? []).length + (former?.expiries ?? []).length;
 
 /**
- * Renames the payments that have become a part of another transaction. A payment that is no transaction any more and
+ * Renames the payments that have become a part of another transaction. A payment that is no longer a transaction and
  * gave the same credits is the one that is new.
  */
 function renamePayments(purchase: PurchaseCredits, claims: readonly CreditClaim[]): PurchaseCredits {

@@ -100,7 +100,7 @@ export async function returnAlias(
     await tryWrite(async () => await table.delete({ Key: key, ...condition }));
     return;
   }
-  // An alias that can be computed has no index keys.
+  // An alias that can be computed is not indexed.
   const isComputed = normalizeAlias(alias) === toMd5Alias(from);
   const indexKeys = isComputed
     ? { userPk: undefined, userSk: undefined }

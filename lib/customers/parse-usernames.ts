@@ -11,7 +11,7 @@ const maxDecodings = 2;
 /**
  * Parses a comma-separated list of usernames that are URI-encoded once or more. Returns every valid reading of a
  * username, and the whole list as one username with commas. In a list, a username with commas is found only if it is
- * encoded twice. Throws `InvalidPayload` if a username has no valid reading.
+ * encoded twice. Throws `InvalidPayload` if a username cannot be read.
  */
 export function parseUsernames(list: string): string[] {
   const usernames = list.split(',').filter((username) => username !== '');

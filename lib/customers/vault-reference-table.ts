@@ -25,7 +25,7 @@ export async function getOrCreateVaultReference(
   });
 }
 
-/** Returns the reference of a customer of the vault. Undefined if there is none. */
+/** Returns the reference of a customer of the vault. Undefined without one. */
 export async function findVaultReference(
   service: Service,
   appName: string,

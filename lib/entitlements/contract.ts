@@ -213,7 +213,7 @@ export const explainAccess = defineContract({
   eventType: 'entitlement.read',
   query: v.object({ entitlement: emptyAsAbsent(EntitlementName), productId: emptyAsAbsent(Id) }),
   response: AccessExplanation,
-  // An erased name is stored as a digest with an encrypted key. The response has no secret.
+  // An erased name is stored as a digest with an encrypted key. The response is without secrets.
   additionalLevels: ['viewer', 'support'],
   permissions: ['indexes', 'userIndex', 'secrets'],
 });

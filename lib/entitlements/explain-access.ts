@@ -33,7 +33,7 @@ export type AccessQuestion = { readonly entitlement: string } | { readonly produ
 
 export interface Explanation {
   readonly isActive: boolean;
-  /** In the order of their dates. What has no date is a state or a setting, at the end. */
+  /** In the order of their dates. What lacks a date is a state or a setting, at the end. */
   readonly because: readonly Fact[];
   readonly next?: { readonly at: EpochMillis; readonly what: string };
 }

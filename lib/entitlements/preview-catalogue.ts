@@ -9,7 +9,7 @@ import { isUnpaid } from '../purchases/purchase.ts';
 import { computeEntitlements, type Entitlements } from './entitlements.ts';
 import { listGrants } from './grant-table.ts';
 
-/** Bounds of a preview. The command line has none. */
+/** Bounds of a preview. Unlimited on the command line. */
 interface PreviewBounds {
   readonly maxPurchases: number;
   readonly maxCustomers: number;

@@ -13,7 +13,7 @@ import { TokenKey, type TokenKeySet } from './token-key.ts';
 const TokenKeysItem = v.object({ keys: v.array(TokenKey), privateKeys: v.string(), version: v.number() });
 const PrivateKeys = v.record(v.string(), v.string());
 
-/** Returns the keys of the app. Saves what `create` returns if it has none. */
+/** Returns the keys of the app. Saves what `create` returns if they are missing. */
 export const getOrCreateTokenKeys = async (
   service: Service,
   appName: string,

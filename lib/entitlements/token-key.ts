@@ -11,7 +11,7 @@ export const TokenKey = v.object({
   x: v.string(),
   y: v.string(),
   createdAt: v.number(),
-  /** When a replaced key is no longer published. */
+  /** When the publication of a replaced key ends. */
   expiresAt: v.exactOptional(v.number()),
 });
 export type TokenKey = v.InferOutput<typeof TokenKey>;

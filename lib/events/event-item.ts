@@ -30,7 +30,7 @@ export async function parseEventItem(item: Item): Promise<EventRecord> {
 
 const PackedRawView = v.object({ raw: v.exactOptional(RawEvent) });
 
-/** Returns the raw view in an event item that `packEvent` has packed. Undefined if there is none. */
+/** Returns the raw view in an event item that `packEvent` has packed. Undefined without one. */
 export async function parsePackedRawView({ packed }: Item): Promise<RawEvent | undefined> {
   if (!(packed instanceof Uint8Array)) return undefined;
   return parseJson(PackedRawView, await inflateText(packed, eventDictionary), 'DatabaseError').raw;

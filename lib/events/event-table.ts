@@ -216,7 +216,7 @@ export async function findEvent(service: Service, appName: string, eventId: stri
   return item && isLive(service, item) ? await parseEventItem(item) : undefined;
 }
 
-/** Returns the raw view. Undefined if the event has none, which is the case for reads. */
+/** Returns the raw view. Undefined if the event lacks it, as events of reads do. */
 export async function findRawEvent(service: Service, appName: string, eventId: string): Promise<RawEvent | undefined> {
   const items = await service.table.batchGet([keys.eventKey(appName, eventId), keys.rawEventKey(appName, eventId)]);
   return await findRawView(items.filter((item) => isLive(service, item)));

@@ -40,7 +40,7 @@ export interface TimelineEntry<T> {
 /** The next entries of one source, newest first. */
 export interface TimelineSlice<T> {
   readonly entries: readonly TimelineEntry<T>[];
-  /** Key of the last entry that was read. Undefined if the source has no other entry. */
+  /** Key of the last entry that was read. Undefined at the end of the source. */
   readonly readTo?: string | undefined;
 }
 

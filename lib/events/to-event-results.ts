@@ -49,7 +49,7 @@ const toRequestContext = (
 
 /**
  * Spec: not shown. Lists the sanitized transaction, the response and the store requests. Receipts are not stored.
- * Returns an empty list if the request had no transaction.
+ * Returns an empty list for a request without transaction.
  */
 function toReceiptDetails({
   request,

@@ -1,7 +1,7 @@
 import type { EventRawResult } from './contract.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
-/** Converts an event to its raw view. Reads have none; the result then has only what the event contains. */
+/** Converts an event to its raw view. Reads lack it; the result then has only what the event contains. */
 export function toRawResult({ eventId, date, type, route, outcome }: EventRecord, raw?: RawEvent): EventRawResult {
   const base = { eventId, date: new Date(date).toISOString(), type };
   if (raw) return { ...base, ...raw };

@@ -15,7 +15,7 @@ export const StoreMessage = v.object({
   platform: Platform,
   /** Idempotency key: the store's id of the notification. */
   key: v.string(),
-  /** The purchase whose messages are sent in order, or the key if the message names none. */
+  /** The purchase whose messages are sent in order, or the key if the message lacks one. */
   order: v.string(),
   occurredAt: v.number(),
   receivedAt: v.number(),

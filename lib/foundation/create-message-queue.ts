@@ -28,7 +28,7 @@ export function createMessageQueue<_T extends object>(
         if (response.Failed?.length) throwNotSent(response.Failed);
       };
       const batches = splitIntoBatches(messages.map((message) => JSON.stringify(message)));
-      // The client limits the connections, and queues have no order.
+      // The client limits the connections, and queues are unordered.
       await Promise.all(batches.map(sendBatch));
     },
   };

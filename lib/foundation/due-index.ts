@@ -54,7 +54,7 @@ const toCheckSuffix = ({ repetition }: IntervalCheck): string =>
   repetition ? `#I${toBase36(repetition.intervalMs / dayMs)}${toBase36(Math.floor(repetition.until / dayMs))}` : '#I';
 const toBase36 = (number: number): string => number.toString(36);
 
-/** Returns the interval check of a due sort key. Undefined if the item is no interval check. */
+/** Returns the interval check of a due sort key. Undefined if the item is not an interval check. */
 export function parseIntervalCheck(dueSk: string): IntervalCheck | undefined {
   const check = /^\d+#I(?:(\w)(\w+))?$/.exec(dueSk);
   if (!check) return undefined;

@@ -6,7 +6,8 @@ export type RunOnce = <T extends object>(
   key: string,
   run: () => Promise<T>,
   /**
-   * Called if an earlier run ended without a stored result. Returns its result, or undefined if that run had no effect.
+   * Called if an earlier run ended without a stored result. Returns its result, or undefined if that run changed
+   * nothing.
    */
   recover: () => Promise<T | undefined>,
 ) => Promise<T>;

@@ -6,7 +6,7 @@ interface VersionedItem {
 
 /**
  * Changes an item with optimistic locking, and reads it again if another writer was faster. Returns the stored item, or
- * undefined if there is none. A `change` that returns its argument writes nothing.
+ * undefined without one. A `change` that returns its argument writes nothing.
  */
 export async function updateVersioned<T extends VersionedItem>(
   find: () => Promise<T | undefined>,

@@ -14,8 +14,8 @@ type RequestHandler<C extends Contract> = (
 ) => Promise<ContractResponse<C> | Reply<ContractResponse<C>>>;
 
 /**
- * Creates the Lambda handler of a contract that requires no key. It belongs to no app, so it has no limit and records
- * no event. Curried like `createHandler`.
+ * Creates the Lambda handler of a contract that requires no key. It belongs to no app, so it is without limit and
+ * records no event. Curried like `createHandler`.
  */
 export const createOpenHandler =
   <const C extends Contract & { readonly keyLevel: 'none' }>(contract: C) =>

@@ -17,14 +17,16 @@ export interface PaidAmount extends UsdConversion {
   readonly amountMicros?: number;
 }
 
-/** The amount is in another currency than US dollars and has no rate or only a fallback rate. */
+/** The amount is in another currency than US dollars and lacks a rate or has only a fallback rate. */
 export const needsUsdRate = ({ amountMicros, currency, usdRateDate, purchaseDate }: PaidAmount): boolean =>
   amountMicros !== undefined &&
   currency !== undefined &&
   currency !== 'USD' &&
   (usdRateDate === undefined || !isInRateWindow(usdRateDate, purchaseDate));
 
-/** Adds the rate of the day to a transaction. Returns it unchanged if it needs no rate, or if its currency has none. */
+/**
+ * Adds the rate of the day to a transaction. Returns it unchanged if it needs no rate, or if its currency lacks one.
+ */
 export function withUsdRate<T extends PaidAmount>(
   transaction: T,
   daily: DailyRates | undefined,

@@ -17,9 +17,9 @@ export interface VerificationRequest {
 const SignedTransaction = v.looseObject({ productId: v.string(), originalTransactionId: v.string() });
 
 /**
- * Converts a verification. The evidence of clients has no product: it is read from the signed transaction, or from the
- * stored purchase of the token. The type is only used if the store reports none. Throws `InvalidPayload` for a JWS that
- * is not a transaction.
+ * Converts a verification. The evidence of clients does not name the product: it is read from the signed transaction,
+ * or from the stored purchase of the token. The type is only used if the store reports none. Throws `InvalidPayload`
+ * for a JWS that is not a transaction.
  */
 export async function toVerificationRequest(
   body: VerifyPurchaseBody,

@@ -15,7 +15,7 @@ interface AnnounceableChange {
   readonly lifecycleReasons: readonly NotificationReason[];
   /** Number of users who gained or lost the purchase. */
   readonly ownershipChanges: number;
-  /** A stored, active purchase gains its first user. Earlier announcements had no recipient. */
+  /** A stored, active purchase gains its first user. Earlier announcements lacked a recipient. */
   readonly isFirstEntitlement: boolean;
   readonly now: EpochMillis;
 }

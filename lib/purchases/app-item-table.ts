@@ -114,7 +114,7 @@ export async function* scanIdPages(
   }
 }
 
-/** Returns the date of the oldest event within the retention. Undefined if the app has no events. */
+/** Returns the date of the oldest event within the retention. Undefined without events. */
 export async function findOldestEventDate({ table }: Service, appName: string): Promise<EpochMillis | undefined> {
   const between = keys.toEventRange(allTimestamps);
   const oldest = await Promise.all(

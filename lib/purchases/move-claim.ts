@@ -14,7 +14,7 @@ interface MoveInput {
 
 /**
  * Computes the change that moves the claim of one customer to another one. The claim keeps its source and its times, so
- * the strategy decides as if the receiving customer had made it. Returns undefined if there is no claim to move.
+ * the strategy decides as if the receiving customer had made it. Returns undefined without a claim to move.
  */
 export function computeClaimMove(before: StoredPurchase, input: MoveInput): PurchaseChange | undefined {
   const { mergeId, from, to, now } = input;

@@ -299,7 +299,7 @@ async function queryFewLinks(
   return [selectLinks(keys.ownedPurchaseKey.sortKey()), transactionLinks];
 }
 
-/** The page is full, or there are no other links. */
+/** The page is full, or the links end. */
 const isComplete = (
   { transactions }: OwnedTransactions,
   links: readonly Item[],

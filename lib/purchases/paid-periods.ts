@@ -2,7 +2,7 @@ import type { ObservedTransaction } from './merge-transactions.ts';
 import type { Purchase } from './purchase.ts';
 import { isTrialWithFee, type Transaction } from './transaction.ts';
 
-/** A free period has no amount, and a trial only a fee. The amount can be unknown. */
+/** A free period lacks an amount, and a trial only a fee. The amount can be unknown. */
 export const isPayment = (transaction: Transaction): boolean =>
   !transaction.isPending && (transaction.isTrialPeriod ? isTrialWithFee(transaction) : transaction.amountMicros !== 0);
 

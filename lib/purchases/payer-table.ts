@@ -16,7 +16,7 @@ interface FirstPayment {
   readonly purchaseId: string;
   readonly paidAt: EpochMillis;
   readonly now: EpochMillis;
-  /** The purchase gains the customer, who is created if there is none. */
+  /** The purchase gains the customer, who is created if missing. */
   readonly isGained: boolean;
   /** Sandbox and production have a first payment each. */
   readonly isSandbox: boolean;

@@ -12,7 +12,7 @@ const PreviousPeriod = v.object({
   productId: v.exactOptional(v.string()),
   country: v.exactOptional(v.string()),
   isInvoluntary: v.exactOptional(v.literal(true)),
-  /** Its currency has no rate. */
+  /** Its currency lacks a rate. */
   isUnconverted: v.exactOptional(v.literal(true)),
 });
 export type PreviousPeriod = v.InferOutput<typeof PreviousPeriod>;
@@ -29,7 +29,7 @@ export const PaymentFigures = v.object({
    * until the next change of the purchase.
    */
   isByCell: v.exactOptional(v.literal(true)),
-  /** Part of the price that is tax by the rates, in hundredths of a percent. Absent if there is none. */
+  /** Part of the price that is tax by the rates, in hundredths of a percent. Absent without one. */
   taxShare: v.exactOptional(v.number()),
   /** End of the paid time. Only set for a paid period of an auto-renewing subscription. */
   end: v.exactOptional(v.number()),

@@ -124,7 +124,7 @@ export async function convertState(
 interface PaymentContext {
   readonly before: StoredPurchase | undefined;
   readonly appRates: AppExchangeRates | undefined;
-  /** The catalogue by which new payments give credits. Undefined if they give none. */
+  /** The catalogue by which new payments give credits. Undefined if they do not. */
   readonly giving: Catalogue | undefined;
 }
 

@@ -52,7 +52,7 @@ export interface StoredPurchase {
   readonly activePeriods?: StoredPeriods;
   /** The last owner was erased. Statistics continue to count the subscription. */
   readonly hasErasedOwner?: boolean;
-  /** Earlier announcements had no recipient. Absent if the purchase had an owner from its first version. */
+  /** Earlier announcements lacked a recipient. Absent if the purchase had an owner from its first version. */
   readonly firstOwnerVersion?: FirstOwnerVersion;
   /** Date of the latest announced renewal if the state shows an earlier one or none. */
   readonly announcedRenewalDate?: EpochMillis;

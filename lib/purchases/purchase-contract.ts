@@ -86,7 +86,7 @@ export const ValidatorPurchase = v.strictObject({
   priceConsentStatus: v.exactOptional(PriceConsentStatus),
   lastRenewalDate: OptionalEpochMs,
   quantity: v.exactOptional(v.number()),
-  /** The purchase is paused or on hold and so gives no access. react-native-iaptic reads it. */
+  /** The purchase is paused or on hold and so does not give access. react-native-iaptic reads it. */
   isSuspended: OptionalBoolean,
 });
 export type ValidatorPurchase = v.InferOutput<typeof ValidatorPurchase>;

@@ -365,7 +365,7 @@ async function findVersion(table: Table, appName: string, purchaseId: string): P
 
 /**
  * Reads the purchase with its claims, shared claims and transactions in one call. A concurrent change can be contained
- * in part, so the result is no input of `savePurchaseChange`.
+ * in part, so the result is not an input of `savePurchaseChange`.
  */
 export async function findStoredPurchase(
   { table }: Service,

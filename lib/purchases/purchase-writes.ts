@@ -114,8 +114,8 @@ const buildDueKeys = (key: Key, { state: { purchase }, nextRefreshAt, isNotified
     : dueIndexKeys(key, nextRefreshAt, findIntervalCheck(purchase, nextRefreshAt, isNotified));
 
 /**
- * Builds the update of an unchanged purchase after a check. It is no transaction and does not move the purchase in the
- * index of changed purchases.
+ * Builds the update of an unchanged purchase after a check. It is not a transaction and does not move the purchase in
+ * the index of changed purchases.
  */
 export function buildCheckUpdate(appName: string, { before, after }: PurchaseChange): Update {
   const { asOf, isInferred, refreshToken, userAliases, purchase } = after.state;

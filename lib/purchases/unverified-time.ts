@@ -10,7 +10,7 @@ const maxEarlyRenewalMs = dayMs;
 /**
  * Sets the end of access for the case that the store cannot be queried after the expiration date. Without it, a
  * subscriber who renews during an outage of the store would lose access. A verified notification of the renewal proves
- * one more period, and one of the end that there is none. If only the client can make the store available again, the
+ * one more period, and one of the end removes this time. If only the client can make the store available again, the
  * subscription has one more period, too: the client does it when it is opened. Removes it as soon as the store has
  * reported a state after the expiration date. Depends only on the state, so the order of the observations does not
  * change it.

@@ -49,7 +49,7 @@ export async function listDueItems({ table }: Service, now: EpochMillis, limit: 
 }
 
 /**
- * Makes an item due again at `until`. Returns false if another worker has leased it since, or if it is no longer due.
+ * Makes an item due again at `until`. Returns false if another worker has leased it since, or if it is not due now.
  */
 export async function leaseDueItem(
   { table }: Service,

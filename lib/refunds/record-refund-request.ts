@@ -14,7 +14,7 @@ import {
 
 /**
  * Records a store's request for a statement. Idempotent: a store repeats its notification during a review. A request
- * about which the store has decided since is recorded with the outcome: notifications have no order.
+ * about which the store has decided since is recorded with the outcome: notifications are unordered.
  */
 export async function recordRefundRequest(
   service: Service,
@@ -35,7 +35,7 @@ export async function recordRefundRequest(
   });
 }
 
-/** The notification is of an earlier time, or within a review that has no outcome. */
+/** The notification is of an earlier time, or within a review without outcome. */
 const isSameReview = (latest: RefundRequest, { requestedAt }: StoreRefundRequest): boolean =>
   requestedAt <= latest.requestedAt || (latest.outcome === undefined && requestedAt < latest.deadline);
 

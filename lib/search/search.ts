@@ -67,7 +67,7 @@ async function searchCustomers(service: Service, { name }: App, q: string) {
   );
 }
 
-/** Returns the id as it is, or with the prefix of each platform if it has none. */
+/** Returns the id as it is, or with the prefix of each platform if it lacks one. */
 function listPrefixedIds(q: string): string[] {
   const id = toNeutralId(q);
   const isPrefixed = platforms.some((platform) => id.startsWith(`${platform}:`));

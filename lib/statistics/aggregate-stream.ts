@@ -38,7 +38,7 @@ export async function aggregateStreamRecords(
       await run();
     } catch (error) {
       if (!isPermanent(error)) {
-        // Lambda logs the error of the batch, which names no app.
+        // Lambda logs the error of the batch, which does not name the app.
         logError({ worker: 'aggregate-statistics', ...describeRecord(record) }, ServiceError.fromUnknown(error));
         throw error;
       }

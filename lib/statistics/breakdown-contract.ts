@@ -29,7 +29,7 @@ export const BreakdownRow = v.strictObject({
   amountMicros: v.record(v.string(), v.number()),
   numTransactions: v.number(),
   numPaidTransactions: v.number(),
-  /** Part of the paid transactions whose currency has no rate: `amountUSD` lacks them. */
+  /** Part of the paid transactions whose currency lacks a rate: `amountUSD` lacks them. */
   unconvertedShare: v.number(),
   /** Number by lifecycle reason, sandbox and one-time purchases included. */
   notifications: v.record(v.string(), v.number()),

@@ -22,7 +22,7 @@ const counts = {
   numRequests: v.number(),
   numTransactions: v.number(),
   numPaidTransactions: v.number(),
-  // Spec: not shown. Part of the paid transactions whose currency has no rate. Absent without any.
+  // Spec: not shown. Part of the paid transactions whose currency lacks a rate. Absent without any.
   unconvertedShare: v.exactOptional(v.number()),
   notifications: Notifications,
 };

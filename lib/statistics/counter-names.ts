@@ -30,7 +30,7 @@ export type CurrencySum = 'micros' | 'usd' | 'transactions' | 'paid' | 'unrated'
 
 /**
  * The sums of a product or platform without a variable part. `usd` is in micros of US dollars. `unrated` counts
- * payments whose currency has no rate. `active`, `activeTrials` and `unverified` are changes: their sum up to a day is
+ * payments whose currency lacks a rate. `active`, `activeTrials` and `unverified` are changes: their sum up to a day is
  * the number at the end of the day. `unverified` counts the active subscriptions whose renewal is not verified.
  * `cohort.converted` and `cohort.ended` count trials on the day on which they started.
  */
@@ -60,7 +60,7 @@ export const toCreditName = (credit: string, sum: CreditSum): string => `${credi
  * The other sums of movements: `began` (paid first or again), `moved` (from or to another cell), `left` (ended),
  * `failed` (the part of them whose payment failed) and `bare` (change of the number of paying ones whose currency has
  * no rate) count subscriptions. `paid`, `taxed` and `unrated` count payments and periods that a credit pays, those
- * whose proceeds are computed with their tax, and those whose currency has no rate. `trials`, `converted` and
+ * whose proceeds are computed with their tax, and those whose currency lacks a rate. `trials`, `converted` and
  * `unconverted` are read with the cohorts.
  */
 export type Movement = 'new' | 'up' | 'down' | 'back' | 'lost' | 'rate';

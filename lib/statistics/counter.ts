@@ -42,7 +42,7 @@ interface CounterUpdate {
 }
 
 /**
- * Adds the increments after the shard's checkpoint: the one in the counter, or `saved` if it has none. Idempotent;
+ * Adds the increments after the shard's checkpoint: the one in the counter, or `saved` without one. Idempotent;
  * returns undefined if the counter contains all of them. A shard is read in order and repeats records only from the
  * last successful batch on, so its checkpoint identifies them.
  */

@@ -27,7 +27,7 @@ export function buildCells(product: Product, days: readonly CounterPeriod[], mon
   return [...cells].map(([country = '', sums]) => ({ product, country, ...sums }));
 }
 
-/** Adds up cells of the products in the country, or in all. A move between two cells of them is none. */
+/** Adds up cells of the products in the country, or in all. A move between two cells of them does not count. */
 export function sumCells(
   segment: FigureSegment,
   cells: readonly Cell[],

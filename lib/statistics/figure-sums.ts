@@ -27,7 +27,8 @@ export function readAmount(counts: Counts, amount: FiguresAmount, toName: (amoun
 }
 
 /**
- * Adds up sums of several segments. `isMerged` tells whether they contain another cell, so that a move from it is none.
+ * Adds up sums of several segments. `isMerged` tells whether they contain another cell, so that a move from it does not
+ * count.
  */
 export function mergeSums(
   segment: FigureSegment,
@@ -78,7 +79,7 @@ function splitCounts(counts: Counts): ReadonlyMap<string, Counts> {
 }
 
 interface PaymentSummary {
-  /** Part of the payments whose currency has no rate: amounts in US dollars lack them. */
+  /** Part of the payments whose currency lacks a rate: amounts in US dollars lack them. */
   readonly unconvertedShare: number;
   /** Undefined without proceeds. */
   readonly proceedsSource: ProceedsSource | undefined;

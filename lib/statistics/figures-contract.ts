@@ -60,9 +60,9 @@ export const figureHead = {
   /** The filters of the query. Absent without any. */
   filters: v.exactOptional(FigureFilters),
   amount: FiguresAmount,
-  /** Present with `amount=proceeds`, unless there are no payments. */
+  /** Present with `amount=proceeds`, unless payments are missing. */
   proceedsSource: v.exactOptional(ProceedsSource),
-  /** Part of the payments whose currency has no rate: the amounts in US dollars lack them. */
+  /** Part of the payments whose currency lacks a rate: the amounts in US dollars lack them. */
   unconvertedShare: v.number(),
   /** The page of products, with `by=product`. `limit` can be less than requested. */
   products: v.exactOptional(PagingInformation),

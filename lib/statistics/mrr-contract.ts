@@ -35,7 +35,7 @@ export const MrrRow = v.strictObject({
   mrrUSD: v.number(),
   arrUSD: v.number(),
   movement: MrrMovement,
-  /** Part of the paying subscriptions at the end of the interval whose currency has no rate. */
+  /** Part of the paying subscriptions at the end of the interval whose currency lacks a rate. */
   unconvertedShare: v.number(),
 });
 export type MrrRow = v.InferOutput<typeof MrrRow>;
@@ -72,7 +72,7 @@ export const ChurnRow = v.strictObject({
   voluntary: v.number(),
   /** Subscriptions whose payment failed. */
   involuntary: v.number(),
-  /** Part of the paying subscriptions at the start of the interval whose currency has no rate. */
+  /** Part of the paying subscriptions at the start of the interval whose currency lacks a rate. */
   unconvertedShare: v.number(),
 });
 export type ChurnRow = v.InferOutput<typeof ChurnRow>;

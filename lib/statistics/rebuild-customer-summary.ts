@@ -31,7 +31,7 @@ export function findAffectedCustomers(records: readonly StreamRecord[]): Custome
 }
 
 /**
- * Recomputes the customer's summary from the current purchases, so repeated and late records have no effect. Optimistic
+ * Recomputes the customer's summary from the current purchases, so repeated and late records change nothing. Optimistic
  * locking: a summary of older purchases never replaces a newer one. Returns undefined if the customer does not exist.
  */
 export async function rebuildCustomerSummary(

@@ -39,7 +39,7 @@ export const RevenueRow = v.strictObject({
   taxUSD: v.number(),
   /** `grossUSD` - `refundsUSD` - `commissionUSD` - `taxUSD`. */
   proceedsUSD: v.number(),
-  /** Part of the payments of the interval whose currency has no rate. */
+  /** Part of the payments of the interval whose currency lacks a rate. */
   unconvertedShare: v.number(),
   /** By ISO 4217 code. `XXX`: any other code. */
   currencies: v.record(v.string(), CurrencyRevenue),

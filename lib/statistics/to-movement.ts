@@ -26,7 +26,7 @@ interface IntervalSums {
   readonly counts: Counts;
   readonly openingMrr: number;
   readonly openingPaying: number;
-  /** Part of the paying subscriptions whose currency has no rate, at the start and at the end. */
+  /** Part of the paying subscriptions whose currency lacks a rate, at the start and at the end. */
   readonly openingUnconverted: number;
   readonly unconverted: number;
   readonly mrr: number;

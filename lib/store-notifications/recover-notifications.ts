@@ -17,7 +17,7 @@ import { findEnqueueTimes, isNotificationHandled, markNotificationsEnqueued } fr
 import { notificationEndpoints } from './notification-endpoints.ts';
 import { processNotification } from './process-notification.ts';
 
-/** Each run covers the period of many earlier runs, so a failed run has no effect. */
+/** Each run covers the period of many earlier runs, so a failed run changes nothing. */
 const lookbackMs = 3 * dayMs;
 
 /** Time after which an enqueued notification that is not handled is enqueued again. */
@@ -81,7 +81,7 @@ export interface RecoveryProgress {
 /**
  * Processes all notifications since a time that the stores keep, also delivered ones, except handled ones. For a
  * restored table, which lacks the notifications after the restored time. Idempotent. Omits stores that are polled or
- * have no settings.
+ * lack settings.
  */
 export async function recoverSince(
   service: Service,

@@ -85,7 +85,7 @@ const StoreFinding = v.strictObject({
 const StoreCheck = v.strictObject({
   platform: PlatformToken,
   isConnected: v.boolean(),
-  /** There is no finding of severity `error`. */
+  /** All findings are less severe than `error`. */
   ok: v.boolean(),
   /** What the store has accepted. Absent if it rejects the settings. */
   summary: v.exactOptional(v.string()),

@@ -20,7 +20,7 @@ interface RecordedFetchOptions {
 
 /**
  * Creates the `fetch` of the store adapters. It records each call, rejects redirects and enforces the timeout and the
- * size limit. Throws `ConnectionFailed` if there is no complete response.
+ * size limit. Throws `ConnectionFailed` without a complete response.
  */
 export function createRecordedFetch({
   storeName,

@@ -72,7 +72,7 @@ export interface AccessGrant {
 
 /**
  * Sends one HTTPS request to a store and reads the response completely (at most 6 MB). Each call is recorded in the
- * request log. Returns every HTTP status. Throws `ConnectionFailed` if there is no complete response in time.
+ * request log. Returns every HTTP status. Throws `ConnectionFailed` without a complete response in time.
  */
 export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreResponse>;
 

@@ -20,7 +20,7 @@ interface ResponseContext {
 /**
  * Builds the response. For a requested product, throws `InvalidPayload` if the receipt does not contain it, `Conflict`
  * if the user is not entitled to it, `NeedMoreData` while its payment is pending, `PurchaseConsumed` or
- * `PurchaseExpired` if it gives no access.
+ * `PurchaseExpired` without access.
  */
 export function toValidationResponse(
   request: ValidationRequest,

@@ -103,7 +103,7 @@ async function announce(
   return { customers: changes.length, webhooks };
 }
 
-/** Builds a webhook for each URL. The specification has no reason for a change of the catalogue. */
+/** Builds a webhook for each URL. The specification lacks a reason for a change of the catalogue. */
 function buildAnnouncements(
   app: App,
   { applicationUsername: username, gains, loses }: EntitlementChange,
@@ -124,7 +124,7 @@ function buildAnnouncements(
 
 /**
  * Creates a delivery and returns its queue message. None if the delivery has been attempted. An earlier call can have
- * created it without a message; a second message for the same attempt has no effect.
+ * created it without a message; a second message for the same attempt is ignored.
  */
 async function createMissing(service: Service, delivery: WebhookDelivery): Promise<WebhookMessage[]> {
   const { appName, deliveryId } = delivery;

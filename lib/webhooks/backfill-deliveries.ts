@@ -65,7 +65,7 @@ export async function backfillDeliveries(
   return { expected, created };
 }
 
-/** Creates and enqueues the missing deliveries of one purchase item. Nothing if the app has no webhook URL. */
+/** Creates and enqueues the missing deliveries of one purchase item. Nothing without a webhook URL. */
 export async function backfillPurchaseDeliveries(
   service: Service,
   appName: string,
@@ -108,7 +108,7 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
 
 /**
  * Finds the announcements of a purchase in the range. The stored lifecycle notifications, and the version with the
- * first owner, cover the former versions of the purchase. Notifications before that owner had no recipient. The
+ * first owner, cover the former versions of the purchase. Notifications before that owner lacked a recipient. The
  * recipients are the current users who were already entitled at the time of the announcement.
  */
 async function findAnnouncements(

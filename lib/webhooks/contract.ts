@@ -73,11 +73,11 @@ export const DeliveryAttemptRecord = v.strictObject({
   date: DateTime,
   durationMs: v.number(),
   ok: v.boolean(),
-  /** HTTP status. Absent if there was no response. */
+  /** HTTP status. Absent without a response. */
   status: v.exactOptional(v.number()),
   /** Start of the response body. */
   response: OptionalText,
-  /** Why there was no response, or why it is a failure. */
+  /** Why the response is missing, or why it is a failure. */
   error: OptionalText,
   /** What was sent, without secrets. */
   request: v.exactOptional(SentWebhook),

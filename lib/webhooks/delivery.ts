@@ -73,7 +73,7 @@ export const WebhookDelivery = v.object({
   lastAttemptAt: v.exactOptional(v.number()),
   /** Status of the app server's last response. */
   lastHttpStatus: v.exactOptional(v.number()),
-  /** Why the last attempt failed, or why there is no other attempt. */
+  /** Why the last attempt failed, or why it was the last one. */
   failureReason: v.exactOptional(v.string()),
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;

@@ -62,7 +62,7 @@ function toChangeDate(before: Grant | undefined, after: Grant): EpochMillis {
   return after.revokedAt ?? after.endAnnouncedAt ?? after.changedAt ?? after.createdAt;
 }
 
-/** The end of a grant has the reason of the end of a purchase. The specification has none for its start. */
+/** The end of a grant has the reason of the end of a purchase. The specification lacks one for its start. */
 function chooseReason(before: Grant | undefined, after: Grant): NotificationReason {
   if (after.movedAt !== before?.movedAt || after.receivedAt !== before?.receivedAt) return 'OTHER';
   if (after.revokedAt !== undefined) return 'REVOKED';

@@ -49,7 +49,7 @@ export const rotateSigningSecret = async (
   overlapMs: number,
 ): Promise<string | undefined> => await storeWebhook(service, name, undefined, generateSigningSecret, overlapMs);
 
-/** Creates the signing secret of an app that has none. Returns the new secret. */
+/** Creates the signing secret of an app that lacks one. Returns the new secret. */
 export async function ensureSigningSecret(service: Service, name: string): Promise<string | undefined> {
   const { webhookSettings = { urls: [], sandboxUrls: [], includesPassword: false } } = await getApp(service, name);
   return await storeWebhook(service, name, webhookSettings, (hasSecret) =>

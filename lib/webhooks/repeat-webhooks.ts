@@ -20,8 +20,8 @@ const maxEvents = 100;
 
 /**
  * Sends new webhooks with reason `REPEATED` for the events of a request id. The recipients are the user of the request
- * or, for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if there is no such
- * event, `InvalidPayload` if the events have no recipient or the app has no webhook URL.
+ * or, for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if it does not find
+ * the event, `InvalidPayload` if the events lack a recipient or the app lacks a webhook URL.
  */
 export async function repeatWebhooks(service: Service, app: App, reqId: string): Promise<readonly WebhookDelivery[]> {
   const events = await findEvents(service, app.name, reqId);

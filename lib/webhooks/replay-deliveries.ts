@@ -11,7 +11,7 @@ import { toChainEntry } from './forward-order.ts';
 import { listDeliveryPage } from './list-deliveries.ts';
 
 /**
- * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such
+ * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app lacks this
  * delivery, and `Conflict` if it is being sent or if deliveries for other URLs have replaced it.
  */
 export async function replayDelivery(service: Service, appName: string, deliveryId: string): Promise<WebhookDelivery> {

@@ -41,7 +41,7 @@ export function toProxyEvent(
       authorizer: null,
       httpMethod: method,
       identity: toIdentity(sourceIp, userAgent),
-      // Like a custom domain, this gateway has no stage in its URL.
+      // Like a custom domain, this gateway does not have a stage in its URL.
       domainName: headers.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? 'localhost',
       path,
       protocol: 'HTTP/1.1',
@@ -51,7 +51,7 @@ export function toProxyEvent(
       resourcePath: resource,
       stage,
     },
-    // The API has no binary media types, so every body is text.
+    // The API does not have binary media types, so every body is text.
     body: request.body.length > 0 ? request.body.toString('utf8') : null,
     isBase64Encoded: false,
   };

@@ -32,7 +32,7 @@ export async function startDynamoDbLocal({ port, directory }: TableEngineOptions
   });
 }
 
-/** Throws a `StartupError` if there is no Java, without starting it. */
+/** Throws a `StartupError` without Java, without starting it. */
 export function assertJavaInstalled(): void {
   const command = getJavaCommand();
   const isInstalled = command === javaCommand ? findOnPath(command) : isExecutable(command);

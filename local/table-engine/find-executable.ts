@@ -6,7 +6,7 @@ const suffix = process.platform === 'win32' ? '.exe' : '';
 /** Name of the file of a program on this system. */
 export const toFileName = (program: string): string => `${program}${suffix}`;
 
-/** Finds a program in the folders of the PATH. Returns undefined if there is none. */
+/** Finds a program in the folders of the PATH. Returns undefined without one. */
 export function findOnPath(program: string, path = process.env.PATH ?? ''): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, toFileName(program))).find(isExecutable);

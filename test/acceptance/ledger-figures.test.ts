@@ -80,7 +80,7 @@ describe('figures (any history of subscriptions at the stores)', () => {
   );
 });
 
-/** Products by entitlement: a change between two of them is none of the entitlement, or ends or starts it. */
+/** Products by entitlement: a change between two of them does not concern the entitlement, or ends or starts it. */
 const entitlements: Readonly<Record<string, readonly string[]>> = {
   premium: ['basic', 'pro'],
   short: ['weekly'],

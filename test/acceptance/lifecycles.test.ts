@@ -209,7 +209,7 @@ async function runHistories(
   for (const platform of historyPlatforms)
     await service.changeAccount(platform, { listLength, ...(platform === 'processor_a' && { failedPayments }) });
   router.routeTo([punctual.appName, late.appName]);
-  // The run before has stopped the clock: a purchase and its refund at one time have no order.
+  // The run before has stopped the clock: a purchase and its refund at one time are unordered.
   await service.callControl('/clock', { advance: 'PT1H' });
   const running = await Promise.all(histories.map((history) => startHistory(history, service)));
   const validate = async (when: StoreHistory['validates']) => {

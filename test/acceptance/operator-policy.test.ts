@@ -247,7 +247,7 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'set-refund-policy', 'new', 'answer']);
   await cli(['events', 'tail', appName]);
   expect(await cli(['app', 'show', 'new'])).toContain('brand');
-  // Purchases have no deliveries for a URL that was set after them.
+  // Purchases lack deliveries for a URL that was set after them.
   const [url] = service.webhooks.urls;
   await cli(['app', 'set-webhook', appName, '--url', `${url},${url}?later`]);
   const products = '{"announced":{"type":"consumable","entitlements":["announced"]}}';

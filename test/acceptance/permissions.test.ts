@@ -226,7 +226,7 @@ async function callEndpoints(username: string, called: readonly Contract[]): Pro
   };
   for (const { id, area, method, path } of called) {
     const idParam = idParams[area] ?? params.eventId;
-    // Settings of the emulator have no offers to sign.
+    // Settings of the emulator lack offers to sign.
     const platform = id === 'set-store' ? 'store_c' : params.platform;
     const url = path.replace(/:(\w+)/g, (_all, name: string) =>
       encodeURIComponent((name === 'id' ? idParam : { ...params, platform, holdId: holdIds[id] }[name]) ?? name),

@@ -122,7 +122,7 @@ async function runHistories({
   const problems: Problem[] = [];
   for (const [round, advance] of clockAdvances.entries()) {
     if (round > 0) {
-      // Two observations of the same millisecond have no order.
+      // Two observations of the same millisecond are unordered.
       await service.callControl('/clock', { advance: 'PT1S' });
       await Promise.all(owned.map((purchase) => purchase.act(round - 1)));
     }

@@ -15,7 +15,7 @@ const getId = String;
 const addNewest = (loaded: Page, newest: Page) => addNewestPage(loaded, newest, getId);
 const addOlder = (loaded: Page, page: Page) => addOlderPage(loaded, page, getId);
 
-/** Reads a page of `limit` entries like the service. Multiples of three are reads, which have no row. */
+/** Reads a page of `limit` entries like the service. Multiples of three are reads, which lack a row. */
 function readPage(list: readonly number[], limit: number, cursor?: string): Page {
   const start = cursor === undefined ? 0 : list.findIndex((row) => row < Number(cursor));
   const entries = start === -1 ? [] : list.slice(start, start + limit);

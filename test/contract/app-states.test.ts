@@ -203,7 +203,7 @@ async function call(contract: Contract, keys: IssuedApiKeys, name: string): Prom
   });
 }
 
-/** Lists the responses that are no answer to the request. A store without settings is an error of the operator. */
+/** Lists the responses that do not answer the request. A store without settings is an error of the operator. */
 const isFailure = ({ status, body }: CallResult): boolean =>
   (status === 500 && !/settings|not (?:set up|configured)/.test(JSON.stringify(body))) ||
   /DatabaseError|7691004/.test(JSON.stringify(body));

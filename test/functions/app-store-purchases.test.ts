@@ -259,7 +259,7 @@ describe('the purchase of a member (App Store) after the reversal of a refund', 
     ['non consumable', 'share'],
     ['paid subscription', 'assign-seat'],
   ] as const;
-  /** A purchase without an end has no `isExpired`. */
+  /** A purchase without an end lacks `isExpired`. */
   const expectAccess = (purchase: Awaited<ReturnType<typeof fixture.fetchPurchase>>) => {
     expect(purchase.isExpired ?? false).toBe(false);
     expect(purchase).not.toHaveProperty('cancelationReason');

@@ -189,7 +189,7 @@ const answers: Readonly<Record<string, object>> = {
   'get-catalogue': {},
   'get-commission-rates': { rates: expect.any(Array) },
   'list-keys': { rows: expect.any(Array) },
-  // An empty list has no members.
+  // An empty list is without members.
   'get-forwards': {},
   'get-app': expect.objectContaining({ catalogue: {}, strategy: 'all', vocabulary: 'neutral' }),
   'get-prices': { ok: true, products: [] },

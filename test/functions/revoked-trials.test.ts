@@ -19,7 +19,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Actions that end a free trial. The trials of Stripe and Braintree have no payment that could be refunded. */
+/** Actions that end a free trial. The trials of Stripe and Braintree lack a payment that could be refunded. */
 const actions = [
   ['store_a', 'refund'],
   ['store_b', 'revoke'],

@@ -23,8 +23,8 @@ export interface MovedGrant {
 }
 
 /**
- * A row of an import, with the order that leads to its purchase token if it has none, a grant, or the reason against a
- * move.
+ * A row of an import, with the order that leads to its purchase token if it is missing, a grant, or the reason against
+ * a move.
  */
 export type Move =
   | { readonly grant: MovedGrant }

@@ -42,6 +42,6 @@ function toPurchase(record: ExportRecord): ExportedPurchase | undefined {
   return { ...identity, move: { id, reason: `The service does not support the store ${store || 'of the record'}.` } };
 }
 
-/** An id of Qonversion is no customer of the app. The next validation claims the purchase. */
+/** An id of Qonversion is not a customer of the app. The next validation claims the purchase. */
 const toOwner = (user: string | undefined): { readonly user?: string } =>
   user === undefined || qonversionId.test(user) ? {} : { user };

@@ -20,7 +20,7 @@ export const isUnreadable = (row: ExportRow): row is UnreadableRow => typeof row
 
 /**
  * Reads the rows of an export: CSV with a header and with commas or semicolons, in UTF-8, or in UTF-16 with a byte
- * order mark, also compressed by gzip. Throws `InvalidPayload` if the file cannot be read, has no rows or has none of
+ * order mark, also compressed by gzip. Throws `InvalidPayload` if the file cannot be read, is empty or lacks all of
  * the required columns.
  */
 export async function* readExport(path: string, requiredColumns: readonly string[]): AsyncGenerator<ExportRow> {

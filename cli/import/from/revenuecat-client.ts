@@ -27,7 +27,9 @@ export interface RevenueCatClient {
   find<S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S> | undefined>;
   /** Reads a list with all its pages. */
   list<S extends v.GenericSchema>(path: string, item: S): AsyncGenerator<readonly v.InferOutput<S>[]>;
-  /** Reads a list of a customer. A customer who does not exist, or was deleted since it was listed, has none. */
+  /**
+   * Reads a list of a customer. A customer who does not exist, or was deleted since it was listed, has an empty list.
+   */
   listOfCustomer<S extends v.GenericSchema>(path: string, item: S): AsyncGenerator<readonly v.InferOutput<S>[]>;
 }
 

@@ -3,7 +3,7 @@ import type { ProofGuide } from '../proof-step.ts';
 const recurrences = 'https://learn.microsoft.com/en-us/windows/uwp/monetize/get-subscriptions-for-a-user';
 const testing = 'https://learn.microsoft.com/en-us/windows/apps/publish/publish-your-app/private-audience';
 
-/** A private audience in the Microsoft Store, which has no accelerated renewals and does not post notifications. */
+/** A private audience in the Microsoft Store, which lacks accelerated renewals and does not post notifications. */
 export const microsoftStoreGuide: ProofGuide = {
   preparations: [
     'Partner Center: publish the app to a private audience with two Microsoft accounts, and create promotional codes.',

@@ -2,7 +2,7 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { secondMs } from '../time.ts';
 
-/** A request of an AWS client with the JSON protocol, which has no query. */
+/** A request of an AWS client with the JSON protocol, without a query. */
 export interface AwsRequest {
   readonly protocol: string;
   readonly hostname: string;

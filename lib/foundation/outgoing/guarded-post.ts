@@ -19,7 +19,7 @@ const bodyReadTimeoutMs = 2 * secondMs;
 
 /**
  * Creates a POST that reaches public servers only (SSRF protection). Checks all addresses of the host and connects to a
- * checked address, so DNS rebinding has no effect. Does not follow redirects.
+ * checked address, so DNS rebinding is useless. Does not follow redirects.
  */
 export function createGuardedPost({ resolve, timeoutMs = 15 * secondMs, ...policy }: GuardedPostOptions): PostWebhook {
   const resolveHost = resolve ?? (policy.allowsLoopback ? resolveWithSystem : createDnsResolver());

@@ -7,7 +7,7 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** Returns all addresses of a host. Rejects with a DNS error code if there are none. */
+/** Returns all addresses of a host. Rejects with a DNS error code without one. */
 export type ResolveHost = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 /** Resolves like other programs on this machine: includes names that only the hosts file has. */

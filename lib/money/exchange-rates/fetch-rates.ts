@@ -14,7 +14,7 @@ const timeoutMs = 15 * secondMs;
 export interface RateSource {
   now(): EpochMillis;
   /**
-   * Sends one GET request and reads the response. Throws `ConnectionFailed` if there is no complete response in time.
+   * Sends one GET request and reads the response. Throws `ConnectionFailed` without a complete response in time.
    */
   fetchText(
     url: string,

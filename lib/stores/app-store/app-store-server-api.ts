@@ -106,7 +106,7 @@ const ApiErrorBody = v.object({ errorCode: v.number() });
 const notFoundErrorCodes = new Set([4000006, 4040001, 4040005, 4040010, 4040019]);
 const appNotFoundErrorCode = 4040003;
 
-/** A 401 has no JSON body. Production also returns 401 for an app that has not been released yet. */
+/** A 401 lacks a JSON body. Production also returns 401 for an app that has not been released yet. */
 function toApiFailure({ status, text }: StoreResponse): ApiResult<never> {
   if (status === 401 || status === 403) return { kind: 'unauthorized', reason: `HTTP ${status}` };
   if (status >= 500 || status === 429) throw unavailableError(`HTTP ${status}`);

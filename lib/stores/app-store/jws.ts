@@ -29,7 +29,7 @@ export const isJws = (text: string): boolean => text.startsWith('eyJ') && compac
 
 /**
  * Verifies a JWS of the App Store and returns its payload. The certificates must have been valid at the signing date,
- * or at `now` if there is none. Throws `InvalidPayload`.
+ * or at `now` without one. Throws `InvalidPayload`.
  * @see https://developer.apple.com/documentation/appstoreserverapi/signeddate
  */
 export function verifyJws(jws: string, roots: TrustedRoots, now: EpochMillis): Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { createStopwatch } from '../../foundation/stopwatch.ts';
 import { createRecordedFetch } from '../recorded-fetch.ts';
 import { rehearseAppStore } from './rehearse.ts';
 
-/** Queries the App Store at a server of this process, which has no purchase. Throws the error of the query. */
+/** Queries the App Store at a server of this process, which stores nothing. Throws the error of the query. */
 export async function rehearseAppStoreQuery(): Promise<void> {
   const server = createServer((_request, response) => {
     const headers = { 'content-type': 'application/json', connection: 'close' };

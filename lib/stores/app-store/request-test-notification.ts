@@ -31,7 +31,7 @@ const ApiError = v.object({ errorCode: v.number() });
 /** ServerNotificationURLNotFound. */
 const urlMissingCode = 4040007;
 
-/** TestNotificationNotFound: the token has expired, or there was no attempt yet. */
+/** TestNotificationNotFound: the token has expired, or the first attempt has not been made. */
 const notReadyCode = 4040008;
 const firstPollMs = 300;
 const maxPollMs = 2 * secondMs;

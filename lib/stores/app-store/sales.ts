@@ -14,7 +14,7 @@ type SaleSource = Pick<StoreTransaction, 'originalTransactionId' | 'productType'
  * @see https://developer.apple.com/documentation/appstoreserverapi/transactionid
  */
 export function toSaleFields({ originalTransactionId, productType, expiresDate, lineItemId }: SaleSource): SaleFields {
-  // Receipts have the number 0 if there is none.
+  // Receipts without it have the number 0.
   if (expiresDate !== undefined) return omitUndefined({ saleId: lineItemId?.replace(/^0+$/, '') || undefined });
   return productType === 'consumable' || productType === 'non renewing subscription'
     ? {}

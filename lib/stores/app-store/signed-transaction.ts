@@ -84,7 +84,7 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
   };
 }
 
-/** Older payloads have no `offerDiscountType`. In these, a trial is an introductory offer without a price. */
+/** Older payloads lack `offerDiscountType`. In these, a trial is an introductory offer without a price. */
 function isFreeTrial({ offerType, offerDiscountType, price }: TransactionPayload): boolean {
   if (offerDiscountType !== undefined) return offerDiscountType === 'FREE_TRIAL';
   return offerType === introductoryOffer && price === 0;

@@ -3,7 +3,7 @@ import type { EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
 
-/** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids have no prefix. */
+/** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids are without prefix. */
 export interface StoreTransaction {
   /** Of the first transaction of the sale, as far as it is known. */
   readonly transactionId: string;

@@ -43,7 +43,7 @@ function toRenewalFields({ latest, status }: TransactionGroup): SubscriptionFiel
 }
 
 /**
- * Returns the product of the next period if it differs from the current one. Ended subscriptions have no next period.
+ * Returns the product of the next period if it differs from the current one. Ended subscriptions lack a next period.
  */
 function toRenewalProductId({ productId }: StoreTransaction, { status, renewalProductId }: SubscriptionStatus) {
   if (renewalProductId === undefined || renewalProductId === productId) return undefined;

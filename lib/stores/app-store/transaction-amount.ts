@@ -5,7 +5,7 @@ export const microsPerMilliunit = 1000;
 
 /**
  * Returns the payment of a transaction. For a multiseat purchase it is the sum over the price tiers: `price` is the
- * average of a seat there. Undefined if the payload has no price.
+ * average of a seat there. Undefined if the payload lacks a price.
  * @see https://developer.apple.com/documentation/appstoreserverapi/transactionmultiseatinfo
  */
 export function toAmountMicros({ price, quantity = 1, multiSeatInfo }: TransactionPayload): number | undefined {

@@ -97,7 +97,7 @@ export const reverseProratedRefunds = (
 ): readonly PartialRefund[] => [...partialRefunds, { id: proratedId, date: reversedAt, reversedAt }];
 
 /**
- * A refund of some seats keeps the transaction valid for the others and has no separate date. The App Store does not
+ * A refund of some seats keeps the transaction valid for the others and lacks a separate date. The App Store does not
  * report its amount: the average price of the seats counts.
  * @see https://developer.apple.com/documentation/appstoreserverapi/revokedseatquantity
  */
@@ -113,7 +113,7 @@ export const countRevokedSeats = ({ multiSeatInfo, revokedSeatQuantity }: Transa
   multiSeatInfo?.revokedSeatQuantity ?? revokedSeatQuantity ?? 0;
 
 /**
- * Lists the refunds of items that the app's own server sells by the Advanced Commerce API. Their transactions have no
+ * Lists the refunds of items that the app's own server sells by the Advanced Commerce API. Their transactions lack a
  * `revocationType`.
  * @see https://developer.apple.com/documentation/storekit/transaction/revocationtype-swift.property
  */

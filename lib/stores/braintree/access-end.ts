@@ -5,7 +5,7 @@ import type { MappingContext } from './mapping-context.ts';
 import type { PaidTime, Subscription } from './payloads.ts';
 import { getStatusDate } from './payment-reversals.ts';
 
-/** An expired subscription gives no access, even if it expired in its trial. */
+/** An expired subscription does not give access, even if it expired in its trial. */
 export function getAccessEnd(subscription: Subscription, context: MappingContext): EpochMillis {
   const end = getPaidUntil(subscription, context) + getExtraTime(subscription, context);
   return subscription.status === 'Expired' ? Math.min(end, getStatusDate(subscription)) : end;
@@ -33,7 +33,7 @@ export function willRenew({
 
 /**
  * Returns the last paid day. Braintree moves `paidThroughDate` with a successful transaction. A period that a discount
- * or the balance covers has none. It counts as paid, unless it was past due. A trial has no paid day.
+ * or the balance covers lacks one. It counts as paid, unless it was past due. A trial lacks a paid day.
  *
  * @see https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription-timeline
  * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node

@@ -88,7 +88,7 @@ function toPeriod(
 }
 
 /**
- * Returns the start of a subscription whose first period has no payment because of a discount. Undefined if it starts
+ * Returns the start of a subscription whose first period lacks a payment because of a discount. Undefined if it starts
  * with a payment, or has not started.
  */
 function findFreeStart(

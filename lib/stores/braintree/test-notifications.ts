@@ -1,7 +1,7 @@
 import type { NotificationRoute } from '../notification-route.ts';
 
 /**
- * Braintree has no API for webhooks: only the control panel lists them and sends a test.
+ * Braintree lacks an API for webhooks: only the control panel lists them and sends a test.
  * @see https://developer.paypal.com/braintree/docs/guides/webhooks/create
  */
 export const testNotifications = async (): Promise<NotificationRoute> => ({

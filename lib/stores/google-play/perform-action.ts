@@ -34,7 +34,7 @@ export async function performAction(request: ActionRequest, context: StoreContex
   }
 }
 
-/** Validates a deferral at Google Play. The other calls have no dry run. */
+/** Validates a deferral at Google Play. The other calls lack a dry run. */
 export async function checkAction(request: ActionRequest, context: StoreContext): Promise<StoreAnswer> {
   if (request.action !== 'extend') return { status: 'not checked at the store' };
   const { purchaseToken: token } = parse(RefreshToken, request.refreshToken, 'InternalError');

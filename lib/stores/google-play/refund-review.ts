@@ -19,7 +19,7 @@ const replyTimeMs = dayMs;
 const reasons: Readonly<Record<number, string>> = { 7: 'CHARGEBACK' };
 
 /**
- * Converts a `pendingRefundReviewNotification`. It has no purchase token: the order leads to the purchase. Throws
+ * Converts a `pendingRefundReviewNotification`. It lacks a purchase token: the order leads to the purchase. Throws
  * `ConnectionFailed` if Google Play is unavailable.
  */
 export async function toRefundRequest(

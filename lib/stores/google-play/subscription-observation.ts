@@ -114,7 +114,7 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
 }
 
 /**
- * Google Play has revoked a subscription that has no successful order, such as a free trial, if it ended before the
+ * Google Play has revoked a subscription without a successful order, such as a free trial, if it ended before the
  * known time. So the reason does not depend on the notification that is processed first.
  * @see https://developer.android.com/google/play/billing/rtdn-reference#sub
  */

@@ -79,7 +79,7 @@ async function listOtherPayments(
   if (!latest || orders.length < 2 || !orders.some(isLatestOrder)) return [];
   const stored = (await listTransactions?.(purchase.purchaseId)) ?? [];
   const knownIds = new Set([latest, ...stored].map(({ transactionId }) => transactionId));
-  // A refresh has no price: only the client of the validation reports it.
+  // A refresh lacks a price: only the client of the validation reports it.
   const { currency, amountMicros, isReportedAmount } = stored.find(isLatestOrder) ?? latest;
   const payment = { ...latest, ...omitUndefined({ currency, amountMicros, isReportedAmount }) };
   return orders.filter(({ transactionId }) => !knownIds.has(transactionId)).map((order) => ({ ...payment, ...order }));

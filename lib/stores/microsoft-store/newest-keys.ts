@@ -8,7 +8,7 @@ import { parseStoreIdKey, type StoreService, storeServices } from './store-id-ke
 
 /**
  * Replaces StoreID keys by stored ones that expire later. Clients keep a key for weeks, and the service may have
- * renewed it since. Keeps the stored price if the request has none.
+ * renewed it since. Keeps the stored price if the request lacks one.
  */
 export const withNewestKeys = async (
   observations: readonly Observation[],

@@ -9,7 +9,7 @@ import { requiredEvents } from './webhook-events.ts';
 const maxEndpoints = 100;
 
 /**
- * Reads the state of the webhook endpoint. Stripe has no call for a test event.
+ * Reads the state of the webhook endpoint. Stripe lacks a call for a test event.
  * @see https://docs.stripe.com/api/webhook_endpoints/list
  */
 export async function testNotifications({ url }: RouteRequest, context: StoreContext): Promise<NotificationRoute> {

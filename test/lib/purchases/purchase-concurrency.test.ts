@@ -113,7 +113,7 @@ describe('recordPurchase', () => {
     await record(buildLinkInput('bob'));
     await record(refresh(32, 62));
     await record(refresh(33, 62));
-    // A new alias changes the purchase, and has no reason to announce.
+    // A new alias changes the purchase, without a reason to announce.
     await record({ ...refresh(34, 62), observation: { ...createObservation(), userAliases: ['alias'] } });
     expect(marks.map(([version]) => version)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(marks.map(([, isUnannounced]) => isUnannounced)).toEqual(

@@ -128,7 +128,7 @@ describe("verifyTransaction and Apple's library", () => {
     'agree on signed tokens with and without invalid properties',
     async () => {
       const verdicts = new Set<boolean>();
-      // One of 50 is valid otherwise: a sample could have none.
+      // One of 50 is valid otherwise: a sample could lack them.
       const tokens = fc.oneof(
         { weight: 19, arbitrary: signedTokens },
         { weight: 1, arbitrary: fc.constant(validToken) },

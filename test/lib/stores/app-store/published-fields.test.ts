@@ -118,7 +118,7 @@ describe('fields that Apple publishes', () => {
     };
     let example: object = {};
     expect(await readWith((body) => (example = body))).toBe(true);
-    // A text without a signature of Apple is no signed content.
+    // A text without a signature of Apple is not signed content.
     const variants = listVariants(example).filter(
       ({ path, change }) => !needed.test(path) && !(path.endsWith('Info') && change === 'unknown'),
     );

@@ -189,7 +189,7 @@ describe('validate (App Store) by verifyReceipt', () => {
       pending_renewal_info: [buildPending(renewal)],
     });
     const result = { ...body, receipt: { ...receipt, request_date_ms: String(validatedAt) } };
-    // An upgraded transaction without a successor has no renewal information.
+    // An upgraded transaction without a successor lacks renewal information.
     const withoutRenewal = { ...result, pending_renewal_info: [] };
     expect(await validatePurchase('is_upgraded' in changes ? withoutRenewal : result, validatedAt)).toMatchObject(
       expected,
