@@ -75,7 +75,7 @@ export const functionInput = {
   platform: 'node',
   plugins: [omitUnusedModules],
   resolve: { mainFields: ['module', 'main'] },
-  // Descriptions of the API read properties of schemas, which is useless: no function needs them.
+  // Descriptions of the API read properties of schemas, without side effects: no function needs them.
   treeshake: { propertyReadSideEffects: false },
   transform: { target: 'node20' },
   // One function needs at its start what others load later.

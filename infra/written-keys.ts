@@ -80,6 +80,6 @@ export const completeKeys = (permissions: readonly string[], keys: WrittenKeys):
   ...(permissions.includes('stores') ? activityKeys : []),
 ];
 
-/** Lists the keys of the items that an endpoint writes. Without a key of an app, it is not an event. */
+/** Lists the keys of the items that an endpoint writes. Without a key of an app, it does not record an event. */
 export const listEndpointKeys = ({ id, permissions, keyLevel }: Contract): WrittenKeys =>
   keyLevel === 'none' ? [] : completeKeys(permissions, endpointKeys[id] ?? []);

@@ -162,7 +162,7 @@ async function saveReceivedAlias(
   { alias, username }: { alias: string; username: string },
 ): Promise<void> {
   const key = keys.aliasKey(appName, alias);
-  // Aliases are without date: a customer has few of them.
+  // Aliases are undated: a customer has few of them.
   const indexKeys = keys.namingIndexKeys({ appName, username, kind: 'alias', date: 0 }, key);
   const isFree = {
     expression: 'attribute_not_exists(pk) OR username = :username',

@@ -17,7 +17,7 @@ import { findEnqueueTimes, isNotificationHandled, markNotificationsEnqueued } fr
 import { notificationEndpoints } from './notification-endpoints.ts';
 import { processNotification } from './process-notification.ts';
 
-/** Each run covers the period of many earlier runs, so a failed run changes nothing. */
+/** Each run covers the period of many earlier runs, so a failed run is harmless. */
 const lookbackMs = 3 * dayMs;
 
 /** Time after which an enqueued notification that is not handled is enqueued again. */
