@@ -364,6 +364,12 @@ describe('doctor', () => {
     const keys = await givenApp();
     await put('/notifications/store_a', { url: `${service.baseUrl}/unknown` });
     await buy(keys);
+    // Apple lists a notification as failed after the result of its first attempt.
+    await waitFor(
+      'an attempt of each notification',
+      async () => await control('/notifications'),
+      ({ notifications }) => notifications.every(({ attempts }: Json) => attempts.length > 0),
+    );
     await advance('PT2H');
     const report = await waitFor(
       'recovered notifications',
