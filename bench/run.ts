@@ -12,7 +12,6 @@ import { benchCustomers } from './customers.ts';
 import { benchFigures } from './figures.ts';
 import { benchFlood } from './flood.ts';
 import { benchInvocations } from './invocations.ts';
-import { benchLaunch } from './launch.ts';
 import { benchLoad } from './load.ts';
 import { benchLocal } from './local.ts';
 import { describeSpeed, measureMachineSpeed } from './machine-speed.ts';
@@ -22,8 +21,6 @@ import { saveTables } from './results.ts';
 import { benchScale } from './scale.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
-import { benchVerifyAppStore } from './verify-app-store.ts';
-import { benchWebhooks } from './webhooks.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchResult | readonly BenchResult[]>>> = {
   console: benchConsole,
@@ -33,7 +30,6 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
   figures: benchFigures,
   flood: benchFlood,
   invocations: benchInvocations,
-  launch: async () => await benchLaunch({ minutes: Number(values.minutes) }),
   load: async () => {
     const { PORT: port } = process.env;
     return await benchLoad({ minutes: Number(values.minutes), ...(port !== undefined && { port: Number(port) }) });
@@ -44,8 +40,6 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
   scale: benchScale,
   start: benchStartTimes,
   units: benchTableUnits,
-  verify: benchVerifyAppStore,
-  webhooks: benchWebhooks,
 };
 
 const { values, positionals } = parseArgs({
@@ -56,7 +50,7 @@ const { values, positionals } = parseArgs({
     targets: { type: 'boolean', default: false },
     /** Writes the tables that documents quote. */
     save: { type: 'boolean', default: false },
-    /** Duration of the launch, and of the steady rate of `load`. */
+    /** Duration of the steady rate of `load`. */
     minutes: { type: 'string', default: '2' },
   },
 });

@@ -4,12 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
 /** A webhook that the app's server accepted after verifying its signature. */
-export interface RecordedWebhook {
+interface RecordedWebhook {
   /** On the clock of `performance.now()`. */
   readonly receivedAt: number;
-  readonly id: string;
   readonly reason: string;
-  readonly username: string;
   readonly purchaseId: string;
 }
 
@@ -30,9 +28,8 @@ export async function startWebhookRecorder() {
       response.writeHead(401).end();
       return;
     }
-    const { notification, applicationUsername: username = '' } = JSON.parse(body);
-    const { reason = 'TEST', purchaseId = '' } = notification ?? {};
-    webhooks.push({ receivedAt: performance.now(), id: headers['webhook-id'] ?? '', reason, username, purchaseId });
+    const { reason = 'TEST', purchaseId = '' } = JSON.parse(body).notification ?? {};
+    webhooks.push({ receivedAt: performance.now(), reason, purchaseId });
     response.end();
   });
   server.listen(0, '127.0.0.1');

@@ -113,8 +113,6 @@ describe('selectRelatedTests in this project', () => {
     // The programs of `npm run bench`.
     const isBenchmark = (file: string) => /^bench\/[^/]+$/.test(file);
     expect(untested.filter((file) => !isBenchmark(file)).sort()).toEqual([
-      'bench/launch/validation-process.ts',
-      'bench/launch/validation-processes.ts',
       'infra/app.ts',
       'infra/write-openapi.ts',
       'local/run-demo.ts',
