@@ -104,6 +104,17 @@ interface Look {
   readonly prices?: Readonly<Record<string, number>>;
 }
 
+/** A debit that failed. */
+const failed = (payment_intent: string, day: string) =>
+  givenCharge({ id: 'ch_2', payment_intent, paid: false, status: 'failed', created: seconds(day) });
+
+const seen = (
+  at: string,
+  subscription: SubscriptionInput,
+  invoices: readonly Invoice[],
+  more: Pick<Look, 'charges' | 'prices'> = {},
+): Look => ({ at, subscription, invoices, ...more });
+
 const look = ({ at, subscription = {}, invoices, charges = [], prices = {} }: Look): Observation => {
   const listed = Object.entries(prices).map(([id, unit_amount]) => [id, givenPrice({ id, unit_amount })] as const);
   const mapping = { ...context, now: seconds(at) * 1000, pastPrices: new Map(listed) };
@@ -217,7 +228,7 @@ describe('the refund of an invoice', () => {
 
   it.each(extras)('does not end the paid period if it bills %s', (_title, lines, billing_reason) => {
     const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
-    const { purchase, transactions } = look({ at: '2027-02-17', invoices, charges: [refunded('pi_3')] });
+    const { purchase, transactions } = look(seen('2027-02-17', {}, invoices, { charges: [refunded('pi_3')] }));
     expect(purchase).toMatchObject({ transactionId: 'processor_a:in_2', expirationDate: seconds('2027-03-01') * 1000 });
     expect(purchase).not.toHaveProperty('endedAt');
     expect(transactions[2]).toMatchObject({ amountMicros: 20_000_000, refundedAt: seconds('2027-02-16') * 1000 });
@@ -227,7 +238,7 @@ describe('the refund of an invoice', () => {
     'ends the access if it is that of the period, even after one for %s',
     (_title, lines, billing_reason) => {
       const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
-      expect(readAccess({ at: '2027-02-17', invoices, charges: [refunded('pi_2')] }).ended).toBe('2027-02-16');
+      expect(readAccess(seen('2027-02-17', {}, invoices, { charges: [refunded('pi_2')] })).ended).toBe('2027-02-16');
     },
   );
 
@@ -235,7 +246,7 @@ describe('the refund of an invoice', () => {
     const trial = { amount: 0, start: '2027-02-01', end: '2027-03-01' };
     const invoices = [bill(2, '2027-02-01', [fee, trial], { billing_reason: 'subscription_create' })];
     const subscription = { status: 'trialing', trial_end: seconds('2027-03-01') };
-    const { purchase } = look({ at: '2027-02-17', subscription, invoices, charges: [refunded('pi_2')] });
+    const { purchase } = look(seen('2027-02-17', subscription, invoices, { charges: [refunded('pi_2')] }));
     expect(purchase).not.toHaveProperty('endedAt');
   });
 });
@@ -243,6 +254,7 @@ describe('the refund of an invoice', () => {
 describe('unpaid time', () => {
   const open = { status: 'open' } as const;
   const inFebruary = { period: [months[1], months[2]], status: 'past_due' } as const;
+  const activeInFebruary = { ...inFebruary, status: 'active' } as const;
   const inMarch = { period: [months[2], months[3]], status: 'past_due' } as const;
   const ended = { until: '2027-02-08', cancelationReason: 'System.BillingError' };
   const prorations = [
@@ -255,75 +267,50 @@ describe('unpaid time', () => {
   const toMonthly = month(2, { billing_reason: 'subscription_update' });
 
   it.each<[string, Look]>([
-    ['past due', { at: '2027-02-20', subscription: inFebruary, invoices: [month(1), month(2, open)] }],
-    [
-      'past due for months',
-      { at: '2027-03-03', subscription: inMarch, invoices: [month(1), month(2, open), month(3, open)] },
-    ],
-    [
-      'past due with a draft',
-      { at: '2027-03-01', subscription: inMarch, invoices: [month(1), month(2, open), month(3, { status: 'draft' })] },
-    ],
-    [
-      'past due without the invoices before',
-      { at: '2027-03-03', subscription: inMarch, invoices: [month(1), month(3, open)] },
-    ],
+    ['past due', seen('2027-02-20', inFebruary, [month(1), month(2, open)])],
+    ['past due for months', seen('2027-03-03', inMarch, [month(1), month(2, open), month(3, open)])],
+    ['past due with a draft', seen('2027-03-01', inMarch, [month(1), month(2, open), month(3, { status: 'draft' })])],
+    ['past due without the invoices before', seen('2027-03-03', inMarch, [month(1), month(3, open)])],
     [
       'unpaid',
-      {
-        at: '2027-03-03',
-        subscription: { ...inMarch, status: 'unpaid' },
-        invoices: [month(1), month(2, open), month(3, { status: 'draft' })],
-      },
+      seen('2027-03-03', { ...inMarch, status: 'unpaid' }, [month(1), month(2, open), month(3, { status: 'draft' })]),
     ],
-    ['past due with a paid change of seats or plan', { at: '2027-02-20', subscription: inFebruary, invoices: changed }],
+    ['past due with a paid change of seats or plan', seen('2027-02-20', inFebruary, changed)],
     [
       'active with a paid change of seats or plan',
-      {
-        at: '2027-02-20',
-        subscription: { ...inFebruary, status: 'active' },
-        invoices: changed,
-        charges: [
-          givenCharge({ payment_intent: 'pi_2', paid: false, status: 'failed', created: seconds('2027-02-01') }),
-        ],
-      },
+      seen('2027-02-20', activeInFebruary, changed, { charges: [failed('pi_2', '2027-02-01')] }),
     ],
     [
       'active with an uncollectible invoice',
-      {
-        at: '2027-02-20',
-        subscription: { ...inFebruary, status: 'active' },
-        invoices: [month(1), month(2, { status: 'uncollectible', attempted: true })],
-      },
+      seen('2027-02-20', activeInFebruary, [month(1), month(2, { status: 'uncollectible', attempted: true })]),
     ],
     [
       'active with an uncollectible invoice that was emailed',
-      {
-        at: '2027-02-20',
-        subscription: { ...inFebruary, status: 'active' },
-        invoices: [month(1), month(2, { status: 'uncollectible', attempted: false, due_date: seconds('2027-02-01') })],
-      },
+      seen('2027-02-20', activeInFebruary, [
+        month(1),
+        month(2, { status: 'uncollectible', attempted: false, due_date: seconds('2027-02-01') }),
+      ]),
     ],
     [
       'active with an uncollectible invoice of the period before',
-      {
-        at: '2027-03-01',
-        subscription: { ...inMarch, status: 'active' },
-        invoices: [month(1), month(2, { status: 'uncollectible' }), month(3, { status: 'draft' })],
-      },
+      seen('2027-03-01', { ...inMarch, status: 'active' }, [
+        month(1),
+        month(2, { status: 'uncollectible' }),
+        month(3, { status: 'draft' }),
+      ]),
     ],
     [
       'canceled because of it',
-      {
-        at: '2027-02-20',
-        subscription: {
+      seen(
+        '2027-02-20',
+        {
           ...inFebruary,
           status: 'canceled',
           ended_at: seconds('2027-02-15'),
           cancellation_details: { reason: 'payment_failed' },
         },
-        invoices: [month(1), month(2, open)],
-      },
+        [month(1), month(2, open)],
+      ),
     ],
   ])('ends access with the grace of its first period: %s', (_title, input) => {
     expect(readAccess(input)).toMatchObject(ended);
@@ -333,118 +320,66 @@ describe('unpaid time', () => {
     [
       'is due later',
       '2027-02-23',
-      {
-        at: '2027-02-17',
-        subscription: inFebruary,
-        invoices: [month(1), month(2, { ...open, due_date: seconds('2027-02-16') })],
-      },
+      seen('2027-02-17', inFebruary, [month(1), month(2, { ...open, due_date: seconds('2027-02-16') })]),
     ],
     [
       'failed later',
       '2027-02-13',
-      {
-        at: '2027-02-17',
-        subscription: inFebruary,
-        invoices: [month(1), month(2, open)],
-        charges: [
-          givenCharge({
-            id: 'ch_2',
-            payment_intent: 'pi_2',
-            paid: false,
-            status: 'failed',
-            created: seconds('2027-02-06'),
-          }),
-        ],
-      },
+      seen('2027-02-17', inFebruary, [month(1), month(2, open)], { charges: [failed('pi_2', '2027-02-06')] }),
     ],
     [
       'was paid, but the next one is not',
       '2027-03-08',
-      {
-        at: '2027-03-20',
-        subscription: inMarch,
-        invoices: [month(1), month(2, { status_transitions: { paid_at: seconds('2027-03-10') } }), month(3, open)],
-      },
+      seen('2027-03-20', inMarch, [
+        month(1),
+        month(2, { status_transitions: { paid_at: seconds('2027-03-10') } }),
+        month(3, open),
+      ]),
     ],
-    [
-      'was void',
-      '2027-03-08',
-      { at: '2027-03-20', subscription: inMarch, invoices: [month(1), month(2, { status: 'void' }), month(3, open)] },
-    ],
+    ['was void', '2027-03-08', seen('2027-03-20', inMarch, [month(1), month(2, { status: 'void' }), month(3, open)])],
   ])('starts when the invoice fails or is due: it %s', (_title, until, input) => {
     expect(readAccess(input).until).toBe(until);
   });
 
   it.each<[string, Look]>([
-    [
-      'its payment takes days',
-      { at: '2027-02-20', subscription: { ...inFebruary, status: 'active' }, invoices: [month(1), month(2, open)] },
-    ],
-    [
-      'it is a draft',
-      {
-        at: '2027-02-01',
-        subscription: { ...inFebruary, status: 'active' },
-        invoices: [month(1), month(2, { status: 'draft' })],
-      },
-    ],
+    ['its payment takes days', seen('2027-02-20', activeInFebruary, [month(1), month(2, open)])],
+    ['it is a draft', seen('2027-02-01', activeInFebruary, [month(1), month(2, { status: 'draft' })])],
     [
       'collection was paused',
-      {
-        at: '2027-02-20',
-        subscription: { ...inFebruary, status: 'active' },
-        invoices: [month(1), month(2, { status: 'uncollectible', attempted: false })],
-      },
+      seen('2027-02-20', activeInFebruary, [month(1), month(2, { status: 'uncollectible', attempted: false })]),
     ],
     [
       'a fee is unpaid',
-      {
-        at: '2027-02-20',
-        subscription: inFebruary,
-        invoices: [
-          month(1),
-          month(2),
-          bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }], open),
-        ],
-      },
+      seen('2027-02-20', inFebruary, [
+        month(1),
+        month(2),
+        bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }], open),
+      ]),
     ],
     [
       'added seats are unpaid',
-      {
-        at: '2027-02-20',
-        subscription: inFebruary,
-        invoices: [
-          month(1),
-          month(2),
-          bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-03-01', kind: 'proration' }], open),
-        ],
-      },
+      seen('2027-02-20', inFebruary, [
+        month(1),
+        month(2),
+        bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-03-01', kind: 'proration' }], open),
+      ]),
     ],
     [
       'a usage threshold is unpaid',
-      {
-        at: '2027-02-20',
-        subscription: inFebruary,
-        invoices: [
-          month(1),
-          month(2),
-          bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-01', end: '2027-02-10' }], {
-            ...open,
-            billing_reason: 'subscription_threshold',
-          }),
-        ],
-      },
+      seen('2027-02-20', inFebruary, [
+        month(1),
+        month(2),
+        bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-01', end: '2027-02-10' }], {
+          ...open,
+          billing_reason: 'subscription_threshold',
+        }),
+      ]),
     ],
     [
       'an earlier plan, whose period would end later, is unpaid',
-      {
-        at: '2027-02-20',
-        subscription: { ...inFebruary, status: 'active' },
-        invoices: [unpaidQuarter, toMonthly],
-        charges: [
-          givenCharge({ payment_intent: 'pi_1', paid: false, status: 'failed', created: seconds('2027-01-10') }),
-        ],
-      },
+      seen('2027-02-20', activeInFebruary, [unpaidQuarter, toMonthly], {
+        charges: [failed('pi_1', '2027-01-10')],
+      }),
     ],
   ])('does not start in a period of which %s', (_title, input) => {
     expect(readAccess(input)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
@@ -452,7 +387,7 @@ describe('unpaid time', () => {
 
   it('of an earlier plan does not leave a paid change of the current plan unpaid', () => {
     const invoices = [unpaidQuarter, toMonthly, bill(3, '2027-02-05', prorations)];
-    const { purchase } = look({ at: '2027-02-20', subscription: { ...inFebruary, status: 'active' }, invoices });
+    const { purchase } = look(seen('2027-02-20', activeInFebruary, invoices));
     expect(purchase.transactionId).toBe('processor_a:in_3');
   });
 
@@ -472,7 +407,7 @@ describe('unpaid time', () => {
     const paid = bill(1, '2027-01-15', [{ amount: 1000, start: '2027-01-15', end: '2027-02-15' }]);
     for (const invoice of [free, paid]) {
       const subscription = { ...freeUntil, ...state, trial_start: seconds('2027-02-01') };
-      expect(readAccess({ at, subscription, invoices: [invoice, afterTrial] }).until).toBe('2027-02-27');
+      expect(readAccess(seen(at, subscription, [invoice, afterTrial])).until).toBe('2027-02-27');
     }
   });
 
@@ -484,19 +419,15 @@ describe('unpaid time', () => {
       open,
     );
     const subscription = { ...inFebruary, price: { id: 'price_max', product: 'prod_max' } };
-    const input = { at: '2027-02-12', subscription, invoices: [month(1), month(2), change] };
+    const input = seen('2027-02-12', subscription, [month(1), month(2), change]);
     expect(readAccess(input)).toMatchObject({ until: '2027-02-17', isBillingRetryPeriod: true });
   });
 
   it('ends when the subscription becomes unpaid before the end of the grace', () => {
-    const failed = givenCharge({
-      payment_intent: 'pi_2',
-      paid: false,
-      status: 'failed',
-      created: seconds('2027-02-03'),
-    });
     const subscription = { ...inFebruary, status: 'unpaid' };
-    const input = { at: '2027-02-04', subscription, invoices: [month(1), month(2, open)], charges: [failed] };
+    const input = seen('2027-02-04', subscription, [month(1), month(2, open)], {
+      charges: [failed('pi_2', '2027-02-03')],
+    });
     expect(readAccess(input).until).toBe('2027-02-03');
   });
 
@@ -505,21 +436,19 @@ describe('unpaid time', () => {
     (at) => {
       const subscription = { ...inFebruary, status: 'unpaid' };
       const invoices = [month(1), month(2, { ...open, attempt_count: 1 })];
-      expect(readAccess({ at, subscription, invoices }).until).toBe('2027-02-01');
+      expect(readAccess(seen(at, subscription, invoices)).until).toBe('2027-02-01');
     },
   );
 
   it.each(['2027-02-05', '2027-02-20'])('ends with the grace of an emailed invoice (seen on %s)', (at) => {
     const emailed = { ...open, attempted: false, due_date: seconds('2027-02-03') };
     const subscription = { ...inFebruary, status: 'unpaid' };
-    expect(readAccess({ at, subscription, invoices: [month(1), month(2, emailed)] }).until).toBe('2027-02-10');
+    expect(readAccess(seen(at, subscription, [month(1), month(2, emailed)])).until).toBe('2027-02-10');
   });
 
   it('ends with the cancelation within the grace', () => {
     const subscription = { ...inFebruary, cancel_at: seconds('2027-02-05') };
-    expect(readAccess({ at: '2027-02-02', subscription, invoices: [month(1), month(2, open)] }).until).toBe(
-      '2027-02-05',
-    );
+    expect(readAccess(seen('2027-02-02', subscription, [month(1), month(2, open)])).until).toBe('2027-02-05');
   });
 
   it('is announced once, without a renewal until somebody pays', () => {
@@ -527,12 +456,12 @@ describe('unpaid time', () => {
     const lapsed = [month(1), month(2, open)];
     expect(
       announce([
-        { at: '2027-01-02', subscription: { period: [months[0], months[1]] }, invoices: [month(1)] },
-        { at: '2027-02-02', subscription: inFebruary, invoices: lapsed },
-        { at: '2027-02-09', subscription: inFebruary, invoices: lapsed },
-        { at: '2027-03-01', subscription: inMarch, invoices: [...lapsed, month(3, { status: 'draft' })] },
-        { at: '2027-03-02', subscription: inMarch, invoices: [...lapsed, month(3, open)] },
-        { at: '2027-03-21', subscription: { ...inMarch, status: 'active' }, invoices: [...lapsed, paidInMarch] },
+        seen('2027-01-02', { period: [months[0], months[1]] }, [month(1)]),
+        seen('2027-02-02', inFebruary, lapsed),
+        seen('2027-02-09', inFebruary, lapsed),
+        seen('2027-03-01', inMarch, [...lapsed, month(3, { status: 'draft' })]),
+        seen('2027-03-02', inMarch, [...lapsed, month(3, open)]),
+        seen('2027-03-21', { ...inMarch, status: 'active' }, [...lapsed, paidInMarch]),
       ]),
     ).toEqual(['PURCHASED', 'ENTERED_GRACE_PERIOD', 'EXPIRED', '', '', 'RENEWED']);
   });
@@ -541,13 +470,9 @@ describe('unpaid time', () => {
     const emailed = { ...open, due_date: seconds('2027-02-16') };
     expect(
       announce([
-        { at: '2027-01-02', subscription: { period: [months[0], months[1]] }, invoices: [month(1)] },
-        {
-          at: '2027-02-02',
-          subscription: { ...inFebruary, status: 'active' },
-          invoices: [month(1), month(2, emailed)],
-        },
-        { at: '2027-02-17', subscription: inFebruary, invoices: [month(1), month(2, emailed)] },
+        seen('2027-01-02', { period: [months[0], months[1]] }, [month(1)]),
+        seen('2027-02-02', activeInFebruary, [month(1), month(2, emailed)]),
+        seen('2027-02-17', inFebruary, [month(1), month(2, emailed)]),
       ]),
     ).toEqual(['PURCHASED', '', 'ENTERED_GRACE_PERIOD']);
   });
@@ -565,10 +490,10 @@ describe('unpaid time', () => {
     ];
     expect(
       announce([
-        { at: '2027-02-02', subscription: { ...inFebruary, status: 'active' }, invoices },
-        { at: '2027-02-06', subscription: { ...inFebruary, status: 'active' }, invoices, charges },
-        { at: '2027-02-17', subscription: inFebruary, invoices, charges },
-        { at: '2027-02-24', subscription: inFebruary, invoices, charges },
+        seen('2027-02-02', activeInFebruary, invoices),
+        seen('2027-02-06', activeInFebruary, invoices, { charges }),
+        seen('2027-02-17', inFebruary, invoices, { charges }),
+        seen('2027-02-24', inFebruary, invoices, { charges }),
       ]),
     ).toEqual(['PURCHASED', 'REFUNDED', 'ENTERED_GRACE_PERIOD', 'EXPIRED']);
   });
@@ -581,7 +506,7 @@ describe('the price of a plan', () => {
   const yearly = { id: 'price_year', product: 'prod_year', unit_amount: 9000 };
   const read = (lines: readonly LineInput[], amount_paid: number, price: object, before = [month(1)]) => {
     const invoice = bill(2, '2027-02-28', lines, { amount_paid });
-    const { transactions } = look({ at: '2027-02-28', subscription: { price }, invoices: [...before, invoice] });
+    const { transactions } = look(seen('2027-02-28', { price }, [...before, invoice]));
     return transactions.at(-1)?.plan;
   };
 
@@ -635,7 +560,7 @@ describe('the price of a plan', () => {
       month(3, { created: seconds('2027-02-01') }),
     ];
     const readPlan = (prices: Readonly<Record<string, number>>) =>
-      look({ at: '2027-02-28', invoices, prices }).transactions[1]?.plan;
+      look(seen('2027-02-28', {}, invoices, { prices })).transactions[1]?.plan;
     expect(readPlan({ price_max: 1995 })).toEqual({ amountMicros: 19_950_000, period: 'P1M' });
     expect(readPlan({})).toEqual({ amountMicros: 18_020_000, period: 'P1M' });
   });
@@ -656,7 +581,7 @@ describe('a payment after the end', () => {
     cancellation_details: { reason: 'payment_failed', feedback: null },
   };
   const late = month(2, { status_transitions: { paid_at: seconds('2027-02-16') } });
-  const last: Look = { at: '2027-02-17', subscription: canceled, invoices: [month(1), late] };
+  const last = seen('2027-02-17', canceled, [month(1), late]);
 
   it('is money that renews nothing', () => {
     const { purchase, transactions } = look(last);
@@ -673,15 +598,15 @@ describe('a payment after the end', () => {
   it('is money if it is for a fee, even of a paused subscription', () => {
     const fee = bill(2, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }]);
     const subscription = { period: [months[0], months[1]], status: 'paused' } as const;
-    const { transactions } = look({ at: '2027-02-11', subscription, invoices: [month(1), fee] });
+    const { transactions } = look(seen('2027-02-11', subscription, [month(1), fee]));
     expect(transactions.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000, 5_000_000]);
   });
 
   it('is not announced', () => {
     const open = month(2, { status: 'open' });
     const looks = [
-      { at: '2027-01-02', subscription: { period: [months[0], months[1]] as const }, invoices: [month(1)] },
-      { at: '2027-02-15', subscription: canceled, invoices: [month(1), open] },
+      seen('2027-01-02', { period: [months[0], months[1]] as const }, [month(1)]),
+      seen('2027-02-15', canceled, [month(1), open]),
       last,
     ];
     expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
@@ -694,9 +619,9 @@ describe('a payment after the end', () => {
     ]);
     const unpaid = [month(1), month(2, { status: 'open' }), free];
     const looks = [
-      { at: '2027-01-02', subscription: { period: [months[0], months[1]] as const }, invoices: [month(1)] },
-      { at: '2027-02-15', subscription: canceled, invoices: unpaid },
-      { at: '2027-02-17', subscription: canceled, invoices: [month(1), late, free] },
+      seen('2027-01-02', { period: [months[0], months[1]] as const }, [month(1)]),
+      seen('2027-02-15', canceled, unpaid),
+      seen('2027-02-17', canceled, [month(1), late, free]),
     ];
     expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
   });
@@ -704,7 +629,7 @@ describe('a payment after the end', () => {
   it('is money if it is for a period that would have started later', () => {
     const ahead = month(3, { status_transitions: { paid_at: seconds('2027-02-16') } });
     const subscription = { ...canceled, period: [months[2], months[3]] } as const;
-    const { transactions } = look({ at: '2027-02-17', subscription, invoices: [month(1), ahead] });
+    const { transactions } = look(seen('2027-02-17', subscription, [month(1), ahead]));
     expect(transactions[1]).toMatchObject({ amountMicros: 10_000_000, isRenewal: false });
     expect(transactions[1]).not.toHaveProperty('expirationDate');
   });
@@ -723,30 +648,20 @@ describe('the trial of a subscription', () => {
     [
       'as planned',
       '2027-02-15',
-      { at: '2027-02-05', subscription: { status: 'trialing', trial_end: seconds('2027-02-15') }, invoices: [trial()] },
+      seen('2027-02-05', { status: 'trialing', trial_end: seconds('2027-02-15') }, [trial()]),
     ],
     [
       'early',
       '2027-02-08',
-      {
-        at: '2027-02-09',
-        subscription: { period: ['2027-02-08', '2027-03-08'], trial_end: seconds('2027-02-08') },
-        invoices: [trial(), paid],
-      },
+      seen('2027-02-09', { period: ['2027-02-08', '2027-03-08'], trial_end: seconds('2027-02-08') }, [trial(), paid]),
     ],
-    [
-      'later',
-      '2027-02-22',
-      { at: '2027-02-16', subscription: { status: 'trialing', trial_end: seconds('2027-02-22') }, invoices: [trial()] },
-    ],
+    ['later', '2027-02-22', seen('2027-02-16', { status: 'trialing', trial_end: seconds('2027-02-22') }, [trial()])],
     [
       'with a fee on its invoice',
       '2027-02-15',
-      {
-        at: '2027-02-05',
-        subscription: { status: 'trialing', trial_end: seconds('2027-02-15') },
-        invoices: [trial([{ amount: 3000, start: '2027-02-01', end: '2027-02-01', kind: 'fee' }])],
-      },
+      seen('2027-02-05', { status: 'trialing', trial_end: seconds('2027-02-15') }, [
+        trial([{ amount: 3000, start: '2027-02-01', end: '2027-02-01', kind: 'fee' }]),
+      ]),
     ],
   ])('stays a used trial if it ends %s', (_title, end, input) => {
     const { transactions } = look(input);
@@ -766,45 +681,25 @@ describe('the trial of a subscription', () => {
   const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
 
   it.each<[string, string, Look]>([
-    ['', '2027-02-15', { at: '2027-02-21', subscription: inSecond, invoices: [trial(), planned] }],
-    [
-      'with an invoice',
-      '2027-02-15',
-      { at: '2027-02-21', subscription: inSecond, invoices: [trial(), planned, secondInvoice] },
-    ],
-    [
-      'after the first one ended early',
-      '2027-02-08',
-      { at: '2027-02-21', subscription: inSecond, invoices: [trial(), paid] },
-    ],
-    [
-      'after the first one was extended',
-      '2027-02-18',
-      { at: '2027-02-21', subscription: inSecond, invoices: [trial(), extended] },
-    ],
-    [
-      'of another price',
-      '2027-02-15',
-      { at: '2027-02-21', subscription: { ...inSecond, price: max }, invoices: [trial(), planned] },
-    ],
+    ['', '2027-02-15', seen('2027-02-21', inSecond, [trial(), planned])],
+    ['with an invoice', '2027-02-15', seen('2027-02-21', inSecond, [trial(), planned, secondInvoice])],
+    ['after the first one ended early', '2027-02-08', seen('2027-02-21', inSecond, [trial(), paid])],
+    ['after the first one was extended', '2027-02-18', seen('2027-02-21', inSecond, [trial(), extended])],
+    ['of another price', '2027-02-15', seen('2027-02-21', { ...inSecond, price: max }, [trial(), planned])],
     [
       'if its price was never billed',
       '2027-02-15',
-      {
-        at: '2027-02-21',
-        subscription: inSecond,
-        invoices: [trial([], 'starter'), planned],
-        prices: { price_starter: 700 },
-      },
+      seen('2027-02-21', inSecond, [trial([], 'starter'), planned], { prices: { price_starter: 700 } }),
     ],
     [
       'that has ended',
       '2027-02-15',
-      {
-        at: '2027-03-21',
-        subscription: { ...second, status: 'active', period: ['2027-03-20', '2027-04-20'] },
-        invoices: [trial(), planned, secondInvoice, later],
-      },
+      seen('2027-03-21', { ...second, status: 'active', period: ['2027-03-20', '2027-04-20'] }, [
+        trial(),
+        planned,
+        secondInvoice,
+        later,
+      ]),
     ],
   ])('stays a used trial with its end during a second one %s', (_title, end, input) => {
     const { transactions } = look(input);
@@ -819,14 +714,14 @@ describe('the trial of a subscription', () => {
     for (const state of [{ product: 'free' }, { product: 'unknown' }, { quantity: 0 }]) {
       const free = bill(1, '2027-01-15', [{ ...lines, ...state }]);
       const prices = { price_free: 0 };
-      const { transactions } = look({ at: '2027-02-21', subscription: inSecond, invoices: [free, planned], prices });
+      const { transactions } = look(seen('2027-02-21', inSecond, [free, planned], { prices }));
       expect(transactions[0]).not.toHaveProperty('isTrialPeriod');
     }
   });
 
   it('is not a first period of metered usage, of a coupon or of a free price', () => {
     const free = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-03-01' }]);
-    expect(look({ at: '2027-02-05', invoices: [free] }).transactions[0]).not.toHaveProperty('isTrialPeriod');
+    expect(look(seen('2027-02-05', {}, [free])).transactions[0]).not.toHaveProperty('isTrialPeriod');
   });
 });
 
@@ -843,7 +738,7 @@ describe('the date and the period of a payment', () => {
       period: ['2027-03-20', '2027-04-20'],
     } as const;
     const paid = bill(1, '2027-02-15', [{ amount: 1000, start: '2027-02-15', end: '2027-03-15' }]);
-    const [transaction] = look({ at: '2027-03-21', subscription, invoices: [paid] }).transactions;
+    const [transaction] = look(seen('2027-03-21', subscription, [paid])).transactions;
     expect(toDay(transaction?.expirationDate)).toBe(until);
     expect(transaction?.plan).toEqual(until === '2027-03-15' ? undefined : { amountMicros: 10_000_000, period: 'P1M' });
   });
@@ -854,11 +749,9 @@ describe('the date and the period of a payment', () => {
       { amount: 1000, start: '2027-02-01', end: '2027-03-01' },
     ] as const;
     const subscription = { start_date: seconds('2026-12-01'), created: seconds('2027-02-01') };
-    const { purchase, transactions } = look({
-      at: '2027-02-02',
-      subscription,
-      invoices: [bill(1, '2027-02-01', lines, { billing_reason: 'subscription_create' })],
-    });
+    const { purchase, transactions } = look(
+      seen('2027-02-02', subscription, [bill(1, '2027-02-01', lines, { billing_reason: 'subscription_create' })]),
+    );
     expect(toDay(purchase.purchaseDate)).toBe('2027-02-01');
     expect(transactions).toMatchObject([
       {
@@ -882,11 +775,7 @@ describe('the date and the period of a payment', () => {
       usage(2, months[0], months[1], 1234),
       usage(3, months[1], months[2], 2345),
     ];
-    const { purchase, transactions } = look({
-      at: '2027-03-10',
-      subscription: { period: [months[2], months[3]] },
-      invoices,
-    });
+    const { purchase, transactions } = look(seen('2027-03-10', { period: [months[2], months[3]] }, invoices));
     expect(toDay(purchase.lastRenewalDate)).toBe('2027-03-01');
     expect(
       transactions.map(({ purchaseDate, expirationDate, isRenewal }) => [
@@ -918,11 +807,9 @@ describe('the payment of a change in the second of a renewal', () => {
     ['a longer period', '2027-05-01'],
     ['a shorter period', '2027-02-08'],
   ])('pays %s, and the renewal is money', (_title, end) => {
-    const { purchase, transactions } = look({
-      at: '2027-02-02',
-      subscription: { period: ['2027-02-01', end] },
-      invoices: [toQuarter('2027-02-01', end), month(2), month(1)],
-    });
+    const { purchase, transactions } = look(
+      seen('2027-02-02', { period: ['2027-02-01', end] }, [toQuarter('2027-02-01', end), month(2), month(1)]),
+    );
     expect(purchase.transactionId).toBe('processor_a:in_3');
     expect(toDay(purchase.expirationDate)).toBe(end);
     expect(transactions.map(({ expirationDate }) => toDay(expirationDate))).toEqual(['2027-02-01', undefined, end]);
@@ -932,7 +819,7 @@ describe('the payment of a change in the second of a renewal', () => {
 describe('the plan of a payment', () => {
   const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
   const readPlans = (invoices: readonly Invoice[], price: object = {}) =>
-    look({ at: '2027-02-17', subscription: { price }, invoices }).transactions.map(
+    look(seen('2027-02-17', { price }, invoices)).transactions.map(
       ({ plan }) => plan && [plan.amountMicros / 10_000, plan.period],
     );
   const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
@@ -984,7 +871,7 @@ describe('the plan of a payment', () => {
 describe('the tax of a payment', () => {
   const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
   const readTax = (state: InvoiceState) =>
-    look({ at: '2027-02-17', invoices: [bill(2, '2027-02-01', [period], state)] }).transactions[0]?.taxMicros;
+    look(seen('2027-02-17', {}, [bill(2, '2027-02-01', [period], state)])).transactions[0]?.taxMicros;
 
   it('is the tax of the invoice, in proportion to what was paid', () => {
     const total_taxes = [{ amount: 150 }, { amount: 50 }] as never;
