@@ -7,7 +7,7 @@ import { getService } from '../../lib/foundation/container.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { findMd5Alias } from '../../lib/purchases/user-alias-table.ts';
-import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
@@ -91,10 +91,5 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
   it.each([{}, { purchaseId: '' }, { purchaseId: 7 }])('rejects the body %j', async (invalidBody) => {
     const response = await callWithSecretKey(addCustomerPurchase, await givenApp(table), { params, body: invalidBody });
     expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
-  });
-
-  it('rejects the public key', async () => {
-    const response = await callWithPublicKey(addCustomerPurchase, await givenApp(table), { params, body });
-    expect(response).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
   });
 });

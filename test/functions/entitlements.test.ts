@@ -112,10 +112,6 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
     });
   });
 
-  it('returns an empty map for an unknown customer', async () => {
-    expect((await call(getCustomerEntitlements)).body).toMatchObject({ applicationUsername: 'ann', entitlements: {} });
-  });
-
   it('keeps an entitlement that has ended', async () => {
     await givenPurchase(keys.appName, 'ann', {
       ...createObservation({ purchaseDate: paidAt, expirationDate: paidAt + dayMs }),

@@ -3,7 +3,7 @@ import { getApp } from '../../lib/apps/contract.ts';
 import { changeSettings, createApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
-import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -74,10 +74,5 @@ describe('GET /v3/app', () => {
     const text = JSON.stringify((await callWithSecretKey(getApp, keys)).body);
     expect(text).not.toContain(keys.secretKey);
     expect(text).not.toMatch(/PRIVATE KEY|sk_test|whsec_/);
-  });
-
-  it('rejects the public key', async () => {
-    const keys = await service.createApp([]);
-    expect(await callWithPublicKey(getApp, keys)).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
   });
 });

@@ -11,7 +11,7 @@ import {
   saveUrlBackoff,
 } from '../../lib/webhooks/delivery-table.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
-import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -120,10 +120,5 @@ describe('GET /v3/due', () => {
     await givenFailedDelivery(appName, 'delivered', now - 3 * minuteMs);
     const recovered = await fetchUrl();
     expect([recovered.state, recovered.failing]).toEqual(['ok', undefined]);
-  });
-
-  it('rejects the public key', async () => {
-    const keys = await service.createApp([]);
-    expect(await callWithPublicKey(getDue, keys)).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
   });
 });

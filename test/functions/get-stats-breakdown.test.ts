@@ -5,7 +5,7 @@ import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { type BreakdownGroup, type BreakdownRow, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { getStats } from '../../lib/statistics/contract.ts';
-import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
@@ -247,16 +247,5 @@ describe('GET /v3/stats/breakdown', () => {
     expect(body.groups[0].rows).toMatchObject([
       { notifications: { PURCHASED: 1 }, subscriptionNotifications: { PURCHASED: 1 } },
     ]);
-  });
-
-  it('rejects the public key', async () => {
-    const { status } = await callWithPublicKey(getStatsBreakdown, keys, { query: {} });
-    expect(status).toBe(403);
-  });
-
-  it('keeps the apps apart', async () => {
-    const other = await givenApp(await createTestTable());
-    const { body } = await callWithSecretKey(getStatsBreakdown, other, { query: { ...marchWeeks, by: 'product' } });
-    expect(body).toMatchObject({ groups: [], products: { total: 0 } });
   });
 });

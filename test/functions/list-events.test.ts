@@ -149,12 +149,6 @@ describe('GET /v3/events', () => {
     expect(await fetchEventList(await givenApp(table), query)).toMatchObject({ status: 200, ids: [] });
   });
 
-  it("does not return another app's event", async () => {
-    const [owner, otherApp] = [await givenApp(table), await givenApp(table)];
-    const id = await givenEvent(owner);
-    expect((await fetchEventList(otherApp)).ids).not.toContain(id);
-  });
-
   it('does not return an event after its retention, even if the table still has it', async () => {
     const keys = await givenApp(table);
     const id = await givenEvent(keys, { date: Date.now() - 2 * dayMs, retentionDays: 1 });

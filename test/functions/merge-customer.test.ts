@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { createApiKey, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { addErasedNames } from '../../lib/purchases/erased-name-table.ts';
-import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
+import { type CallOptions, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase } from './purchase-fixture.ts';
@@ -53,13 +53,6 @@ describe('POST /v3/customers/:applicationUsername/merge', () => {
     expect((await merge('unknown', 'ann')).body).toMatchObject({ purchases: 0, grants: 0, isComplete: true });
     expect(await merge('ann', 'ann')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
     expect((await call(mergeCustomer, 'ann', { body: {} })).status).toBe(400);
-  });
-
-  it.each(['viewer', 'support'] as const)('rejects a %s key', async (level) => {
-    const { key } = await createApiKey(getService(), keys.appName, { level, name: level, now: Date.now() });
-    const request = { params: { applicationUsername: 'ann' }, body: { from: 'guest' } };
-    const { status } = await callEndpoint(mergeCustomer, { ...request, headers: buildBasicAuth(keys.appName, key) });
-    expect(status).toBe(403);
   });
 
   it('appears in the timelines of both customers, and explains the access of both', async () => {

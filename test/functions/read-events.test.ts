@@ -1,13 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
-import { getCustomerPurchases } from '../../lib/customers/contract.ts';
+import { getCustomer, getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { getPurchase } from '../../lib/purchases/contract.ts';
+import { getPurchase, getRefreshToken } from '../../lib/purchases/contract.ts';
+import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { createTestTable } from '../../testing/table.ts';
+import { findEvents } from './event-fixture.ts';
+import { givenPaidPurchase } from './purchase-fixture.ts';
 
 let table: Awaited<ReturnType<typeof createTestTable>>;
 beforeAll(async () => {
@@ -18,11 +21,22 @@ const listTypes = async (appName: string): Promise<string[]> =>
   (await listEvents(getService(), appName, { limit: 10, skip: 0 })).map(({ type }) => type);
 
 describe('events of reads', () => {
-  it('records a successful read by default', async () => {
-    const keys = await givenApp(table);
-    await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: 'ann' } });
-    expect(await listTypes(keys.appName)).toEqual([getCustomerPurchases.eventType]);
-  });
+  it.each([
+    [getCustomer, 'ann', '_A'],
+    [getCustomerPurchases, 'ann', '_A'],
+    [getPurchase, 'store_a:1', '_P'],
+    [getRefreshToken, 'store_a:1', '_P'],
+    [getTransaction, 'store_a:1', '_T'],
+  ] as const)(
+    'records a successful read by default, as an event of what was read: $path',
+    async (contract, tag, type) => {
+      const keys = await givenApp(table);
+      await givenPaidPurchase(keys, 'ann');
+      const params = { applicationUsername: tag, purchaseId: tag, transactionId: tag };
+      expect(await callWithSecretKey(contract, keys, { params })).toMatchObject({ status: 200 });
+      expect(await findEvents(keys, tag)).toMatchObject([{ tag, type, context: { eventType: contract.eventType } }]);
+    },
+  );
 
   it('does not record successful reads if the app switches them off, but failed reads and validations', async () => {
     const keys = await givenApp(table);
