@@ -16,7 +16,8 @@ export type ActionCase = [platform: Platform, actions: string, end: EndChange, e
 export const unchanged = 'the unchanged record';
 
 const renews = { isExpired: false, renewalIntent: 'Renew' };
-const lapses = { isExpired: false, renewalIntent: 'Lapse' };
+/** A reason is set when access ends. */
+const lapses = { isExpired: false, renewalIntent: 'Lapse', cancelationReason: undefined };
 const endedState = { isExpired: true, renewalIntent: 'Lapse' };
 const renewedState = { ...renews, lastRenewalDate: expect.any(String) };
 
@@ -114,6 +115,7 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'add-item remove-item', 'as before', unchanged],
     // A payment of something else changes no period, and a payment in two parts pays the same one.
     [platform, 'extra-invoice', 'as before', unchanged],
+    [platform, 'extra-invoice refund', 'as before', renews],
     [platform, 'invoice-item', 'as before', unchanged],
     [platform, 'split-payment', 'as before', unchanged],
     // The refund of one of two payments.

@@ -148,16 +148,6 @@ describe('validate (Braintree payment)', () => {
   );
 });
 
-describe('refresh (Braintree payment)', () => {
-  it('ends a refunded purchase', async () => {
-    const { id, body } = await fake.buy();
-    const { observations } = await fake.validate(body);
-    await fake.act(id, 'refund');
-    const [observation] = (await braintree.refresh?.(observations[0]?.refreshToken ?? {}, fake.createContext())) ?? [];
-    expect(observation?.purchase).toMatchObject({ endedAt: startTime, cancelationReason: 'Customer' });
-  });
-});
-
 describe('checkSettings (Braintree)', () => {
   it('checks the settings at Braintree', async () => {
     expect(await braintree.checkSettings(fake.createContext(), { callStore: true })).toMatch(/accepts the keys/);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getService } from '../../../../lib/foundation/container.ts';
 import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
@@ -32,108 +32,6 @@ async function validateAndFind(id: string): Promise<Purchase> {
 }
 
 describe('POST /v1/validate (Stripe subscription)', () => {
-  it('adds a transaction after a renewal', async () => {
-    const { id } = await service.buy();
-    const first = await service.validatePurchase(id);
-    await service.callControl('/clock', { advance: 'P1M' });
-    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
-    await service.act(id, 'renew');
-    const second = await service.validatePurchase(id);
-    expect(second.data.collection[0].expiryDate).toBeGreaterThan(first.data.collection[0].expiryDate);
-    expect(second.data.collection[0]).toHaveProperty('lastRenewalDate');
-    expect(await listTransactionsOfPurchases(getService(), service.keys.appName, [`processor_a:${id}`])).toHaveLength(
-      2,
-    );
-  });
-
-  it('keeps a canceled subscription active until its period ends', async () => {
-    const { id } = await service.buy();
-    await service.act(id, 'cancel');
-    const running = await service.validatePurchase(id);
-    expect(running.data.collection[0]).toMatchObject({ renewalIntent: 'Lapse', isExpired: false });
-    expect(running.data.collection[0]).not.toHaveProperty('cancelationReason');
-    await service.act(id, 'uncancel');
-    expect((await service.validatePurchase(id)).data.collection[0].renewalIntent).toBe('Renew');
-    await service.act(id, 'cancel');
-    await service.callControl('/clock', { advance: 'P1M' });
-    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
-    expect((await service.findStoredPurchase(id))?.cancelationReason).toBe('Customer');
-  });
-
-  it('keeps access during the grace period after a failed payment', async () => {
-    const { id } = await service.buy();
-    await service.callControl('/clock', { advance: 'P1M' });
-    await service.act(id, 'fail-payment');
-    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({
-      isBillingRetryPeriod: true,
-      isExpired: false,
-    });
-    await service.callControl('/clock', { advance: 'P8D' });
-    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
-    await service.act(id, 'recover');
-    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({
-      isBillingRetryPeriod: false,
-      isExpired: false,
-    });
-  });
-
-  it('ends access immediately after a failed payment without a grace period', async () => {
-    const { id } = await service.buy();
-    await service.callControl('/clock', { advance: 'P1M' });
-    await service.act(id, 'fail-payment', { grace: false });
-    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
-    expect((await service.findStoredPurchase(id))?.cancelationReason).toBe('System.BillingError');
-  });
-
-  test.each([
-    ['refund', 'Customer'],
-    ['revoke', 'System'],
-  ])('revokes access after a %s', async (action, reason) => {
-    const { id } = await service.buy();
-    await service.validatePurchase(id);
-    await service.callControl('/clock', { advance: 'P1D' });
-    await service.act(id, action);
-    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, status: 419, code: 6778003 });
-    expect((await service.findStoredPurchase(id))?.cancelationReason).toBe(reason);
-  });
-
-  it('rejects a paused subscription until it resumes', async () => {
-    const { id } = await service.buy();
-    await service.act(id, 'pause');
-    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
-    expect(await service.findStoredPurchase(id)).toMatchObject({ isPaused: true, cancelationReason: 'PAUSED' });
-    await service.act(id, 'resume');
-    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({ isExpired: false });
-  });
-
-  it('keeps access while payment collection is paused, also in the next period', async () => {
-    const { id } = await service.buy({ autoRenew: true });
-    const { expirationDate, transactionId } = await validateAndFind(id);
-    await service.act(id, 'pause-collection', { period: 'P2M' });
-    await service.callControl('/clock', { advance: 'P40D' });
-    const paused = await validateAndFind(id);
-    expect(paused).toMatchObject({ transactionId, renewalIntent: 'Renew' });
-    for (const field of ['isPaused', 'cancelationReason', 'autoResumeDate', 'lastRenewalDate']) {
-      expect(paused).not.toHaveProperty(field);
-    }
-    expect(paused.expirationDate).toBeGreaterThan(expirationDate ?? Number.POSITIVE_INFINITY);
-    await service.callControl('/clock', { advance: 'P60D' });
-    const resumed = await validateAndFind(id);
-    expect(resumed.transactionId).not.toBe(transactionId);
-    expect(resumed.lastRenewalDate).toEqual(expect.any(Number));
-  });
-
-  it('returns a product whose trial was used as ineligible, even after a renewal and a plan change', async () => {
-    const { id } = await service.buy({ trial: 'P14D' });
-    const listIneligible = async (): Promise<string[]> =>
-      (await service.validatePurchase(id)).data.ineligible_for_intro_price;
-    expect(await listIneligible()).toEqual(['plan']);
-    await service.act(id, 'renew');
-    expect(await listIneligible()).toEqual(['plan']);
-    await service.act(id, 'change-plan', { productId: 'bigger', priceMicros: 9_990_000 });
-    expect(await listIneligible()).toEqual(['plan']);
-  });
-
   it('keeps a trial of a price that was never billed as a used trial during a second one', async () => {
     const { id } = await service.buy({ trial: 'P7D', autoRenew: true });
     await service.act(id, 'change-plan', { productId: 'second-plan', priceMicros: 9_990_000 });
@@ -147,33 +45,6 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect(trials.sort()).toEqual([
       [false, 9_990_000],
       [true, 0],
-    ]);
-  });
-
-  it('returns no ineligible product without a trial', async () => {
-    const { id } = await service.buy();
-    expect((await service.validatePurchase(id)).data.ineligible_for_intro_price).toEqual([]);
-  });
-
-  it('records a free trial as a transaction with the amount 0', async () => {
-    const { id } = await service.buy({ trial: 'P14D' });
-    expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({
-      isTrialPeriod: true,
-      isExpired: false,
-    });
-    expect(await listTransactionsOfPurchases(getService(), service.keys.appName, [`processor_a:${id}`])).toMatchObject([
-      { amountMicros: 0, isTrialPeriod: true },
-    ]);
-  });
-
-  it('returns the new product after a plan change', async () => {
-    const { id } = await service.buy();
-    await service.validatePurchase(id);
-    await service.act(id, 'change-plan', { productId: 'bigger', priceMicros: 9_990_000 });
-    const { validate } = await service.callControl(`/purchases/${id}?form=purchase`);
-    expect(validate.id).toBe('bigger');
-    expect((await service.validate(service.keys, validate)).body.data.collection).toMatchObject([
-      { id: 'bigger', purchaseId: id },
     ]);
   });
 
@@ -234,17 +105,6 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect(refunds.map(({ amountMicros }) => amountMicros)).toEqual([1_000_000, 1_000_000, 1_000_000]);
   });
 
-  it('keeps access after the refund of one of two payments, and ends it after that of both', async () => {
-    const { id } = await service.buy({ priceMicros: 10_000_000 });
-    await service.act(id, 'split-payment');
-    await service.act(id, 'refund', { payment: 1 });
-    expect(await validateAndFind(id)).not.toHaveProperty('endedAt');
-    const [payment] = await listTransactions(id);
-    expect(payment && listRefundedAmounts(payment)).toMatchObject([{ amountMicros: 5_000_000 }]);
-    await service.act(id, 'refund', { payment: 2 });
-    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
-  });
-
   it('refunds each payment of an invoice by an action', async () => {
     const { id } = await service.buy({ priceMicros: 10_000_000 });
     await service.act(id, 'split-payment');
@@ -262,39 +122,6 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
   });
 
-  it('keeps access after the refund of an extra invoice, whose amount pays no period', async () => {
-    const { id } = await service.buy({ priceMicros: 10_000_000 });
-    await service.act(id, 'extra-invoice', { priceMicros: 3_000_000 });
-    await service.act(id, 'refund', { payment: 2 });
-    expect(await validateAndFind(id)).not.toHaveProperty('endedAt');
-    const [period, extra] = (await listTransactions(id)).toSorted(
-      (a, b) => (b.amountMicros ?? 0) - (a.amountMicros ?? 0),
-    );
-    expect(period).not.toHaveProperty('refundedAt');
-    expect(extra).toMatchObject({ amountMicros: 3_000_000, refundedAt: expect.any(Number) });
-    expect(extra).not.toHaveProperty('expirationDate');
-  });
-
-  it.each(['past_due', 'unpaid', 'cancel'])(
-    'ends access once if the account makes overdue subscriptions %s',
-    async (failedPayments) => {
-      await configureAccount({ failedPayments });
-      const { id } = await service.buy({ autoRenew: true });
-      const { expirationDate: paidUntil = 0 } = await validateAndFind(id);
-      await service.callControl('/clock', { advance: 'P27D' });
-      await service.act(id, 'fail-payment');
-      const ends: unknown[] = [];
-      for (const period of ['P6D', 'P12D', 'P31D', 'P31D']) {
-        await service.callControl('/clock', { advance: period });
-        await service.validatePurchase(id);
-        ends.push((await service.findStoredPurchase(id))?.expirationDate);
-      }
-      expect(new Set(ends)).toEqual(new Set([paidUntil + 7 * dayMs]));
-      expect(await listTransactions(id)).toHaveLength(1);
-      await configureAccount({ failedPayments: 'unpaid' });
-    },
-  );
-
   it('starts the grace when a debit fails days after the renewal', async () => {
     const { id } = await service.buy();
     const { expirationDate: paidUntil = 0 } = await validateAndFind(id);
@@ -305,23 +132,5 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     const { expirationDate = 0, isBillingRetryPeriod } = await validateAndFind(id);
     expect(isBillingRetryPeriod).toBe(true);
     expect(Math.round((expirationDate - paidUntil) / dayMs)).toBe(16);
-  });
-
-  it('starts the grace at the due date of an emailed invoice', async () => {
-    const { id } = await service.buy({ collection: 'send_invoice', daysUntilDue: 10, autoRenew: true });
-    const { purchaseDate = 0 } = await validateAndFind(id);
-    await service.callControl('/clock', { advance: 'P11D' });
-    expect(await validateAndFind(id)).toMatchObject({
-      isBillingRetryPeriod: true,
-      expirationDate: purchaseDate + 17 * dayMs,
-    });
-  });
-
-  it('refreshes a subscription by its refresh token', async () => {
-    const { id } = await service.buy();
-    await service.act(id, 'cancel');
-    const store = await loadStore('processor_a');
-    const observations = await store.refresh?.({ id }, await service.createContext());
-    expect(observations).toMatchObject([{ purchase: { purchaseId: `processor_a:${id}`, renewalIntent: 'Lapse' } }]);
   });
 });
