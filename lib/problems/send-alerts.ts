@@ -52,12 +52,12 @@ async function sendAlert(service: Service, app: App): Promise<void> {
     await saveAlerts(service, name, { url, problems: [...changes.announced] });
 }
 
-/** Throws `ConnectionFailed` if the server does not accept the alert, and `InvalidPayload` without a URL. */
+/** Throws `InvalidPayload` without a URL, or if its server does not accept the alert: the settings are to be changed. */
 export async function sendTestAlert(service: Service, { name, alertUrl: url }: App): Promise<void> {
   if (!url) throw new ServiceError('InvalidPayload', 'The app has no URL for alerts.');
   const headers = { 'content-type': 'application/json' };
   const failure = describeFailure(await service.postWebhook({ url, headers, body: buildTestAlert(name) }));
-  if (failure) throw failure;
+  if (failure) throw new ServiceError('InvalidPayload', failure.message, { cause: failure });
 }
 
 function describeFailure(outcome: PostOutcome): ServiceError | undefined {

@@ -142,7 +142,8 @@ describe('POST /v3/app/alerts/test', () => {
     expect(await test()).toMatchObject({ status: 200, body: { ok: true } });
     expect(JSON.stringify(server.requests)).toContain('A test: alerts arrive here.');
     server.respondWith({ status: 410 });
-    expect((await test()).body.message).toBe('The alert failed: the server responded with 410.');
+    const message = 'The alert failed: the server responded with 410.';
+    expect(await test()).toMatchObject({ status: 400, body: { code: 'InvalidPayload', message } });
     await server.close();
   });
 });
