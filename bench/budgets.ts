@@ -103,7 +103,7 @@ export const startBudgets = {
  * are the current figures rounded up: they prevent growth, and the start times are the targets.
  */
 export const bundleBudgets = {
-  size: { reads: 1.74, 'validate-receipt': 2.09, workers: 2.02, exports: 2.33 },
+  size: { reads: 1.74, 'validate-receipt': 2.1, workers: 2.02, exports: 2.33 },
   files: { reads: 1.5, 'validate-receipt': 1.5, workers: 1.5, exports: 1.5 },
 } as const;
 

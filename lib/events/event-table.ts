@@ -20,7 +20,7 @@ import {
   listStoreActivities,
 } from './store-activity.ts';
 import { toActivityItem, toSampleItem } from './store-activity-table.ts';
-import { listMetrics } from './store-metrics.ts';
+import { formatMetrics } from './store-metrics.ts';
 
 /**
  * A page of the events in a range. Reads at most about 1,000 events, so it can have fewer rows and still have a next
@@ -56,7 +56,7 @@ export async function saveEvent(service: Service, appName: string, event: EventR
   const isOneItem = raw === undefined || packed.packed.length <= maxPackedBytes;
   const activities = activityFilter(service)(appName, listStoreActivities(event, raw));
   const samples = sampleCollector(service)(appName, countStoreRequests(raw));
-  for (const line of samples.flatMap(listMetrics)) service.writeMetrics?.(line);
+  for (const sample of samples) service.metrics?.write(formatMetrics(service.metrics.namespace, sample));
   await service.table.batchPut([
     ...activities.map((activity) => toActivityItem(appName, activity)),
     ...samples.map((sample) => toSampleItem(appName, sample)),

@@ -2,7 +2,6 @@ import { createCipher } from './cipher.ts';
 import { type AwsClientOptions, awsClientOptions, setConnectionAttemptTimeout } from './connections.ts';
 import { createMessageQueue } from './create-message-queue.ts';
 import { ServiceError } from './errors.ts';
-import { createMetricWriter } from './metrics.ts';
 import { once } from './once.ts';
 import { createAwsRequestHandler } from './outgoing/aws-request-handler.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
@@ -62,13 +61,16 @@ function createServiceFromEnvironment(): Service {
   });
 }
 
+/** Writes past `console`, which Lambda wraps in an object that CloudWatch does not read metrics from. */
+const writeLines = (lines: readonly string[]) => void process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+
 /** Creates a service record over a table. The environment names its queues and settings. */
 export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'cipher' | 'emulator'>): Service => ({
   ...parts,
   eventRetentionDays: parseRetentionDays(process.env),
   ...(process.env.REQUESTS_PER_KEY && { requestsPerKey: Number(process.env.REQUESTS_PER_KEY) }),
   ...(process.env.METRICS_NAMESPACE &&
-    !isLocalService(parts.emulator) && { writeMetrics: createMetricWriter(process.env.METRICS_NAMESPACE) }),
+    !isLocalService(parts.emulator) && { metrics: { namespace: process.env.METRICS_NAMESPACE, write: writeLines } }),
   postWebhook: createPostWebhook(parts.emulator, process.env),
   notificationQueue: createQueue('NOTIFICATIONS_QUEUE_URL'),
   refreshQueue: createQueue('REFRESHES_QUEUE_URL'),

@@ -1,6 +1,5 @@
 import type { Cipher } from './cipher.ts';
 import type { MessageQueue } from './message-queue.ts';
-import type { WriteMetrics } from './metrics.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
 import type { StoreEmulator } from './store-emulator.ts';
 import type { Table } from './table.ts';
@@ -17,8 +16,8 @@ export interface Service {
   readonly eventRetentionDays: number;
   /** Requests a second of one key of an app without its own limit. Default: `defaultRequestsPerSecond`. */
   readonly requestsPerKey?: number;
-  /** Absent without CloudWatch. */
-  readonly writeMetrics?: WriteMetrics;
+  /** Metrics that CloudWatch reads from the log. Absent without CloudWatch. */
+  readonly metrics?: { readonly namespace: string; write(lines: readonly string[]): void };
   readonly emulator: StoreEmulator;
   readonly postWebhook: PostWebhook;
   /** The queues. Their workers parse the messages. */

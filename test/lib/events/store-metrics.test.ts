@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { saveEvent } from '../../../lib/events/event-table.ts';
-import { formatMetrics, type MetricLine } from '../../../lib/foundation/metrics.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -14,10 +13,11 @@ const call = (status: number, durationMs: number) => ({
   timing: { startedAt: startDate, endedAt: startDate + durationMs },
 });
 
-/** Saves an event with the calls, and returns the written metrics. */
-async function saveCalls(calls: readonly ReturnType<typeof call>[]): Promise<MetricLine[]> {
-  const lines: MetricLine[] = [];
-  const service = createService(await createTestTable(), { writeMetrics: (line) => void lines.push(line) });
+/** Saves an event with the calls, and returns the lines of the metrics. */
+async function saveCalls(calls: readonly ReturnType<typeof call>[]): Promise<unknown[]> {
+  const written: string[] = [];
+  const metrics = { namespace: 'Claimcheck/Test', write: (lines: readonly string[]) => void written.push(...lines) };
+  const service = createService(await createTestTable(), { metrics });
   const event = {
     eventId: createUniqueName(),
     reqId: 'r',
@@ -27,54 +27,35 @@ async function saveCalls(calls: readonly ReturnType<typeof call>[]): Promise<Met
     content: { tags: {}, refreshFailures: [] },
   } as unknown as Parameters<typeof saveEvent>[2];
   await saveEvent(service, createUniqueName(), event, { request: {}, response: {}, externalRequests: [...calls] });
-  return lines;
+  expect(written.join('')).not.toContain('\n');
+  return written.map((line) => JSON.parse(line));
 }
+
+const describeMetrics = (Metrics: readonly object[]) => ({
+  _aws: {
+    Timestamp: startDate + 9_000,
+    CloudWatchMetrics: [{ Namespace: 'Claimcheck/Test', Dimensions: [['Store', 'Outcome']], Metrics }],
+  },
+});
 
 describe('the metrics of stores', () => {
   it('have the number of requests by outcome, and the durations of usable responses', async () => {
-    const lines = await saveCalls([call(200, 30), call(404, 40), call(503, 9_000)]);
-    const date = startDate + 9_000;
-    expect(lines).toEqual([
+    const counted = { Name: 'StoreRequests', Unit: 'Count' };
+    const timed = { Name: 'StoreDuration', Unit: 'Milliseconds' };
+    expect(await saveCalls([call(200, 30), call(404, 40), call(503, 9_000)])).toEqual([
       {
-        date,
-        dimensions: { Store: 'store_b', Outcome: 'ok' },
-        metrics: { StoreRequests: ['Count', 2], StoreDuration: ['Milliseconds', [30, 40]] },
+        ...describeMetrics([counted, timed]),
+        Store: 'store_b',
+        Outcome: 'ok',
+        StoreRequests: 2,
+        StoreDuration: [30, 40],
       },
-      { date, dimensions: { Store: 'store_b', Outcome: 'failed' }, metrics: { StoreRequests: ['Count', 1] } },
+      { ...describeMetrics([counted]), Store: 'store_b', Outcome: 'failed', StoreRequests: 1 },
     ]);
   });
 
   it('have at most 100 values, which is the limit of CloudWatch', async () => {
     const [line] = await saveCalls(Array.from({ length: 120 }, () => call(200, 30)));
-    expect(line?.metrics.StoreRequests).toEqual(['Count', 120]);
-    expect(line?.metrics.StoreDuration?.[1]).toHaveLength(100);
-  });
-
-  it('are formatted with the names of the dimensions and metrics beside their values', () => {
-    const line = formatMetrics('Claimcheck/Test', {
-      date: startDate,
-      dimensions: { Store: 'store_b', Outcome: 'ok' },
-      metrics: { StoreRequests: ['Count', 2], StoreDuration: ['Milliseconds', [30, 40]] },
-    });
-    expect(JSON.parse(line)).toEqual({
-      _aws: {
-        Timestamp: startDate,
-        CloudWatchMetrics: [
-          {
-            Namespace: 'Claimcheck/Test',
-            Dimensions: [['Store', 'Outcome']],
-            Metrics: [
-              { Name: 'StoreRequests', Unit: 'Count' },
-              { Name: 'StoreDuration', Unit: 'Milliseconds' },
-            ],
-          },
-        ],
-      },
-      Store: 'store_b',
-      Outcome: 'ok',
-      StoreRequests: 2,
-      StoreDuration: [30, 40],
-    });
-    expect(line).not.toContain('\n');
+    expect(line).toMatchObject({ StoreRequests: 120, StoreDuration: Array.from({ length: 100 }, () => 30) });
   });
 });
