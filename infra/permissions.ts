@@ -4,6 +4,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Contract } from '../lib/api/contract.ts';
 import type { indexes } from '../lib/foundation/key.ts';
+import { getMetricNamespace } from './code-stack.ts';
 import type { QueueName, Queues } from './queues.ts';
 import { completeKeys, type WrittenKeys } from './written-keys.ts';
 
@@ -44,6 +45,7 @@ export function buildEnvironment(
     .filter(isQueue)
     .map((name) => [`${name.toUpperCase()}_QUEUE_URL`, queues.queues[name].queue.queueUrl] as const);
   return {
+    METRICS_NAMESPACE: getMetricNamespace(table),
     TABLE_NAME: table.tableName,
     MASTER_KEY_ID: secret.secretArn,
     ...Object.fromEntries(urls),

@@ -17,7 +17,6 @@ import { Construct } from 'constructs';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import { acknowledgeWildcards, type WildcardAction } from './acknowledgements.ts';
 import { bundlesFolder } from './build-functions.ts';
-import { getMetricNamespace } from './code-stack.ts';
 import { getEventRetentionDays, getRequestsPerKey } from './deployment-options.ts';
 import { FunctionRole } from './function-role.ts';
 
@@ -84,7 +83,6 @@ export class ServiceFunction extends Construct {
       role,
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
-        METRICS_NAMESPACE: getMetricNamespace(this),
         EVENT_RETENTION_DAYS: getEventRetentionDays(this.node),
         ...omitUndefined({ REQUESTS_PER_KEY: getRequestsPerKey(this.node) }),
         ...props.environment,

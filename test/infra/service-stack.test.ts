@@ -245,7 +245,7 @@ describe('ServiceStack', () => {
       const names = Object.keys(Variables).filter(
         (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS|FORWARDS|STREAM_FAILURES)_QUEUE_URL$/.test(name),
       );
-      expect(names.sort()).toEqual(['EVENT_RETENTION_DAYS', 'MASTER_KEY_ID', 'TABLE_NAME']);
+      expect(names.sort()).toEqual(['EVENT_RETENTION_DAYS', 'MASTER_KEY_ID', 'METRICS_NAMESPACE', 'TABLE_NAME']);
       expect(Variables.MASTER_KEY_ID).toEqual({ Ref: expect.stringMatching(/MasterKey/) });
     }
   });
