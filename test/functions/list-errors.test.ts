@@ -22,7 +22,7 @@ import { getStats, getStatsV2 } from '../../lib/statistics/contract.ts';
 import { getCreditStats } from '../../lib/statistics/credit-stats-contract.ts';
 import { getChurn, getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
-import { listDeliveries } from '../../lib/webhooks/contract.ts';
+import { getWebhookStats, listDeliveries } from '../../lib/webhooks/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -61,7 +61,7 @@ const cursorPages = [
   listRefundRequests,
   listCreditHistory,
 ];
-const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries];
+const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries, getWebhookStats];
 const byDay = [getStats, getStatsV2, getCreditStats, listAnnotations, getStatsBreakdown, ...figures];
 
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];

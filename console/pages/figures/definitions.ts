@@ -83,8 +83,8 @@ export const definitions = {
       'The cohort of a trial is the week or month in which it starts. converted counts the trials that a payment followed. A first payment that is refunded in full does not count. payerRate = payers ÷ customers.',
     ],
     differences: [
-      ['RevenueCat', 'The cohort of a trial is that of its customer. A payer whose payment is refunded does not count'],
-      ['RevenueCat v3', 'The cohort of a trial is that of its start. A payment after a lapse does not convert it'],
+      ['RevenueCat', 'A trial is in the cohort of its customer. A payer whose payment is refunded does not count'],
+      ['RevenueCat v3', 'A trial is in the cohort of its start. A payment after a lapse does not convert it'],
       ['Stripe Billing', 'The window is of trials that ended in 30 days. A later refund stays'],
       ['ChartMogul', 'The subscription starts with the paid plan; trials are leads'],
     ],
