@@ -52,7 +52,7 @@ async function sendAlert(service: Service, app: App): Promise<void> {
     await saveAlerts(service, name, { url, problems: [...changes.announced] });
 }
 
-/** Throws `InvalidPayload` without a URL, or if its server does not accept the alert: the settings are to be changed. */
+/** Throws `InvalidPayload` without a URL, or if its server does not accept the alert. */
 export async function sendTestAlert(service: Service, { name, alertUrl: url }: App): Promise<void> {
   if (!url) throw new ServiceError('InvalidPayload', 'The app has no URL for alerts.');
   const headers = { 'content-type': 'application/json' };
