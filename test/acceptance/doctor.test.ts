@@ -227,8 +227,11 @@ describe('doctor', () => {
     expect(report).toMatchObject({ ok: true, code: 0 });
     // The failed test notifications are recovered later, which is not another finding.
     await advance('PT1H');
-    const listEvents = async () => await listEventPage(getService(), other.appName, { limit: 20, includesReads: false });
-    await waitFor('the recovery', listEvents, ({ rows }) => rows.some(({ type }) => type === 'notifications.reconciled'));
+    const listEvents = async () =>
+      await listEventPage(getService(), other.appName, { limit: 20, includesReads: false });
+    await waitFor('the recovery', listEvents, ({ rows }) =>
+      rows.some(({ type }) => type === 'notifications.reconciled'),
+    );
     expect((await doctor(other.appName)).findings).toEqual([]);
   });
 
