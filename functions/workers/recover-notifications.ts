@@ -6,6 +6,7 @@ import { recoverUndelivered } from '../../lib/store-notifications/recover-notifi
 
 export const handler = async (_event: unknown, context: Context): Promise<void> => {
   const service = getService();
-  await recoverUndelivered(service, await listApps(service), () => context.getRemainingTimeInMillis());
-  await reportSilentStores(service);
+  const apps = await listApps(service);
+  await recoverUndelivered(service, apps, () => context.getRemainingTimeInMillis());
+  await reportSilentStores(service, apps);
 };

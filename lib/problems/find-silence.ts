@@ -1,9 +1,10 @@
 import type { StoreActivity } from '../events/store-activity.ts';
 import { addDays, countDaysBetween } from '../foundation/calendar.ts';
+import { once } from '../foundation/once.ts';
 import type { Service } from '../foundation/service.ts';
-import { hourMs } from '../foundation/time.ts';
+import { type EpochMillis, hourMs } from '../foundation/time.ts';
 import { toReceivedName } from '../statistics/counter-names.ts';
-import { listCounterDays } from '../statistics/counter-table.ts';
+import { type CounterPeriod, listCounterDays } from '../statistics/counter-table.ts';
 
 /** Days of which the rhythm of a store is derived, and the minimum number of them with notifications. */
 const windowDays = 28;
@@ -13,17 +14,25 @@ const minDays = 8;
 const busyCount = 500;
 const busyHours = 3;
 
+/** Returns a function that reads the counters of an app once, from which the rhythms of all its stores are derived. */
+export const createRhythmList = (service: Service, appName: string): (() => Promise<readonly CounterPeriod[]>) =>
+  once(async () => {
+    const today = new Date(service.now()).toISOString().slice(0, 10);
+    const query = { isEventuallyConsistent: true };
+    return await listCounterDays(service, appName, addDays(today, 1 - windowDays), today, query);
+  });
+
 /**
  * Returns the silence of a store whose last notification is twice as old as the longest usual time between two.
  * Undefined for a store without a rhythm. Reads the counters only after six hours without a notification.
  */
-export async function findSilence(service: Service, appName: string, { platform, date }: StoreActivity) {
-  const silentHours = (service.now() - date) / hourMs;
+export async function findSilence(
+  { platform, date }: StoreActivity,
+  { now, listCounters }: { readonly now: EpochMillis; listCounters(): Promise<readonly CounterPeriod[]> },
+) {
+  const silentHours = (now - date) / hourMs;
   if (silentHours < 2 * busyHours) return undefined;
-  const today = new Date(service.now()).toISOString().slice(0, 10);
-  const query = { isEventuallyConsistent: true };
-  const counters = await listCounterDays(service, appName, addDays(today, 1 - windowDays), today, query);
-  const days = counters.flatMap(({ period, counts }) => {
+  const days = (await listCounters()).flatMap(({ period, counts }) => {
     const count = counts[toReceivedName(platform)] ?? 0;
     return count > 0 ? [{ day: period, count }] : [];
   });

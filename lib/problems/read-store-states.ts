@@ -3,7 +3,7 @@ import { countStoreRequests, listStoreActivities } from '../events/store-activit
 import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../events/store-health.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
-import { findSilence } from './find-silence.ts';
+import { createRhythmList, findSilence } from './find-silence.ts';
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
@@ -13,6 +13,7 @@ export async function readStoreStates(service: Service, appName: string) {
     listConnectedPlatforms(service, appName),
     listStoreActivities(service, appName),
   ]);
+  const listCounters = createRhythmList(service, appName);
   const rows = platforms.map(async (platform) => {
     const find = (kind: string) => activities.find((other) => other.platform === platform && other.kind === kind);
     const now = service.now();
@@ -25,7 +26,7 @@ export async function readStoreStates(service: Service, appName: string) {
     const expiredKey = selectExpiredKeys(activities, now).find((activity) => activity.platform === platform);
     const count = async (since: EpochMillis) => await countStoreRequests(service, appName, platform, since);
     const [lastDay, lastHour] = await Promise.all([count(now - dayMs), count(now - hourMs)]);
-    const silence = notification && (await findSilence(service, appName, notification));
+    const silence = notification && (await findSilence(notification, { now, listCounters }));
     const recent = acceptedAt > now - hourMs ? await count(acceptedAt) : lastHour;
     return {
       platform,

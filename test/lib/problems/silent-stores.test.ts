@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { setStoreSettings } from '../../../lib/apps/app-table.ts';
+import { listApps, setStoreSettings } from '../../../lib/apps/app-table.ts';
 import { toActivityItem } from '../../../lib/events/store-activity-table.ts';
 import { addDays } from '../../../lib/foundation/calendar.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
 import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
 import { toUtcDay } from '../../../lib/money/daily-rates.ts';
-import { findSilence } from '../../../lib/problems/find-silence.ts';
+import { createRhythmList, findSilence } from '../../../lib/problems/find-silence.ts';
 import { reportSilentStores } from '../../../lib/problems/report-silent-stores.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { toReceivedName } from '../../../lib/statistics/counter-names.ts';
@@ -34,8 +34,10 @@ async function givenCounts(counts: readonly number[]) {
   }));
   for (const correction of corrections) await replaceCounts(service, appName, [correction]);
   const last = { platform, kind: 'notification', date: startDate } as const;
-  return async (hours: number) =>
-    await findSilence({ ...service, now: () => startDate + hours * hourMs }, appName, last);
+  return async (hours: number) => {
+    const now = startDate + hours * hourMs;
+    return await findSilence(last, { now, listCounters: createRhythmList({ ...service, now: () => now }, appName) });
+  };
 }
 
 const repeat = (count: number, days: number): number[] => Array.from({ length: days }, () => count);
@@ -76,7 +78,7 @@ describe('reportSilentStores', () => {
     const report = async (date: number): Promise<readonly unknown[]> => {
       await table.batchPut([toActivityItem(appName, { platform, kind: 'notification', date })]);
       error.mockClear();
-      await reportSilentStores({ ...service, now: () => startDate + 2 * dayMs });
+      await reportSilentStores({ ...service, now: () => startDate + 2 * dayMs }, await listApps(service));
       return error.mock.calls.flat();
     };
     expect(await report(startDate)).toEqual([
