@@ -263,45 +263,60 @@ export function splitAccount(
   { credits, holdIds }: MovedCredits,
 ): { readonly rest: CreditAccount; readonly returned: Pick<CreditAccount, 'credits' | 'holds'> } {
   const holds = account.holds.filter(({ id, credit }) => holdIds.includes(id) && Object.hasOwn(credits, credit));
+  const open = account.holds.filter((hold) => !holds.includes(hold));
   const split = Object.entries(credits).map(([name, moved]) => {
-    const present = findCredit(account, name);
-    const held = new Set(holds.flatMap(({ parts }) => parts.map(([id]) => id)));
-    const lots = moved.lots.flatMap((lot): CreditLot[] => {
-      const open = present.lots.find(({ id }) => id === lot.id);
-      const left = Math.min(lot.left, open?.left ?? 0);
-      return left > 0 || held.has(lot.id)
-        ? [{ ...(open ?? lot), amount: Math.max(left, lot.amount - lot.left + left), left }]
-        : [];
-    });
-    const parts = lots.map(({ id, left }): [string, number] => [id, left]);
-    // Not more than the account has without its open holds: a later merge can have removed some.
-    const remaining = account.holds.filter((hold) => hold.credit === name && !holds.includes(hold));
-    const spent = Math.min(moved.spent, present.spent - sum(remaining.map(({ amount }) => amount)));
-    const expired = Math.min(moved.expired, present.expired);
-    const paid = Math.min(present.debt, moved.debt);
-    const takenBack = Math.min(moved.takenBack, present.takenBack - present.debt + paid);
-    const debt = Math.min(moved.debt, takenBack);
-    const granted = sumParts(parts) - debt + spent + takenBack + expired;
-    const returned: CreditBalance = { granted, spent, takenBack, expired, debt, lots };
-    const refunded = debt - paid;
-    const rest: CreditBalance = {
+    const returning = { ...moved, lots: splitLots(moved.lots, findCredit(account, name).lots, listHeldLots(holds)) };
+    const held = sum(open.filter(({ credit }) => credit === name).map(({ amount }) => amount));
+    return [name, splitBalance(name, { present: findCredit(account, name), returning, held })] as const;
+  });
+  const toCredits = (part: 'rest' | 'returned') =>
+    Object.fromEntries(split.map(([name, balances]) => [name, balances[part]]));
+  return {
+    rest: { ...account, credits: { ...account.credits, ...toCredits('rest') }, holds: open },
+    returned: { credits: toCredits('returned'), holds },
+  };
+}
+
+/** Returns what is left of moved lots, also of those that one of the returned holds can refill. */
+const splitLots = (
+  moved: readonly CreditLot[],
+  present: readonly CreditLot[],
+  held: ReadonlySet<string>,
+): CreditLot[] =>
+  moved.flatMap((lot) => {
+    const open = present.find(({ id }) => id === lot.id);
+    const left = Math.min(lot.left, open?.left ?? 0);
+    if (left === 0 && !held.has(lot.id)) return [];
+    return [{ ...(open ?? lot), amount: Math.max(left, lot.amount - lot.left + left), left }];
+  });
+
+/**
+ * Splits one credit. `held` units are in the open holds that stay. No total that returns exceeds what the account has,
+ * because a later merge can have removed some.
+ */
+function splitBalance(
+  credit: string,
+  { present, returning, held }: { present: CreditBalance; returning: CreditBalance; held: number },
+): { readonly rest: CreditBalance; readonly returned: CreditBalance } {
+  const parts = returning.lots.map(({ id, left }): [string, number] => [id, left]);
+  const spent = Math.min(returning.spent, present.spent - held);
+  const expired = Math.min(returning.expired, present.expired);
+  const paid = Math.min(present.debt, returning.debt);
+  const takenBack = Math.min(returning.takenBack, present.takenBack - present.debt + paid);
+  const debt = Math.min(returning.debt, takenBack);
+  const granted = sumParts(parts) - debt + spent + takenBack + expired;
+  // Units that paid the debt of the other customer.
+  const refunded = debt - paid;
+  return {
+    returned: { granted, spent, takenBack, expired, debt, lots: returning.lots },
+    rest: {
       granted: present.granted - granted,
       spent: present.spent - spent,
       takenBack: present.takenBack - takenBack,
       expired: present.expired - expired,
       debt: present.debt - paid,
-      // Units that paid the debt of the other customer.
-      lots: mergeLots(drainLots(present.lots, parts), refunded > 0 ? [toRefundLot(name, refunded)] : []),
-    };
-    return { name, returned, rest };
-  });
-  return {
-    rest: {
-      ...account,
-      credits: { ...account.credits, ...Object.fromEntries(split.map(({ name, rest }) => [name, rest])) },
-      holds: account.holds.filter((hold) => !holds.includes(hold)),
+      lots: mergeLots(drainLots(present.lots, parts), refunded > 0 ? [toRefundLot(credit, refunded)] : []),
     },
-    returned: { credits: Object.fromEntries(split.map(({ name, returned }) => [name, returned])), holds },
   };
 }
 
@@ -383,12 +398,15 @@ const withCredit = (account: CreditAccount, credit: string, changes: Partial<Cre
   credits: { ...account.credits, [credit]: { ...findCredit(account, credit), ...changes } },
 });
 
+const listHeldLots = (holds: readonly CreditHold[]): ReadonlySet<string> =>
+  new Set(holds.flatMap(({ parts }) => parts.map(([id]) => id)));
+
 /** Each write of an account has all open lots, so that more of them cost more. */
 export const maxLots = 100;
 
 /** Removes used lots, unless a hold can refill them. Joins the oldest ones of a credit with many. */
 export function compactAccount(account: CreditAccount): CreditAccount {
-  const held = new Set(account.holds.flatMap(({ parts }) => parts.map(([id]) => id)));
+  const held = listHeldLots(account.holds);
   const credits = Object.entries(account.credits).map(([name, balance]) => {
     const open = balance.lots.filter(({ id, left }) => left > 0 || held.has(id));
     return [name, { ...balance, lots: open.length > maxLots ? joinLots(open, held) : open }] as const;
