@@ -7,7 +7,7 @@ import type { BenchResult } from './bench-result.ts';
 import { fitSlope, type Point } from './linear-fit.ts';
 import { sumProfileParts } from './load/cpu-profile.ts';
 import { type LoadStep, sendLoad, summarizeTimes } from './load/send-load.ts';
-import { control, type Recorder, sendNotificationsTo, setWebhookUrl } from './load/service-calls.ts';
+import { connectService, control, type Recorder, sendNotificationsTo, setWebhookUrl } from './load/service-calls.ts';
 import { type ServiceProcess, startServiceProcess } from './load/service-process.ts';
 import { startWebhookRecorder } from './webhook-recorder.ts';
 
@@ -311,13 +311,13 @@ export function listMinima(samples: readonly Point[]): Point[] {
   return [...minima.values()];
 }
 
-async function createTableReader({ environment, app }: ServiceProcess): Promise<() => Promise<void>> {
-  Object.assign(process.env, environment);
-  const { createTableClient } = await import('../lib/foundation/table.ts');
+async function createTableReader(service: ServiceProcess): Promise<() => Promise<void>> {
+  await connectService(service);
+  const { getService } = await import('../lib/foundation/container.ts');
   const { appKey } = await import('../lib/foundation/keys.ts');
-  const table = createTableClient(environment.TABLE_NAME ?? '');
+  const { table } = getService();
   return async () => {
-    if (!(await table.get(appKey(app)))) throw new Error('The app is not found.');
+    if (!(await table.get(appKey(service.app)))) throw new Error('The app is not found.');
   };
 }
 

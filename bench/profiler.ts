@@ -14,7 +14,11 @@ let sent = 0;
 session.on('NodeWorker.attachedToWorker', ({ params: { sessionId } }) => threads.add(sessionId));
 session.on('NodeWorker.detachedFromWorker', ({ params: { sessionId } }) => {
   threads.delete(sessionId);
-  for (const { thread, resolve } of replies.values()) if (thread === sessionId) resolve({});
+  for (const [id, { thread, resolve }] of replies) {
+    if (thread !== sessionId) continue;
+    replies.delete(id);
+    resolve({});
+  }
 });
 session.on('NodeWorker.receivedMessageFromWorker', ({ params: { message } }) => {
   const { id, result } = JSON.parse(message);

@@ -3,6 +3,15 @@ import type { ServiceProcess } from './service-process.ts';
 
 export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 
+/** Lets `getService` of this process use the tables and queues of a service, also after those of another one. */
+export async function connectService({ environment }: ServiceProcess): Promise<void> {
+  Object.assign(process.env, environment);
+  const { setContainerLookup } = await import('../../lib/foundation/container.ts');
+  const { createAwsRequestHandler } = await import('../../lib/foundation/outgoing/aws-request-handler.ts');
+  const container = { clientOptions: { requestHandler: createAwsRequestHandler() } };
+  setContainerLookup(() => container);
+}
+
 /** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
 export async function setWebhookUrl(service: ServiceProcess, recorder: Recorder): Promise<void> {
   const { getService } = await import('../../lib/foundation/container.ts');
