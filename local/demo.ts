@@ -16,7 +16,8 @@ type Print = (text: string) => void;
 // biome-ignore lint/suspicious/noExplicitAny: the demo shows responses of every shape.
 type Json = any;
 
-const renewalTimeoutMs = 120_000;
+/** A catalogue takes effect within 15 seconds. A slow machine renews later than that. */
+const timeoutMs = 60_000;
 const maxShownLength = 60;
 
 /** Reads the file that `npm start` writes. Throws an error that names the next step. */
@@ -37,29 +38,36 @@ export async function playDemo(service: DemoService, print: Print): Promise<void
   const asApp = `${app}:${publicKey}`;
   const asServer = `${app}:${secretKey}`;
 
+  await nameProducts(`${baseUrl}/v3/catalogue`, asServer, print);
   const { id, validate, username } = await buy(emulatorUrl, print);
-  print('\n2. Her app sends the receipt, with the public key.');
+  print('\n3. Her app sends the receipt, with the public key.');
   await show(print, `${baseUrl}/v1/validate`, { key: asApp, body: validate });
-  print('\n3. Your server reads her purchases, with the secret key.');
-  const purchases = `${baseUrl}/v3/customers/${username}/purchases`;
-  await show(print, purchases, { key: asServer });
+  print('\n4. Your server asks what she may use.');
+  const entitlements = `${baseUrl}/v3/customers/${username}/entitlements`;
+  await waitFor(entitlements, asServer, ({ entitlements: all }) => Object.keys(all).length > 0);
+  await show(print, entitlements, { key: asServer });
 
-  print('\n4. A month later, the paid period has ended.');
+  print('\n5. A month later, the paid period has ended.');
   await show(print, `${emulatorUrl}/control/clock`, { body: { advance: 'P1M1D' } });
-  await show(print, purchases, { key: asServer });
+  await show(print, entitlements, { key: asServer });
 
   print(
-    '\n5. The store renews the subscription and notifies the service, which calls your server (see the other terminal).',
+    '\n6. The store renews the subscription and notifies the service, which calls your server (see the other terminal).',
   );
   await call(`${emulatorUrl}/control/purchases/${id}/renew`, { body: {} });
   const purchase = `${baseUrl}/v3/purchases/store_a:${id}?include_notifications=true`;
-  const deadline = Date.now() + renewalTimeoutMs;
-  while (!JSON.stringify((await call(purchase, { key: asServer })).body).includes('RENEWED')) {
-    if (Date.now() > deadline) throw new Error('The renewal did not arrive within two minutes.');
-    await sleep(500);
-  }
+  if (!(await waitFor(purchase, asServer, (body) => JSON.stringify(body).includes('RENEWED'))))
+    throw new Error('The renewal did not arrive within a minute.');
   await show(print, purchase, { key: asServer });
   print(`\nThe console shows ${username} and each request: ${consoleUrl}`);
+}
+
+/** Adds the entitlement of the product to the catalogue, and keeps all that the user has set. */
+async function nameProducts(url: string, key: string, print: Print): Promise<void> {
+  const { body: present } = await call(url, { key });
+  const body = { 'store_a:premium': { type: 'paid subscription', entitlements: ['premium'] }, ...present };
+  print('1. The catalogue names what a product gives, with the secret key of your server.');
+  await show(print, url, { key, body, method: 'PUT' });
 }
 
 /** A customer buys a subscription once, so a repeated demo has another customer. */
@@ -75,35 +83,53 @@ async function buy(emulatorUrl: string, print: Print) {
     };
     const response = await call(url, { body: order });
     if (response.status === 422) continue;
-    print(`1. ${username} buys a subscription in the emulated App Store.`);
+    print(`\n2. ${username} buys a subscription in the emulated App Store.`);
     print(format(url, { body: order }, response));
     return { id: response.body.id, validate: response.body.validate, username };
   }
 }
 
+/** Reads a URL until the body is complete. Returns false after a minute. */
+async function waitFor(url: string, key: string, isComplete: (body: Json) => boolean): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (!isComplete((await call(url, { key })).body)) {
+    if (Date.now() > deadline) return false;
+    await sleep(500);
+  }
+  return true;
+}
+
 interface Call {
   /** Name and key of the app. */
   readonly key?: string;
-  /** Makes the request a POST. */
   readonly body?: Json;
+  /** Default: POST with a body. */
+  readonly method?: 'PUT';
 }
 
 async function show(print: Print, url: string, request: Call): Promise<void> {
   print(format(url, request, await call(url, request)));
 }
 
-async function call(url: string, { key, body }: Call): Promise<{ readonly status: number; readonly body: Json }> {
+async function call(
+  url: string,
+  { key, body, method }: Call,
+): Promise<{ readonly status: number; readonly body: Json }> {
   const headers = key === undefined ? {} : { authorization: `Basic ${Buffer.from(key).toString('base64')}` };
   const response = await fetch(
     url,
-    body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) },
+    body === undefined ? { headers } : { method: method ?? 'POST', headers, body: JSON.stringify(body) },
   );
   return { status: response.status, body: await response.json() };
 }
 
 /** Formats a request as a command and its response, with long values shortened. */
-function format(url: string, { key, body }: Call, response: { readonly status: number; readonly body: Json }): string {
-  const options = `${key === undefined ? '' : ` -u ${key}`}${body === undefined ? '' : ` -d '${toText(body)}'`}`;
+function format(
+  url: string,
+  { key, body, method }: Call,
+  response: { readonly status: number; readonly body: Json },
+): string {
+  const options = `${method ? ` -X ${method}` : ''}${key === undefined ? '' : ` -u ${key}`}${body === undefined ? '' : ` -d '${toText(body)}'`}`;
   return `\n   curl ${url}${options}\n\n   ${response.status} ${toText(response.body, 2).replaceAll('\n', '\n   ')}`;
 }
 
