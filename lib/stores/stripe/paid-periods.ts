@@ -8,7 +8,8 @@
  *   coupon, a credit). A line that ends when it is billed, such as metered usage, is paid in arrears: its payment
  *   renews the period that starts then.
  * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that
- *   another invoice pays as a whole, and nothing while that invoice is unpaid.
+ *   another invoice pays as a whole, and nothing while that invoice is unpaid. Without such an invoice, the charge for
+ *   the rest of a period is its `period`: the first payment of an item that was added, or of a moved billing date.
  * - `extra`: anything else, such as a fee, a manual invoice, a usage threshold, or a period that a later payment
  *   replaces in the second in which it starts. It is money, and pays no period.
  * - `late`: the period of an invoice that was paid after the subscription had ended. It is money, and renews nothing.
@@ -73,7 +74,19 @@ export function listBillings(
     const isLate = share.amount > 0 && isPaidAfter(endedAt, share.invoice, line.period);
     return { share, kind: isLate ? 'late' : periodLine ? 'period' : 'change', line, period };
   });
-  return replaceAtOnce(billings);
+  return replaceAtOnce(billings.reduce(addBilling, []));
+}
+
+/**
+ * Adds a billing to those before it. Stripe prorates the first payment of an item that starts within a period, without
+ * a credit for a former plan.
+ * @see https://docs.stripe.com/billing/subscriptions/billing-cycle
+ */
+function addBilling(before: readonly Billing[], billing: Billing): Billing[] {
+  const { kind, share, period } = billing;
+  const isFirst =
+    kind === 'change' && period && !share.lines.some(isCredit) && !findAround(before.filter(hasPeriod), period);
+  return [...before, isFirst ? { ...billing, kind: 'period' } : billing];
 }
 
 /**
@@ -155,12 +168,14 @@ export const listPaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
 function isChangeOfUnpaidPeriod({ kind, period: change }: PeriodBilling, billings: readonly Billing[]): boolean {
-  const changed = sortByPeriod(billings.filter(hasPeriod)).findLast(
-    ({ kind: other, period }) => isWhole(other) && period.start <= change.start && change.start < period.end,
-  );
+  const changed = findAround(billings.filter(hasPeriod), change);
   const status = changed?.share.invoice.status;
   return kind === 'change' && (changed?.kind === 'late' || status === 'open' || status === 'uncollectible');
 }
+
+/** Finds the billing of the period in which a change starts. */
+const findAround = (billings: readonly PeriodBilling[], { start }: Period): PeriodBilling | undefined =>
+  sortByPeriod(billings).findLast(({ kind, period }) => isWhole(kind) && period.start <= start && start < period.end);
 
 const hasPeriod = (billing: Billing): billing is PeriodBilling => billing.period !== undefined;
 

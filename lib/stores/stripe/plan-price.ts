@@ -31,10 +31,11 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   const { kind, line, share } = billing;
   if (!line || (kind !== 'period' && kind !== 'change')) return undefined;
   const whole = listWholeLines(context.billings);
-  const net = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, { ...context, whole });
+  const isProrated = isProration(line);
+  const net = isProrated ? findProratedPrice(line, { ...context, whole }) : toWholePrice(line);
   if (!net) return undefined;
-  const { amount, tax } = addTax(net.amount, kind === 'period' ? line : findTaxLine(line, whole));
-  if (kind === 'period' && amount === share.amount && !context.isExtended) return undefined;
+  const { amount, tax } = addTax(net.amount, isProrated ? findTaxLine(line, whole) : line);
+  if (!isProrated && amount === share.amount && !context.isExtended) return undefined;
   const { currency } = share.invoice;
   return {
     amountMicros: toMicros(amount, currency),
@@ -104,7 +105,7 @@ function addTax(net: number, line: Line): { readonly amount: number; readonly ta
 
 /** Lists the lines of whole periods. */
 export const listWholeLines = (billings: readonly Billing[]): Line[] =>
-  billings.flatMap((billing) => (billing.kind === 'period' ? (billing.line ?? []) : []));
+  billings.flatMap(({ kind, line }) => (kind === 'period' && line && !isProration(line) ? line : []));
 
 /**
  * Finds the price of a unit: of the current price, or of a whole period that was billed for the same price. A trial is

@@ -251,6 +251,34 @@ describe('the refund of an invoice', () => {
   });
 });
 
+describe('the first payment of an item', () => {
+  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
+  const first = bill(1, '2027-02-15', [{ ...rest, amount: 500 }], { billing_reason: 'subscription_create' });
+  const added = bill(2, '2027-02-20', [
+    { ...rest, start: '2027-02-20', amount: -340 },
+    { ...rest, start: '2027-02-20', amount: 680, quantity: 2 },
+  ]);
+  const refund = (intent: string) =>
+    givenCharge({
+      id: `ch_${intent}`,
+      payment_intent: intent,
+      amount: 500,
+      refunded: true,
+      refunds: { data: [givenRefund({ amount: 500, created: seconds('2027-02-21') })] },
+    });
+  const read = (charges: readonly Charge[]) => look(seen('2027-02-22', {}, [first, added], { charges: [...charges] }));
+
+  it('pays the period that it bills in part, and its refund ends the access', () => {
+    expect(toDay(read([]).purchase.expirationDate)).toBe('2027-03-01');
+    expect(toDay(read([refund('pi_1')]).purchase.endedAt)).toBe('2027-02-21');
+    expect(read([refund('pi_2')]).purchase).not.toHaveProperty('endedAt');
+  });
+
+  it('has the price of a whole period as its plan', () => {
+    expect(read([]).transactions[0]?.plan).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
+  });
+});
+
 describe('unpaid time', () => {
   const open = { status: 'open' } as const;
   const inFebruary = { period: [months[1], months[2]], status: 'past_due' } as const;
