@@ -17,15 +17,18 @@ interface ExpirationInput {
 
 /**
  * Computes the end of access. Stripe starts the next period before its payment, so unpaid time counts with its grace
- * only. While payment collection is paused, the subscription stays active and the customer keeps access.
+ * only. While payment collection is paused, the subscription stays active and the customer keeps access. A paused
+ * subscription, which Stripe can pause at any time, gives none.
  *
+ * @see https://docs.stripe.com/billing/subscriptions/pause
  * @see https://docs.stripe.com/billing/subscriptions/pause-payment
  */
 export function computeExpiration(
   subscription: Subscription,
   { item, terms, unpaid, context }: ExpirationInput,
 ): EpochMillis {
-  const { status, ended_at, trial_end, cancel_at } = subscription;
+  const { status, ended_at, trial_end, cancel_at, status_details } = subscription;
+  const pausedAt = status_details?.paused?.transitioned_at ?? null;
   const [periodStart, periodEnd] = [toMillis(terms.periodStart), toMillis(terms.periodEnd)];
   if (!item.current) return Math.min(periodEnd, toOptionalMillis(ended_at) ?? Number.POSITIVE_INFINITY);
   const graceEnd = unpaid ? computeGraceEnd(status, unpaid, context) : Number.POSITIVE_INFINITY;
@@ -34,7 +37,7 @@ export function computeExpiration(
     case 'incomplete_expired':
       return Math.min(toOptionalMillis(ended_at) ?? periodStart, graceEnd);
     case 'paused':
-      return toOptionalMillis(trial_end) ?? periodStart;
+      return Math.min(toOptionalMillis(pausedAt ?? trial_end) ?? periodStart, graceEnd);
   }
   const runningEnd = (status === 'trialing' ? toOptionalMillis(trial_end) : undefined) ?? periodEnd;
   return Math.min(unpaid ? graceEnd : runningEnd, toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY);

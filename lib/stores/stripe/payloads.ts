@@ -129,6 +129,8 @@ export const Subscription = v.object({
   cancel_at_period_end: Flag,
   ended_at: NullableSeconds,
   cancellation_details: lenient(v.object({ reason: NullableText, feedback: NullableText })),
+  /** Only set while the status is `paused`. */
+  status_details: lenient(v.object({ paused: lenient(v.object({ transitioned_at: NullableSeconds })) })),
   discounts: lenientArray(v.union([v.string(), Discount])),
   metadata: NullableMetadata,
   latest_invoice: lenient(v.union([v.string(), Invoice])),

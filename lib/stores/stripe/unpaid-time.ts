@@ -82,7 +82,8 @@ function hasFailed({ share: { invoice, failures } }: PeriodBilling, { subscripti
   const { status, cancellation_details: details } = subscription;
   if (status === 'canceled') return details?.reason === 'payment_failed' || failures !== undefined;
   const isOverdue = invoice.due_date !== null && toMillis(invoice.due_date) <= now;
-  return status === 'active' && (invoice.status === 'uncollectible' || failures !== undefined || isOverdue);
+  const isRunning = status === 'active' || status === 'paused';
+  return isRunning && (invoice.status === 'uncollectible' || failures !== undefined || isOverdue);
 }
 
 /** Finds the unpaid change to another product within the paid period of the former one. */

@@ -279,6 +279,29 @@ describe('the first payment of an item', () => {
   });
 });
 
+describe('a paused subscription', () => {
+  const trial = bill(1, '2027-01-01', [{ amount: 0, start: '2027-01-01', end: '2027-02-01' }]);
+  const paused = (day: string) => ({
+    status: 'paused',
+    trial_start: seconds(months[0]),
+    trial_end: seconds(months[1]),
+    status_details: { paused: { transitioned_at: seconds(day) } },
+  });
+
+  it('ends with its pause, whenever its trial ended', () => {
+    expect(readAccess(seen('2027-02-13', paused('2027-02-12'), [trial, month(2)])).until).toBe('2027-02-12');
+  });
+
+  it.each([
+    ['first', '2027-02-01', '2027-02-01'],
+    ['last', '2027-02-20', '2027-02-08'],
+  ])('ends at the latest with the grace if it is paused after the %s failed payment', (_title, day, until) => {
+    const charges = [failed('pi_2', '2027-02-01')];
+    const input = seen('2027-02-21', paused(day), [trial, month(2, { status: 'open' })], { charges });
+    expect(readAccess(input).until).toBe(until);
+  });
+});
+
 describe('unpaid time', () => {
   const open = { status: 'open' } as const;
   const inFebruary = { period: [months[1], months[2]], status: 'past_due' } as const;
