@@ -16,7 +16,16 @@ const includableFields: Readonly<
   },
   invoice: { payments: (records, id) => listByReference(records, 'invoice_payments', 'invoice', id) },
   charge: { refunds: (records, id) => listByReference(records, 'refunds', 'charge', id) },
+  price: { currency_options: listCurrencies },
 };
+
+/** Each price has one currency. */
+function listCurrencies({ objects }: AccountObjects, id: string) {
+  const price = objects.prices.get(id);
+  if (!price) return {};
+  const { currency, unit_amount, tax_behavior } = price;
+  return { [currency]: { custom_unit_amount: null, tax_behavior, unit_amount } };
+}
 
 const listByReference = (records: AccountObjects, type: ObjectType, field: string, id: string) =>
   toApiList(

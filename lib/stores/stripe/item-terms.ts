@@ -25,7 +25,7 @@ export function getTerms(
     return {
       productId: getPriceProductId(current.price),
       priceId: current.price.id,
-      currency: current.price.currency,
+      currency: subscription.currency ?? current.price.currency,
       quantity: current.quantity,
       createdAt: current.created,
       periodStart: current.current_period_start,

@@ -39,6 +39,10 @@ export const Price = v.object({
   unit_amount: NullableNumber,
   /** A decimal object of the Stripe client. `String()` returns the number. */
   unit_amount_decimal: v.optional(v.unknown()),
+  /** Only set if it was expanded: the amounts in other currencies. */
+  currency_options: lenient(v.record(v.string(), v.object({ unit_amount: NullableNumber }))),
+  /** The price is for a package of units. */
+  transform_quantity: lenient(v.object({ divide_by: v.number(), round: NullableText })),
   metadata: NullableMetadata,
 });
 export type Price = v.InferOutput<typeof Price>;
@@ -116,6 +120,8 @@ export type Invoice = v.InferOutput<typeof Invoice>;
 export const Subscription = v.object({
   id: v.string(),
   status: v.string(),
+  /** Of its invoices. The price of an item can have another one. */
+  currency: NullableText,
   livemode: Livemode,
   customer: NullableReference,
   created: NullableSeconds,

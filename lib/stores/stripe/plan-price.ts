@@ -32,11 +32,11 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   if (!line || (kind !== 'period' && kind !== 'change')) return undefined;
   const whole = listWholeLines(context.billings);
   const isProrated = isProration(line);
-  const net = isProrated ? findProratedPrice(line, { ...context, whole }) : toWholePrice(line);
+  const { currency } = share.invoice;
+  const net = isProrated ? findProratedPrice(line, { ...context, whole, currency }) : toWholePrice(line);
   if (!net) return undefined;
   const { amount, tax } = addTax(net.amount, isProrated ? findTaxLine(line, whole) : line);
   if (!isProrated && amount === share.amount && !context.isExtended) return undefined;
-  const { currency } = share.invoice;
   return {
     amountMicros: toMicros(amount, currency),
     ...(share.tax !== undefined && { taxMicros: toMicros(tax, currency) }),
@@ -51,26 +51,31 @@ const toWholePrice = (line: Line): PeriodPrice => ({
 
 interface ProratedContext extends Pick<PlanContext, 'price' | 'prices'> {
   readonly whole: readonly Line[];
+  readonly currency: string;
 }
 
 /**
  * Lists the prices of prorations that are neither current nor billed for a whole period: the charge for the rest of a
- * period is rounded, and does not tell the price to the cent.
+ * period is rounded, and does not tell the price to the cent. A current price of another currency is among them.
  */
-export function listProratedPriceIds({ items }: Subscription, invoices: readonly Invoice[]): string[] {
+export function listProratedPriceIds({ items, currency }: Subscription, invoices: readonly Invoice[]): string[] {
   const charges = invoices.flatMap((invoice) => invoice.lines.data).filter(({ amount }) => amount > 0);
   const whole = charges.filter((line) => !isProration(line));
-  const known = [...items.data.map(({ price }) => price.id), ...whole.map(getPriceId)];
+  const current = items.data.filter(({ price }) => price.currency === (currency ?? price.currency));
+  const known = [...current.map(({ price }) => price.id), ...whole.map(getPriceId)];
   const prorated = charges.filter(isProration).map(getPriceId);
   return [...new Set(prorated)].filter((id) => id !== '' && !known.includes(id));
 }
 
 /** Computes the price of a whole period from the charge for the rest of one, without the taxes on top of it. */
-function findProratedPrice(line: Line, { whole, price, prices }: ProratedContext): PeriodPrice | undefined {
+function findProratedPrice(line: Line, { whole, price, prices, currency }: ProratedContext): PeriodPrice | undefined {
   if (line.amount <= 0) return undefined;
-  const unit = findUnitPrice(line, whole, prices?.get(getPriceId(line)) ?? price);
+  const unit = findUnitPrice(line, whole, { price: prices?.get(getPriceId(line)) ?? price, currency });
   const afterDiscounts = getNetAmount(line) / line.amount;
-  if (unit) return { amount: Math.round(unit.amount * (line.quantity ?? 1) * afterDiscounts), period: unit.period };
+  if (unit) {
+    const count = countUnits(line.quantity ?? 1, unit.package);
+    return { amount: Math.round(unit.amount * count * afterDiscounts), period: unit.period };
+  }
   const { start, end } = line.period;
   const around = whole.findLast(({ period }) => period.start <= start && period.end >= end)?.period;
   if (!around) return undefined;
@@ -107,19 +112,40 @@ function addTax(net: number, line: Line): { readonly amount: number; readonly ta
 export const listWholeLines = (billings: readonly Billing[]): Line[] =>
   billings.flatMap(({ kind, line }) => (kind === 'period' && line && !isProration(line) ? line : []));
 
+interface UnitPrice extends PeriodPrice {
+  /** The unit is a package of several. */
+  readonly package?: Price['transform_quantity'];
+}
+
 /**
  * Finds the price of a unit: of the current price, or of a whole period that was billed for the same price. A trial is
  * billed without a price.
  */
-export function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): PeriodPrice | undefined {
+export function findUnitPrice(
+  line: Line,
+  whole: readonly Line[],
+  { price, currency }: { readonly price: Price | undefined; readonly currency: string },
+): UnitPrice | undefined {
   const priceId = getPriceId(line);
-  if (price?.id === priceId && price?.recurring && price.unit_amount !== null) {
+  const amount = price?.id === priceId ? getUnitAmount(price, currency) : null;
+  if (price?.recurring && amount !== null) {
     const { interval, interval_count } = price.recurring;
     const unit = interval.slice(0, 1).toUpperCase();
-    return { amount: price.unit_amount, period: `P${interval_count}${unit}` };
+    return { amount, period: `P${interval_count}${unit}`, package: price.transform_quantity };
   }
   const same = whole.find((other) => getPriceId(other) === priceId && other.amount > 0);
   return same && { amount: same.amount / (same.quantity ?? 1), period: toBillingPeriod(same.period) };
+}
+
+/** @see https://docs.stripe.com/api/prices/object#price_object-currency_options */
+const getUnitAmount = (price: Price, currency: string): number | null =>
+  price.currency === currency ? price.unit_amount : (price.currency_options?.[currency]?.unit_amount ?? null);
+
+/** @see https://docs.stripe.com/api/prices/object#price_object-transform_quantity */
+function countUnits(quantity: number, transformation: UnitPrice['package']): number {
+  if (!transformation) return quantity;
+  const count = quantity / transformation.divide_by;
+  return transformation.round === 'down' ? Math.floor(count) : Math.ceil(count);
 }
 
 /** Returns the length of a period in whole months if they fit, otherwise in days. */

@@ -118,9 +118,10 @@ export async function fetchFailureDates(
   }
 }
 
-/** Fetches prices by id. */
+/** Fetches prices by id, with their amounts in other currencies. */
 export async function fetchPrices(stripe: Stripe, ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
-  const fetchPrice = async (id: string) => parseStripeObject(Price, await stripe.prices.retrieve(id));
+  const fetchPrice = async (id: string) =>
+    parseStripeObject(Price, await stripe.prices.retrieve(id, { expand: ['currency_options'] }));
   const prices = await pMap(ids, fetchPrice, { concurrency });
   return new Map(prices.map((price) => [price.id, price]));
 }

@@ -26,7 +26,7 @@ export function findTrialEnd({ kind, line, share }: Billing, context: TrialConte
   const next = findNextStart(start, billings) ?? Infinity;
   if (latestStart === null || start >= latestStart - maxGap) return Math.min(next, latestEnd);
   const price = prices?.get(getPriceId(line)) ?? share.item.current?.price;
-  const unit = findUnitPrice(line, listWholeLines(billings), price);
+  const unit = findUnitPrice(line, listWholeLines(billings), { price, currency: price?.currency ?? '' });
   if (line.quantity === 0 || !unit || unit.amount === 0) return undefined;
   return next <= latestStart ? next : end;
 }

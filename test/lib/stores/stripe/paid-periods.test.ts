@@ -4,6 +4,7 @@ import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reason
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Charge, Invoice, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import { listProratedPriceIds } from '../../../../lib/stores/stripe/plan-price.ts';
 import { listUsedTrials } from '../../../../lib/stores/used-trials.ts';
 import {
   context,
@@ -908,6 +909,46 @@ describe('the plan of a payment', () => {
     expect(
       readPlans([month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason: 'subscription_update' })], price),
     ).toEqual([undefined, undefined, plan]);
+  });
+
+  it('is the price in the currency of the subscription', () => {
+    const upgrade = [
+      { ...rest, amount: -450 },
+      { ...rest, amount: 895, product: 'max' },
+    ];
+    const inEuro = { currency: 'eur', billing_reason: 'subscription_update' } as const;
+    const invoices = [month(2, { currency: 'eur' }), bill(3, '2027-02-15', upgrade, inEuro)];
+    const read = (prices: Look['prices']) =>
+      look(seen('2027-02-17', { currency: 'eur', price: max }, invoices, { prices: prices ?? {} }));
+    expect(read({}).purchase.currency).toBe('EUR');
+    expect(read({}).transactions[1]?.plan).toEqual({ amountMicros: 17_900_000, period: 'P1M' });
+  });
+
+  it('is fetched if the current price has another currency', () => {
+    const upgrade = [{ ...rest, amount: 895, product: 'max' }];
+    const invoices = [month(2, { currency: 'eur' }), bill(3, '2027-02-15', upgrade, { currency: 'eur' })];
+    const listIds = (currency: string) =>
+      listProratedPriceIds(givenSubscription(subscribe({ currency, price: max })), invoices);
+    expect(listIds('usd')).toEqual([]);
+    expect(listIds('eur')).toEqual(['price_max']);
+    const price = givenPrice({ id: 'price_max', unit_amount: 2000, currency_options: { eur: { unit_amount: 1795 } } });
+    const mapping = { ...context, now: seconds('2027-02-17') * 1000, pastPrices: new Map([['price_max', price]]) };
+    const { transactions } = observe(subscribe({ currency: 'eur', price: max }), { invoices, mapping });
+    expect(transactions[1]?.plan).toEqual({ amountMicros: 17_950_000, period: 'P1M' });
+  });
+
+  it('counts packages of units if the price is for a package', () => {
+    const price = { transform_quantity: { divide_by: 10, round: 'up' } };
+    const seats = [
+      { ...rest, amount: -1000, quantity: 15 },
+      { ...rest, amount: 1500, quantity: 25 },
+    ];
+    expect(readPlans([month(2), bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([3000, 'P1M']);
+    expect(
+      readPlans([month(2), bill(3, '2027-02-15', seats)], {
+        transform_quantity: { divide_by: 10, round: 'down' },
+      }).at(-1),
+    ).toEqual([2000, 'P1M']);
   });
 
   it('is the price of the period if a fee, a credit or tax changes the amount', () => {
