@@ -168,7 +168,10 @@ export const Charge = v.object({
   amount: v.number(),
   refunded: v.boolean(),
   disputed: Flag,
+  /** Also true for an authorization. */
   paid: v.boolean(),
+  /** False for an authorization, which is captured later or released. */
+  captured: lenient(v.boolean()),
   status: NullableText,
   created: NullableSeconds,
   /** Reverses the balance after a debit that failed days after its creation. */

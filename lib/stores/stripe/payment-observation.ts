@@ -149,8 +149,11 @@ function toSessionPayment(
 }
 
 /**
- * Maps a charge that was created without a checkout session. Its `metadata` must name the product. Returns undefined if
- * the charge failed. Throws `InvalidPayload` if the product is missing or the charge belongs to another app.
+ * Maps a charge that was created without a checkout session. Its `metadata` must name the product. An authorization is
+ * pending until it is captured. Returns undefined if the charge failed. Throws `InvalidPayload` if the product is
+ * missing or the charge belongs to another app.
+ *
+ * @see https://docs.stripe.com/payments/place-a-hold-on-a-payment-method
  */
 export function toChargeObservation(
   charge: Charge,
@@ -162,6 +165,7 @@ export function toChargeObservation(
     throw new ServiceError('InvalidPayload', 'metadata.productId of the charge is missing.');
   }
   if (!charge.paid) return undefined;
+  const isCaptured = charge.captured !== false;
   const { purchase, transaction } = toOneTimePurchase(
     {
       ...charge,
@@ -169,7 +173,7 @@ export function toChargeObservation(
       tax: 0,
       id: charge.payment_intent ?? charge.id,
       transactionId: charge.id,
-      reversals: reversals.get(charge.id),
+      reversals: isCaptured ? reversals.get(charge.id) : undefined,
       country: countries.get(charge.id),
     },
     { productId, quantity: 1, product: products.get(productId) },
@@ -177,8 +181,8 @@ export function toChargeObservation(
   );
   return {
     asOf: context.now,
-    purchase,
-    transactions: [transaction],
+    purchase: { ...purchase, ...(!isCaptured && (charge.refunded ? { isAbandoned: true } : { isPending: true })) },
+    transactions: isCaptured ? [transaction] : [],
     userAliases: readUserAliases(charge.metadata),
     ...readCheckoutUser(context, charge.metadata),
     refreshToken: { id: charge.id },

@@ -204,6 +204,16 @@ describe('toChargeObservation', () => {
     expect(() => toChargeObservation(givenCharge(), givenSale())).toThrow('metadata.productId');
   });
 
+  it.each([
+    ['is pending until it is captured', false, { isPending: true }],
+    ['is abandoned when the authorization is released', true, { isAbandoned: true }],
+  ])('maps an authorized charge: it %s', (_title, refunded, state) => {
+    const charge = givenCharge({ captured: false, refunded, metadata: { productId: 'prod_basic' } });
+    const observation = toChargeObservation(charge, givenSale(undefined, [charge]));
+    expect(observation).toMatchObject({ purchase: state, transactions: [] });
+    expect(observation?.purchase).not.toHaveProperty('endedAt');
+  });
+
   it('returns undefined for a failed charge', () => {
     expect(
       toChargeObservation(givenCharge({ paid: false, metadata: { productId: 'prod_basic' } }), givenSale()),
