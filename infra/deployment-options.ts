@@ -72,6 +72,10 @@ const DeploymentOptions = v.pipe(
     eventRetentionDays: v.optional(WholeNumber(1, 3_650)),
     /** Adds an AWS Backup plan for the table. */
     backup: v.optional(Flag),
+    /** Vault of another region or account that receives a copy of each backup. */
+    backupCopyVaultArn: v.optional(Arn('backup')),
+    /** Region of a replica of the master key. */
+    masterKeyReplicaRegion: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'expected a region'))),
     /**
      * Releases new versions gradually and rolls them back if an alarm starts: a traffic shift, or `true` for the
      * default. The alarms have periods of five minutes, so the default observes two of them.
@@ -115,6 +119,10 @@ const DeploymentOptions = v.pipe(
   v.check(
     ({ tableName, masterKeyArn }) => tableName === undefined || masterKeyArn !== undefined,
     'tableName requires masterKeyArn: the values in an existing table are encrypted with its master key.',
+  ),
+  v.check(
+    ({ backupCopyVaultArn, backup }) => backupCopyVaultArn === undefined || backup === true,
+    'backupCopyVaultArn requires backup.',
   ),
   v.check(
     ({ tableRevision, tableName }) => tableRevision === undefined || tableName !== undefined,

@@ -6,6 +6,8 @@ import { acknowledgeFinding } from './acknowledgements.ts';
 interface MasterKeyProps {
   /** Complete ARN of an existing secret, which the stack adopts in place of creating one. */
   readonly masterKeyArn?: string | undefined;
+  /** Region of a replica of the created secret. */
+  readonly masterKeyReplicaRegion?: string | undefined;
 }
 
 /**
@@ -15,17 +17,20 @@ interface MasterKeyProps {
 export class MasterKey extends Construct {
   readonly secret: ISecret;
 
-  constructor(scope: Construct, id: string, { masterKeyArn }: MasterKeyProps = {}) {
+  constructor(scope: Construct, id: string, { masterKeyArn, masterKeyReplicaRegion }: MasterKeyProps = {}) {
     super(scope, id);
     this.secret =
-      masterKeyArn === undefined ? this.createSecret() : Secret.fromSecretCompleteArn(this, 'MasterKey', masterKeyArn);
+      masterKeyArn === undefined
+        ? this.createSecret(masterKeyReplicaRegion)
+        : Secret.fromSecretCompleteArn(this, 'MasterKey', masterKeyArn);
   }
 
-  private createSecret(): ISecret {
+  private createSecret(replicaRegion: string | undefined): ISecret {
     const secret = new Secret(this, 'MasterKey', {
       description: 'Encrypts the credentials in the Claimcheck table',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      ...(replicaRegion !== undefined && { replicaRegions: [{ region: replicaRegion }] }),
     });
     acknowledgeFinding(
       secret,

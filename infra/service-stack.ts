@@ -147,10 +147,11 @@ export class ServiceStack extends Stack {
       table,
     }: { readonly api: SpecRestApi; readonly url: string; readonly topic: ITopic; readonly table: ITable },
   ): void {
-    const { waf, syntheticCheck, backup, monthlyBudgetUsd, alarmEmail, tableName: adoptedTableName } = options;
+    const { waf, syntheticCheck, backup, monthlyBudgetUsd, alarmEmail } = options;
+    const { tableName: adoptedTableName, backupCopyVaultArn: copyVaultArn } = options;
     if (waf) new WebAcl(this, 'WebAcl', { api, options });
     if (syntheticCheck) new SyntheticCheck(this, 'SyntheticCheck', { url, topic });
-    if (backup) new TableBackup(this, 'Backup', { table, topic, adoptedTableName });
+    if (backup) new TableBackup(this, 'Backup', { table, topic, adoptedTableName, copyVaultArn });
     if (monthlyBudgetUsd !== undefined && alarmEmail !== undefined)
       new MonthlyBudget(this, 'Budget', { limitUsd: monthlyBudgetUsd, email: alarmEmail });
   }

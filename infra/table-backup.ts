@@ -1,7 +1,7 @@
 import { Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { EventField, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { EventField, type EventPattern, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import type { Role } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -13,7 +13,19 @@ interface TableBackupProps {
   /** Receives the jobs that fail. */
   readonly topic: ITopic;
   readonly adoptedTableName?: string | undefined;
+  /** Vault that receives a copy of each backup, in another region or account. */
+  readonly copyVaultArn?: string | undefined;
 }
+
+/**
+ * Weekly backups for three months and monthly ones for a year. Point-in-time recovery has all states of the last 35
+ * days, so both move to cold storage after a day, where AWS Backup requires them to stay for 90 days.
+ * @see https://docs.aws.amazon.com/aws-backup/latest/devguide/API_Lifecycle.html
+ */
+const rules = [
+  { ruleName: 'weekly', cron: { weekDay: 'SUN', hour: '3', minute: '0' }, deleteAfterDays: 91 },
+  { ruleName: 'monthly', cron: { day: '1', hour: '4', minute: '0' }, deleteAfterDays: 365 },
+];
 
 /** @see https://docs.aws.amazon.com/aws-backup/latest/devguide/API_BackupSelection.html */
 const maxSelectionNameLength = 50;
@@ -30,11 +42,13 @@ function buildVaultName(scope: Construct): string {
   return Fn.join('-', [stackName.slice(0, maxVaultNameLength - '-01234567'.length), firstGroup]);
 }
 
-/** Daily backups of the table for 35 days and monthly ones for a year, in a vault that outlives the stack. */
+/** The backups of the table, in a vault that outlives the stack. */
 export class TableBackup extends Construct {
-  constructor(scope: Construct, id: string, { table, topic, adoptedTableName }: TableBackupProps) {
+  constructor(scope: Construct, id: string, { table, topic, adoptedTableName, copyVaultArn }: TableBackupProps) {
     super(scope, id);
     const backupVaultName = buildVaultName(this);
+    const copyVault =
+      copyVaultArn === undefined ? undefined : BackupVault.fromBackupVaultArn(this, 'Copies', copyVaultArn);
     const plan = new BackupPlan(this, 'Plan', {
       // By default, the name is the id of the construct. An account can have the plans of several stages.
       backupPlanName: Stack.of(this).stackName,
@@ -42,44 +56,65 @@ export class TableBackup extends Construct {
         backupVaultName,
         removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       }),
-      backupPlanRules: [
-        new BackupPlanRule({
-          ruleName: 'daily',
-          scheduleExpression: Schedule.cron({ hour: '3', minute: '0' }),
-          deleteAfter: Duration.days(35),
-        }),
-        new BackupPlanRule({
-          ruleName: 'monthly',
-          scheduleExpression: Schedule.cron({ day: '1', hour: '4', minute: '0' }),
-          deleteAfter: Duration.days(365),
-        }),
-      ],
+      backupPlanRules: rules.map(({ ruleName, cron, deleteAfterDays }) => {
+        const lifecycle = { moveToColdStorageAfter: Duration.days(1), deleteAfter: Duration.days(deleteAfterDays) };
+        return new BackupPlanRule({
+          ruleName,
+          scheduleExpression: Schedule.cron(cron),
+          ...lifecycle,
+          ...(copyVault && { copyActions: [{ destinationBackupVault: copyVault, ...lifecycle }] }),
+        });
+      }),
     });
     const { grantPrincipal } = plan.addSelection('Table', {
       resources: [BackupResource.fromDynamoDbTable(table)],
       // CloudFormation creates the selection of an adopted table before it deletes the previous selection.
       ...(adoptedTableName !== undefined && { backupSelectionName: adoptedTableName.slice(-maxSelectionNameLength) }),
     });
-    // See https://docs.aws.amazon.com/aws-backup/latest/devguide/eventbridge.html
-    new Rule(this, 'Failures', {
-      description: 'Backups of the table that fail',
-      eventPattern: {
-        source: ['aws.backup'],
+    this.reportFailures('Failures', topic, {
+      job: 'backup job',
+      idField: 'backupJobId',
+      pattern: {
         detailType: ['Backup Job State Change'],
         detail: { state: ['FAILED', 'EXPIRED', 'ABORTED'], backupVaultName: [backupVaultName] },
       },
-      targets: [
-        new SnsTopic(topic, {
-          message: RuleTargetInput.fromText(
-            `The backup job ${EventField.fromPath('$.detail.backupJobId')} of the table ended with ${EventField.fromPath('$.detail.state')}. Action: follow the runbook of failed backups. Severity: ticket.`,
-          ),
-        }),
-      ],
     });
+    if (copyVaultArn !== undefined)
+      this.reportFailures('CopyFailures', topic, {
+        job: 'copy job',
+        idField: 'copyJobId',
+        pattern: {
+          detailType: ['Copy Job State Change'],
+          detail: { state: ['FAILED'], destinationBackupVaultArn: [copyVaultArn] },
+        },
+      });
     acknowledgeFinding(
       grantPrincipal as Role,
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
       'AWS Backup documents this policy for the role of a backup plan.',
     );
   }
+  /** @see https://docs.aws.amazon.com/aws-backup/latest/devguide/eventbridge.html */
+  private reportFailures(id: string, topic: ITopic, { job, idField, pattern }: FailedJobs): void {
+    const jobId = EventField.fromPath(`$.detail.${idField}`);
+    const state = EventField.fromPath('$.detail.state');
+    new Rule(this, id, {
+      description: id === 'Failures' ? 'Backups of the table that fail' : 'Copies of backups that fail',
+      eventPattern: { source: ['aws.backup'], ...pattern },
+      targets: [
+        new SnsTopic(topic, {
+          message: RuleTargetInput.fromText(
+            `The ${job} ${jobId} of the table ended with ${state}. Action: follow the runbook of failed backups. Severity: ticket.`,
+          ),
+        }),
+      ],
+    });
+  }
+}
+
+interface FailedJobs {
+  /** Name of the kind of job in the text. */
+  readonly job: string;
+  readonly idField: string;
+  readonly pattern: Pick<EventPattern, 'detailType' | 'detail'>;
 }

@@ -20,6 +20,8 @@ export const everyOption = {
   requestsPerKey: '400',
   eventRetentionDays: '30',
   backup: 'true',
+  backupCopyVaultArn: `arn:aws:backup:eu-central-1:${account}:backup-vault:copies`,
+  masterKeyReplicaRegion: 'eu-central-1',
   syntheticCheck: 'true',
   exportLocations: 's3://example-exports/claimcheck',
   monthlyBudgetUsd: '200',

@@ -5,6 +5,7 @@ import {
   getWorkerConcurrency,
   parseDeploymentOptions,
 } from '../../infra/deployment-options.ts';
+import { listPrices } from '../../infra/option-prices.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { secondMs } from '../../lib/foundation/time.ts';
 import { runChecks } from '../../lib/health/run-checks.ts';
@@ -12,7 +13,6 @@ import { type CommandResult, exitCodes, printResult } from '../command-result.ts
 import { formatReport } from '../doctor/format-report.ts';
 import { formatExamples } from '../examples.ts';
 import type { Output } from '../output.ts';
-import { listPrices } from './prices.ts';
 
 const timeoutMs = 15 * secondMs;
 

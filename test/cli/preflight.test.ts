@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { minBootstrapVersion } from '../../cli/preflight/checks.ts';
-import { backupCopies, idleUsd, webAclUsd } from '../../cli/preflight/prices.ts';
+import { backupCopyUsdPerGb, backupPlan, backupUsdPerGb, idleUsd, webAclUsd } from '../../infra/option-prices.ts';
 import { runCommand } from '../../testing/command-line.ts';
 import { listTableRows, readDocument } from '../../testing/documents.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
@@ -68,7 +68,11 @@ const run = async (args: readonly string[] = [], environment: Readonly<Record<st
 
 describe('claimcheck preflight', () => {
   it('ends with exit code 0 on an account that is ready, and shows the price of the options', async () => {
-    const { code, out } = await run(['-c', 'stage=production', '-c', 'waf=true', '-c', 'backup=true']);
+    const { code, out } = await run([
+      ...['-c', 'stage=production', '-c', 'waf=true', '-c', 'backup=true'],
+      ...['-c', 'backupCopyVaultArn=arn:aws:backup:eu-central-1:123456789012:backup-vault:copies'],
+      ...['-c', 'masterKeyReplicaRegion=eu-central-1'],
+    ]);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       ok: true,
@@ -79,7 +83,9 @@ describe('claimcheck preflight', () => {
       prices: [
         { usd: idleUsd, per: 'month' },
         { usd: webAclUsd, per: 'month' },
-        { usd: 4.7, per: 'GB and month' },
+        { usd: backupUsdPerGb, per: 'GB and month' },
+        { usd: backupCopyUsdPerGb, per: 'GB and month' },
+        { usd: 0.4, per: 'month' },
       ],
     });
   });
@@ -151,11 +157,13 @@ describe('claimcheck preflight', () => {
     const { joined } = await readStack('every');
     expect(listProperties(joined, 'AWS::WAFv2::WebACL')[0]?.Rules).toHaveLength(webAclUsd - 5);
     const [plan] = listProperties(joined, 'AWS::Backup::BackupPlan');
-    const rules: readonly { ScheduleExpression: string; Lifecycle: { DeleteAfterDays: number } }[] =
+    const rules: readonly { Lifecycle: { DeleteAfterDays: number; MoveToColdStorageAfterDays: number } }[] =
       plan?.BackupPlan.BackupPlanRule ?? [];
-    const copies = rules.map(({ ScheduleExpression: schedule, Lifecycle: { DeleteAfterDays: days } }) =>
-      schedule.includes('* * ?') ? days : Math.floor(days / 30),
+    expect(rules.map(({ Lifecycle }) => Lifecycle)).toEqual(
+      backupPlan.map(({ deleteAfterDays }) => ({ DeleteAfterDays: deleteAfterDays, MoveToColdStorageAfterDays: 1 })),
     );
-    expect(copies.reduce((sum, count) => sum + count, 0)).toBe(backupCopies);
+    expect(readDocument('docs/guides/run-for-production.md')).toContain(
+      `${backupUsdPerGb} US dollars a month for each GB of the table, and a copy in another region ${backupCopyUsdPerGb}`,
+    );
   });
 });

@@ -112,13 +112,19 @@ describe('alarms', () => {
     expect(descriptions.length - pages.length).toBeGreaterThan(5);
   });
 
-  it('report backup jobs that do not end with success', () => {
-    const rules = listProperties(joined, 'AWS::Events::Rule').filter(({ EventPattern }) => EventPattern);
-    const [failures] = rules.filter(({ EventPattern }) => EventPattern.source.includes('aws.backup'));
-    expect(failures?.EventPattern.detail.state).toEqual(['FAILED', 'EXPIRED', 'ABORTED']);
+  it('report backup and copy jobs that do not end with success', () => {
+    const rules = listProperties(joined, 'AWS::Events::Rule').filter(({ EventPattern }) =>
+      EventPattern?.source.includes('aws.backup'),
+    );
+    expect(rules.map(({ EventPattern }) => [EventPattern['detail-type'], EventPattern.detail.state])).toEqual([
+      [['Backup Job State Change'], ['FAILED', 'EXPIRED', 'ABORTED']],
+      [['Copy Job State Change'], ['FAILED']],
+    ]);
     const [topic] = Object.keys(findResources(joined, 'AWS::SNS::Topic'));
-    expect(failures?.Targets).toMatchObject([{ Arn: { Ref: topic } }]);
-    expect(failures?.Targets[0].InputTransformer.InputTemplate).toMatch(/Severity: ticket\./);
+    for (const { Targets } of rules) {
+      expect(Targets).toMatchObject([{ Arn: { Ref: topic } }]);
+      expect(Targets[0].InputTransformer.InputTemplate).toMatch(/Severity: ticket\./);
+    }
     const policy = JSON.stringify(listProperties(joined, 'AWS::SNS::TopicPolicy'));
     expect(policy).toContain('"Service":"events.amazonaws.com"');
   });

@@ -31,6 +31,7 @@ const stacks = {
   everyWithoutAdoption: await readStack('everyWithoutAdoption'),
   canary: await readStack('canary'),
   immediate: await readStack('immediate'),
+  stateful: await readStack('stateful'),
 } as const satisfies Partial<Record<StackId, SynthesizedStack>>;
 
 const listResources = (id: keyof typeof stacks, type: string) => listIn(stacks[id].joined, type);
@@ -57,6 +58,8 @@ describe('readDeploymentOptions', () => {
     [{ requestsPerKey: '10' }, 'requestsPerKey'],
     [{ stageRequestsPerSecond: '1000' }, 'at most half of stageRequestsPerSecond'],
     [{ wafRequestsPerKey: '1000' }, 'require waf'],
+    [{ backupCopyVaultArn: 'arn:aws:backup:eu-central-1:1:backup-vault:copies' }, 'requires backup'],
+    [{ masterKeyReplicaRegion: 'Frankfurt' }, 'masterKeyReplicaRegion'],
     [{ tableRevision: '2' }, 'requires tableName'],
     [{ waf: 'true', wafRequestsPerAddress: '5' }, 'wafRequestsPerAddress'],
     [{ eventRetentionDays: 'x' }, 'eventRetentionDays'],
@@ -132,6 +135,28 @@ describe('ServiceStack with deployment options', () => {
     expect(JSON.stringify(vault?.Properties.BackupVaultName)).toMatch(
       /^{"Fn::Join":\["-",\["Claimcheck-production",.*"AWS::StackId".*\]\]}$/,
     );
+  });
+
+  it('moves weekly and monthly backups to cold storage, and copies them to the vault of the option', () => {
+    const lifecycle = (DeleteAfterDays: number) => ({ DeleteAfterDays, MoveToColdStorageAfterDays: 1 });
+    const listRules = (id: 'every' | 'stateful') =>
+      listIn(stacks[id].joined, 'AWS::Backup::BackupPlan')[0]?.Properties.BackupPlan.BackupPlanRule;
+    const copy = (days: number) => ({
+      DestinationBackupVaultArn: everyOption.backupCopyVaultArn,
+      Lifecycle: lifecycle(days),
+    });
+    expect(listRules('every')).toMatchObject([
+      { ScheduleExpression: 'cron(0 3 ? * SUN *)', Lifecycle: lifecycle(91), CopyActions: [copy(91)] },
+      { ScheduleExpression: 'cron(0 4 1 * ? *)', Lifecycle: lifecycle(365), CopyActions: [copy(365)] },
+    ]);
+    for (const rule of listRules('stateful')) expect(rule.CopyActions).toBeUndefined();
+  });
+
+  it('replicates the master key that it creates to the region of the option', () => {
+    const replicas = (['none', 'everyWithoutAdoption'] as const).map(
+      (id) => listResources(id, 'AWS::SecretsManager::Secret')[0]?.Properties.ReplicaRegions,
+    );
+    expect(replicas).toEqual([undefined, [{ Region: everyOption.masterKeyReplicaRegion }]]);
   });
 
   it('deletes a retained resource if its first creation fails, so that the deployment can be repeated', () => {
