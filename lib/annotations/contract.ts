@@ -5,6 +5,7 @@ import { Id } from '../api/identifiers.ts';
 import { QueryDay } from '../api/paging.ts';
 import { dayRange } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
+import { Platform } from '../foundation/platform.ts';
 
 const common = { area: 'stats', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
 
@@ -17,7 +18,20 @@ export type AnnotationRequest = v.InferOutput<typeof AnnotationRequest>;
 
 export const Annotation = v.strictObject({ id: v.string(), ...AnnotationRequest.entries, createdAt: DateTime });
 export type Annotation = v.InferOutput<typeof Annotation>;
-const AnnotationList = v.strictObject({ rows: v.array(Annotation) });
+
+/** The regular price of a product in a currency became another one. Found from the payments. */
+export const PriceChange = v.strictObject({
+  /** Day of the first payment of the new price. */
+  date: v.string(),
+  platform: Platform,
+  productId: v.string(),
+  currency: v.string(),
+  fromMicros: v.number(),
+  toMicros: v.number(),
+  countries: v.pipe(v.array(v.string()), v.readonly()),
+});
+export type PriceChange = v.InferOutput<typeof PriceChange>;
+const AnnotationList = v.strictObject({ rows: v.array(Annotation), priceChanges: v.array(PriceChange) });
 
 // Spec: not shown.
 export const createAnnotation = defineContract({
@@ -72,8 +86,22 @@ export const annotationDescriptions = [
     text: ['The text.', 'Release 2.0'],
     createdAt: ['When it was created.', '2026-01-15T09:30:00.000Z'],
   }),
+  describeObject('PriceChange', PriceChange, 'A change of the regular price of a product, found from the payments.', {
+    date: ['Day of the first payment of the new price (UTC).', '2026-01-15'],
+    platform: ['The platform.'],
+    productId: ['The product with its platform prefix.', 'store_a:premium'],
+    currency: ['ISO 4217 code of the prices.', 'EUR'],
+    fromMicros: ['The price before, in millionths.', 9990000],
+    toMicros: ['The new price.', 11990000],
+    countries: ['Countries in which the new price was paid: ISO 3166-1 codes of two letters.', ['DE', 'FR']],
+  }),
   describeObject('AnnotationList', AnnotationList, 'Annotations of the charts.', {
     rows: ['The annotations of the range, by day.'],
+    priceChanges: [
+      'The price changes of the range, by day. A new price counts from three payments on, and with a tenth of the ' +
+        'payments of its month and the next one. Trials, offers and prorated payments do not count, and prices of ' +
+        'processors are without tax. Empty for an app with more than 30,000 products by country and month.',
+    ],
   }),
 ];
 
@@ -83,7 +111,9 @@ export const annotationOperations = [
       'Annotates a day of the charts. The same text on the same day is one annotation, so that a request can be repeated. An app has at most 500.',
   }),
   describeOperation(listAnnotations, {
-    description: 'Returns the annotations of a range of days, by default all of them.',
+    description:
+      'Returns the annotations of a range of days, by default all of them, and the price changes that the payments ' +
+      'show, by default those of the last 12 months.',
     query: dayRange,
   }),
   describeOperation(deleteAnnotation, {

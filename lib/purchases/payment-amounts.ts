@@ -12,6 +12,8 @@ const processors: ReadonlySet<Platform> = new Set([
   platformTokens.braintree,
 ]);
 
+export const isProcessor = ({ platform }: Transaction): boolean => processors.has(platform);
+
 /**
  * Micros of US dollars: before refunds, after refunds, proceeds (after refunds, commission and tax), and the proceeds
  * that the store reports.
@@ -58,9 +60,7 @@ function computeProceeds(
   { gross, net, share }: { readonly gross: number; readonly net: number; readonly share: number },
 ): number {
   const tax = gross > 0 ? computeReportedTax(transaction, net) : 0;
-  return processors.has(transaction.platform)
-    ? multiplyHalfUp(net, share, 10_000) - tax
-    : multiplyHalfUp(net - tax, share, 10_000);
+  return isProcessor(transaction) ? multiplyHalfUp(net, share, 10_000) - tax : multiplyHalfUp(net - tax, share, 10_000);
 }
 
 /** Computes the tax in a part of the payment that the store reports. */

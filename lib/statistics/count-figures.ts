@@ -20,6 +20,7 @@ import { PaymentFigures, type PreviousPeriod } from '../purchases/payment-figure
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
+import { countPrice } from './count-price.ts';
 import { listRevenue } from './count-revenue.ts';
 import { type FiguresDimension, type Product, toCellName } from './counter-key.ts';
 import {
@@ -95,6 +96,7 @@ function countTransaction(counted: CountedTransaction): FigureCounts[] {
       : countTrialStart(counted)),
     ...(isPayment(transaction) ? countCustomerCohort(counted) : []),
     ...(isPeriod || isPayment(transaction) ? countPayment(transaction) : []),
+    buildCellSums(getSegment(transaction), toUtcDay(transaction.purchaseDate), countPrice(transaction, figures)),
     ...listRevenue(transaction, figures).flatMap(([date, counts]) =>
       buildSums(getSegment(transaction), toUtcDay(date), counts),
     ),

@@ -110,3 +110,16 @@ export function getCohortNames(kind: CohortKind, unit: CohortUnit, start: string
 const revenueLetters = { gross: 'g', refunds: 'r', tax: 't', proceeds: 'p', reported: 'q' } as const;
 export type RevenueSum = keyof typeof revenueLetters;
 export const toRevenueName = (unit: string, sum: RevenueSum): string => `${unit}.${revenueLetters[sum]}`;
+
+/**
+ * Payments of the regular price of a product in a country, by currency, length of the period and micros:
+ * `EUR@1M@9990000`, and `EUR@@1990000` without a period.
+ */
+export const toPriceName = (currency: string, period: string, micros: number): string =>
+  `${currency}@${period}@${micros}`;
+
+/** Returns the parts of a name of `toPriceName`. Undefined for other sums. */
+export function parsePriceName(name: string) {
+  const [, currency, period, micros] = /^([A-Z]{3})@(\w*)@(\d+)$/.exec(name) ?? [];
+  return currency === undefined || period === undefined ? undefined : { currency, period, micros: Number(micros) };
+}

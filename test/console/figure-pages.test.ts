@@ -23,6 +23,17 @@ const countedUntil = '2026-03-24T12:00:00.000Z';
 const head = { countedUntil, by: 'none', amount: 'after_refunds', unconvertedShare: 0 } as const;
 const annotations = respondTo(listAnnotations, () => ({
   rows: [{ id: 'a', date: '2026-02-14', text: 'Release 2.0', createdAt: countedUntil }],
+  priceChanges: [
+    {
+      date: '2026-03-02',
+      platform: 'store_a' as const,
+      productId: 'store_a:pro',
+      currency: 'EUR',
+      fromMicros: 9_990_000,
+      toMicros: 11_990_000,
+      countries: ['DE'],
+    },
+  ],
 }));
 const app = respondTo(getApp, () => ({
   appName: 'demo',
@@ -196,6 +207,7 @@ describe('Revenue page', () => {
       '$82.00',
       'Feb 14, 2026: Release 2.0',
     ]);
+    expect(readTable(page, 'Gross and proceeds')[0]?.at(-1)).toBe('Mar 2, 2026: pro, App Store: €9.99 → €11.99');
   });
 
   it('states until when figures are counted that lag by more than a minute', async () => {

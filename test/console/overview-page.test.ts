@@ -77,7 +77,7 @@ const otherRoutes = [
   respondTo(getDue, () => unavailable),
   respondTo(listStores, () => unavailable),
   respondTo(listTransactions, () => ({ paging: { skip: 0, limit: 50, total: 0 }, rows: [] })),
-  respondTo(listAnnotations, () => ({ rows: [] })),
+  respondTo(listAnnotations, () => ({ rows: [], priceChanges: [] })),
   respondTo(getRevenue, () => ({
     countedUntil,
     interval: 'month' as const,

@@ -3,8 +3,11 @@ import { saveAnnotation } from '../../lib/annotations/annotation-table.ts';
 import { createAnnotation, deleteAnnotation, listAnnotations } from '../../lib/annotations/contract.ts';
 import { createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let keys: IssuedApiKeys;
@@ -72,7 +75,47 @@ describe('GET /v3/annotations', () => {
     expect(body.rows.map(({ date }: { date: string }) => date)).toEqual(['2026-01-01', '2026-01-31']);
     expect((await callWithPublicKey(listAnnotations, keys)).status).toBe(403);
     const reversed = { startdate: query.enddate, enddate: query.startdate };
-    expect((await callWithSecretKey(listAnnotations, keys, { query: reversed })).body).toEqual({ rows: [] });
+    const none = { rows: [], priceChanges: [] };
+    expect((await callWithSecretKey(listAnnotations, keys, { query: reversed })).body).toEqual(none);
+  });
+
+  it('returns the change of a price that the payments show, without trials, offers and prorated payments', async () => {
+    const pay = async (number: number, day: string, fields: Partial<Transaction>): Promise<void> => {
+      const purchaseDate = Date.parse(`${day}T10:00:00Z`);
+      const { purchase } = createObservation({ purchaseId: `store_a:${number}`, purchaseDate });
+      const period = { purchaseDate, expirationDate: purchaseDate + 30 * 86_400_000, storefront: 'DEU' };
+      const transaction = createTransaction(purchase, {
+        ...period,
+        currency: 'EUR',
+        amountMicros: 9_990_000,
+        ...fields,
+      });
+      const observation = createObservation(purchase, { asOf: purchaseDate, transactions: [transaction] });
+      await givenPurchase(keys.appName, `user-${number}`, observation);
+    };
+    const other = { amountMicros: 4_990_000 };
+    await pay(1, '2026-01-10', {});
+    await pay(2, '2026-01-11', {});
+    for (const number of [3, 4, 5]) await pay(number, `2026-02-0${number}`, { ...other, offerType: '1' });
+    for (const number of [6, 7, 8])
+      await pay(number, '2026-02-12', { ...other, plan: { amountMicros: 9_990_000, period: 'P1M' } });
+    for (const number of [10, 11, 12]) await pay(number, `2026-02-${number}`, { amountMicros: 11_990_000 });
+    const query = { startdate: '2026-01-01', enddate: '2026-03-31' };
+    const change = {
+      date: '2026-02-10',
+      platform: 'store_a',
+      productId: 'store_a:monthly',
+      currency: 'EUR',
+      fromMicros: 9_990_000,
+      toMicros: 11_990_000,
+      countries: ['DE'],
+    };
+    expect((await callWithSecretKey(listAnnotations, keys, { query })).body).toEqual({
+      rows: [],
+      priceChanges: [change],
+    });
+    const later = { startdate: '2026-02-11', enddate: '2026-03-31' };
+    expect((await callWithSecretKey(listAnnotations, keys, { query: later })).body.priceChanges).toEqual([]);
   });
 });
 

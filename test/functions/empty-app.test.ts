@@ -116,7 +116,7 @@ const answers: Readonly<Record<string, object>> = {
   'get-retention': { ...figureHead, cohorts: Array(12).fill(expect.objectContaining({ size: 0 })) },
   'get-ltv': { ...figureHead, cohorts: Array(12).fill(expect.objectContaining({ customers: 0, payers: 0 })) },
   'get-conversion': { ...figureHead, cohorts: Array(12).fill(expect.objectContaining({ trials: 0, converted: 0 })) },
-  'list-annotations': { rows: [] },
+  'list-annotations': { rows: [], priceChanges: [] },
   'get-stats-v2': {
     dailyStats: Array(31).fill({
       date: expect.stringMatching(/^\d{8}$/),

@@ -73,7 +73,7 @@ describe('the names of stored sums', () => {
     [
       'first payment of a customer',
       countPayment({}, { customerSince: startDate - 60 * dayMs, payerCreatedAt: startDate }),
-      'EUR.g EUR.micros EUR.p EUR.paid EUR.transactions EUR.usd T.0 began c25-11:g1 c25-11:k c25-11:n c25-11:p1 c26-01:k g.lost g.new left m26-01:g0 m26-01:n m26-01:p0 p.lost p.new paid transactions usd usd.g usd.p v25-10-27:g1 v25-10-27:k v25-10-27:n v25-10-27:p1 v25-12-29:k w25-12-29:a1 w25-12-29:a4 w25-12-29:g0 w25-12-29:n w25-12-29:p0',
+      'EUR.g EUR.micros EUR.p EUR.paid EUR.transactions EUR.usd EUR@1M@10000000 T.0 began c25-11:g1 c25-11:k c25-11:n c25-11:p1 c26-01:k g.lost g.new left m26-01:g0 m26-01:n m26-01:p0 p.lost p.new paid transactions usd usd.g usd.p v25-10-27:g1 v25-10-27:k v25-10-27:n v25-10-27:p1 v25-12-29:k w25-12-29:a1 w25-12-29:a4 w25-12-29:g0 w25-12-29:n w25-12-29:p0',
     ],
     [
       'payment of a later period',
@@ -81,7 +81,7 @@ describe('the names of stored sums', () => {
         {},
         { firstPaidAt: startDate - 30 * dayMs, previous: { end: startDate, monthly: [9, 9, 8, 8], country: 'FR' } },
       ),
-      'EUR.g EUR.micros EUR.p EUR.paid EUR.transactions EUR.usd T.0 g.down g.lost g.rate g.up left m25-12:a1 m25-12:a2 m25-12:g1 m25-12:p1 moved p.down p.lost p.rate p.up paid q.down q.lost q.rate transactions usd usd.g usd.p w25-12-01:a4 w25-12-01:a9 w25-12-01:g4 w25-12-01:p4',
+      'EUR.g EUR.micros EUR.p EUR.paid EUR.transactions EUR.usd EUR@1M@10000000 T.0 g.down g.lost g.rate g.up left m25-12:a1 m25-12:a2 m25-12:g1 m25-12:p1 moved p.down p.lost p.rate p.up paid q.down q.lost q.rate transactions usd usd.g usd.p w25-12-01:a4 w25-12-01:a9 w25-12-01:g4 w25-12-01:p4',
     ],
     [
       'payment after a trial, refunded',
@@ -92,12 +92,12 @@ describe('the names of stored sums', () => {
           isInvoluntary: true,
         },
       ),
-      'EUR.g EUR.micros EUR.p EUR.paid EUR.r EUR.transactions EUR.usd T.0 began converted failed g.lost g.new left m26-01:g0 m26-01:n m26-01:r0 p.down p.new paid r.down r.lost transactions unconverted usd usd.g usd.p usd.r w25-12-29:a1 w25-12-29:a4 w25-12-29:g0 w25-12-29:n w25-12-29:r0',
+      'EUR.g EUR.micros EUR.p EUR.paid EUR.r EUR.transactions EUR.usd EUR@1M@10000000 T.0 began converted failed g.lost g.new left m26-01:g0 m26-01:n m26-01:r0 p.down p.new paid r.down r.lost transactions unconverted usd usd.g usd.p usd.r w25-12-29:a1 w25-12-29:a4 w25-12-29:g0 w25-12-29:n w25-12-29:r0',
     ],
     [
       'payment without a rate',
       countPayment({ currency: 'XTS' }),
-      'T.0 XXX.g XXX.micros XXX.p XXX.paid XXX.transactions XXX.unrated bare began left m26-01:n paid transactions unrated w25-12-29:a1 w25-12-29:a4 w25-12-29:n',
+      'T.0 XXX.g XXX.micros XXX.p XXX.paid XXX.transactions XXX.unrated XXX@1M@10000000 bare began left m26-01:n paid transactions unrated w25-12-29:a1 w25-12-29:a4 w25-12-29:n',
     ],
   ])('of a %s are those of earlier releases', (_title, counts, names) => {
     expect(listNames(counts).join(' ')).toBe(names);
