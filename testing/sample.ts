@@ -7,6 +7,9 @@ const seed = Number(process.env.SEED);
 /** With `FULL=1`, samples are as large as the whole. */
 const isFull = process.env.FULL === '1';
 
+/** `SHARD=2/3 FULL=1` runs the second third of the whole, so that three processes share it. */
+const [shard = 1, shardCount = 1] = (process.env.SHARD ?? '1/1').split('/').map(Number);
+
 interface SampleSizes {
   /** Number of runs by default. */
   readonly sample: number;
@@ -16,9 +19,22 @@ interface SampleSizes {
 
 /** Returns the parameters of a property whose runs are too slow for the default number of runs. */
 export const sampleRuns = ({ sample, full }: SampleSizes): { readonly numRuns: number; readonly seed: number } => ({
-  numRuns: isFull ? full : sample,
-  seed,
+  numRuns: isFull ? Math.ceil(full / shardCount) : sample,
+  seed: toSeed(shard - 1),
 });
+
+/** Generates values without an end. A run with the seed of a value generates it first. */
+export function* generateSamples<T>(
+  arbitrary: fc.Arbitrary<T>,
+): Generator<{ readonly value: T; readonly seed: number }> {
+  for (let index = shard - 1; ; index += shardCount) {
+    const ownSeed = toSeed(index);
+    for (const value of fc.sample(arbitrary, { numRuns: 1, seed: ownSeed })) yield { value, seed: ownSeed };
+  }
+}
+
+/** Seeds that follow each other generate similar values. */
+const toSeed = (index: number): number => (index === 0 ? seed : crc32(`${seed} ${index}`) % 2 ** 31);
 
 /**
  * Returns `size` random items, in their order; all of them with `FULL=1`. Samples with other names are other samples.

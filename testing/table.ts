@@ -1,4 +1,9 @@
-import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+} from '@aws-sdk/client-dynamodb';
 import { indexes, tableKey } from '../lib/foundation/key.ts';
 import { createTableClient, type Table } from '../lib/foundation/table.ts';
 
@@ -17,6 +22,12 @@ export async function createTestTable(name = 'claimcheck-test'): Promise<Table> 
   });
   await createTable(name);
   return createTableClient(name);
+}
+
+/** Deletes all items of a table that no other test uses. */
+export async function emptyTestTable(name: string): Promise<void> {
+  await new DynamoDBClient({}).send(new DeleteTableCommand({ TableName: name }));
+  await createTable(name);
 }
 
 async function createTable(name: string): Promise<void> {

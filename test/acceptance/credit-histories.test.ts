@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import pMap from 'p-map';
 import { changeSettings, getApp, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { type CreditContext, endHold, give, spend, take } from '../../lib/credits/change-credits.ts';
 import { listCreditHistory } from '../../lib/credits/contract.ts';
@@ -11,16 +12,17 @@ import { settleCredits } from '../../lib/credits/settle-credits.ts';
 import { eraseCustomer } from '../../lib/customer-data/erase-customer.ts';
 import { mergeCustomers, reverseMerge } from '../../lib/customer-data/merge-customers.ts';
 import { toExportedCredits, toExportedPurchase, toExportedTransaction } from '../../lib/export/export-rows.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { type Container, clientOptions, getService, setContainerLookup } from '../../lib/foundation/container.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { findStoredPurchase } from '../../lib/purchases/purchase-table.ts';
 import { enqueueDueItems } from '../../lib/refresh/enqueue-due-items.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import type { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
+import { type Attempt, createAttempt } from '../../testing/attempt-operations.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { createCrashingTable, tableWrites } from '../../testing/crashing-table.ts';
 import {
   arbitraryCreditRun,
   buildCreditCatalogue,
@@ -39,15 +41,22 @@ import {
   startOwnership,
 } from '../../testing/random-ownership-histories.ts';
 import { recountRows } from '../../testing/recount.ts';
-import { sampleRuns } from '../../testing/sample.ts';
+import { generateSamples, sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { createStepCounts, type StepCounts } from '../../testing/step-counts.ts';
 import { readLedger } from '../../testing/store-ledger.ts';
+import { emptyTestTable } from '../../testing/table.ts';
+
+const tableName = 'claimcheck-test-credit-histories';
+const noQueue = { send: async () => {} };
+const queues = { refreshQueue: noQueue, webhookQueue: noQueue };
 
 let service: TestService;
 let router: NotificationRouter;
 beforeAll(async () => {
   // Its own table: the worker of due items reads those of all apps.
-  service = await startTestService('claimcheck-test-credit-histories');
+  service = await startTestService(tableName);
+  setContainerLookup(() => containers.getStore());
   router = await startNotificationRouter(service, ownershipPlatforms);
 });
 afterAll(async () => {
@@ -55,19 +64,32 @@ afterAll(async () => {
   await service.close();
 });
 
-/** With FULL, 500 runs have a million steps. */
-const stepCount = process.env.FULL === '1' ? 2_000 : 150;
+const isFull = process.env.FULL === '1';
 
-/** Steps that run at the same time. */
-const concurrency = 4;
+/**
+ * A step is an operation of a client or a worker that can crash before or after any of its writes: a request (each of 20
+ * concurrent spenders sends one), its repetition, a validation, a merge, an erasure, a notification, a refresh, a
+ * settlement or a search for due items. The attempts after a crash are parts of it. An instruction of a script that
+ * finds nothing to do is none: for example the end of a hold before there is one.
+ */
+const { numRuns: stepCount } = sampleRuns({ sample: 1, full: 1_000_000 });
+
+/** Instructions in the script of a run. */
+const scriptLength = isFull ? 2_000 : 150;
+
+/** Instructions that are performed at the same time. */
+const concurrency = 16;
 
 describe('credits (any history at the stores, with crashes between any two writes)', () => {
   it('are what was given and is not spent, taken back or expired, by an independent recount', async () => {
-    const property = fc.asyncProperty(arbitraryCreditRun(1, stepCount), async (run) => {
-      const problems = await playRun(run);
-      if (problems.length > 0) throw new Error(inspect(problems.slice(0, 3), { depth: 8, breakLength: 140 }));
-    });
-    await fc.assert(property, { ...sampleRuns({ sample: 1, full: 500 }), endOnFailure: true });
+    const counts = createStepCounts();
+    for (const { value: run, seed } of generateSamples(arbitraryCreditRun(1, scriptLength))) {
+      const problems = await playRun(run, counts);
+      if (problems.length > 0)
+        throw new Error(`SEED=${seed}: ${inspect(problems.slice(0, 3), { depth: 8, breakLength: 140 })}`);
+      if (isFull) process.stdout.write(`${counts.describe()}\n`);
+      if (counts.getTotal() >= stepCount) return;
+    }
   }, 43_200_000);
 });
 
@@ -77,7 +99,7 @@ type Answer = CreditEntry | { readonly refusal: unknown };
 interface Request {
   readonly user: string;
   readonly answer: Answer;
-  send(): Promise<Answer | undefined>;
+  send(kind: string): Promise<Answer | undefined>;
 }
 
 /** What the steps of a run have done. */
@@ -94,10 +116,11 @@ interface Played {
 
 const key = { id: 'key', name: 'alice' };
 
-/** Plays a run in its own app. Returns the contradictions. */
-async function playRun(run: CreditRun): Promise<object[]> {
+/** Plays a run in its own app and an empty table. Returns the contradictions. */
+async function playRun(run: CreditRun, counts: StepCounts): Promise<object[]> {
   const { histories, accountSettings, deliveries, clockAdvances } = run.purchases;
   await service.resetStores();
+  await emptyTestTable(tableName);
   for (const platform of ownershipPlatforms) {
     const { failedPayments, listLength } = accountSettings;
     await service.changeAccount(platform, { listLength, ...(platform.includes('processor_a') && { failedPayments }) });
@@ -115,7 +138,8 @@ async function playRun(run: CreditRun): Promise<object[]> {
     shared: new Set(),
     contradictions: [],
   };
-  const play = createPlayer(keys, run, owned, played);
+  const attempt = createAttempt(overrideDeps(router.service, queues), run.crashRate, counts);
+  const play = createPlayer({ keys, run, owned, played, attempt, counts });
   for (const purchase of owned) await play({ type: 'validate', purchase: owned.indexOf(purchase), user: undefined });
   const rounds = deliveries.length;
   const stepsOfRound = Math.ceil(run.steps.length / rounds);
@@ -123,64 +147,78 @@ async function playRun(run: CreditRun): Promise<object[]> {
     await playSteps(run.steps.slice(round * stepsOfRound, (round + 1) * stepsOfRound), play);
     await Promise.all(owned.map(async (purchase) => await purchase.act(round)));
     const days = Math.round(Number(/\d+/.exec(clockAdvances[round] ?? '')) % 13);
-    await advance(days * dayMs, async () => await deliver(keys, deliveries[round]));
-    await synchronize(keys);
+    await advance(days * dayMs, async () => await deliver(keys, attempt, deliveries[round]));
+    await synchronize(keys, attempt);
   }
-  for (const index of played.requests.keys()) await play({ type: 'repeat', request: index });
+  await pMap(played.requests.keys(), async (request) => await play({ type: 'repeat', request }), { concurrency });
+  const complete = createAttempt(overrideDeps(router.service, queues), 0, counts);
   // Longer than the lease of a due item that a crash has interrupted.
-  await advance(11 * minuteMs, async () => await deliver(keys));
-  await synchronize(keys);
+  await advance(11 * minuteMs, async () => await deliver(keys, complete));
+  await synchronize(keys, complete);
   service.freezeClock();
-  await synchronize(keys);
+  await synchronize(keys, complete);
+  counts.countOther('runs');
+  counts.countOther('purchases', owned.length);
   const rows = await readRows(keys, owned, played);
   router.routeTo([]);
   return [...played.contradictions, ...recountRows('recount-credits.py', { ...rows, floor: run.floor })];
 }
 
-/** Plays the steps, some at the same time. An erasure is alone: a customer who uses the app is not erased. */
+/**
+ * Plays the steps, some at the same time. An erasure is alone: a customer who uses the app is not erased. So is a wait,
+ * so that no holds end between the reading of the clock and a request.
+ */
 async function playSteps(steps: readonly CreditStep[], play: (step: CreditStep) => Promise<void>): Promise<void> {
-  const isAlone = ({ type }: CreditStep): boolean => ['erase', 'wait', 'repeat'].includes(type);
+  const isAlone = ({ type }: CreditStep): boolean => type === 'erase' || type === 'wait';
   let batch: CreditStep[] = [];
   for (const step of [...steps, undefined]) {
-    if (step && !isAlone(step) && batch.push(step) < concurrency) continue;
-    await Promise.all(batch.map(play));
+    if (step && !isAlone(step)) {
+      batch.push(step);
+      continue;
+    }
+    await pMap(batch, play, { concurrency });
     batch = [];
-    if (step && isAlone(step)) await play(step);
+    if (step) await play(step);
   }
 }
 
+interface PlayerContext {
+  readonly keys: IssuedApiKeys;
+  readonly run: CreditRun;
+  readonly owned: readonly OwnedPurchase[];
+  readonly played: Played;
+  readonly attempt: Attempt;
+  readonly counts: StepCounts;
+}
+
 /** Returns a function that plays a step. */
-function createPlayer(
-  keys: IssuedApiKeys,
-  run: CreditRun,
-  owned: readonly OwnedPurchase[],
-  { requests, holds, merges, erased, shared, contradictions }: Played,
-): (step: CreditStep) => Promise<void> {
+function createPlayer({
+  keys,
+  run,
+  owned,
+  played: { requests, holds, merges, erased, shared, contradictions },
+  attempt,
+  counts,
+}: PlayerContext): (step: CreditStep) => Promise<void> {
   const { appName } = keys;
-  const table = createCrashingTable(getService().table, createCrashes(run.crashRate), tableWrites);
-  const noQueue = { send: async () => {} };
-  const crashing = overrideDeps(router.service, { table, refreshQueue: noQueue, webhookQueue: noQueue });
-  /** Repeats an operation after each crash, as a client or a queue does. */
-  const attempt = async <T>(operate: (service: Service) => Promise<T>): Promise<T> => {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await operate(tries < 5 ? crashing : router.service);
-      } catch (error) {
-        if (!String(error).startsWith('Error: crashed ')) throw error;
-      }
-    }
-  };
   const users = owned.map(({ username }) => username);
   const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length];
   const app = { name: appName, strategy: 'last' } as const;
   /** Sends a request, and remembers its answer for repetitions. */
-  const request = async (user: string, change: (context: CreditContext, service: Service) => Promise<CreditEntry>) => {
+  const request = async (
+    kind: string,
+    user: string,
+    change: (context: CreditContext, service: Service) => Promise<CreditEntry>,
+  ) => {
     // The emulated merchant of Braintree is in the sandbox.
     const isSandbox = owned.some(({ username, isSandbox: isOfSandbox }) => username === user && isOfSandbox);
     const context = { appName, username: user, isSandbox, key };
-    const send = async () => await attempt(async (used) => await answerOf(change(context, used)));
-    const answer = await send();
+    const send: Request['send'] = async (sent) =>
+      await attempt(sent, async (used) => await answerOf(change(context, used)));
+    const answer = await send(kind);
     if (answer) requests.push({ user, answer, send });
+    if (!answer) counts.countOther('invalid requests');
+    else if ('refusal' in answer) counts.countOther('refusals');
     return answer;
   };
   let keyCount = 0;
@@ -194,24 +232,27 @@ function createPlayer(
       case 'take': {
         const body = { ...createRequest(), ...step.units };
         const change = step.type === 'spend' ? spend : take;
-        return void (await request(user, async (context, used) => await change(used, body, context)));
+        return void (await request(step.type, user, async (context, used) => await change(used, body, context)));
       }
       case 'spenders': {
         const bodies = Array.from({ length: 20 }, () => ({ ...createRequest(), ...step.units, amount: 1 }));
         await Promise.all(
-          bodies.map(async (body) => await request(user, async (context, used) => await spend(used, body, context))),
+          bodies.map(
+            async (body) =>
+              await request('concurrent spend', user, async (context, used) => await spend(used, body, context)),
+          ),
         );
         return;
       }
       case 'give': {
         const until = step.days === undefined ? undefined : router.service.now() + step.days * dayMs;
         const body = { ...createRequest(), ...step.units, until };
-        return void (await request(user, async (context, used) => await give(used, body, context)));
+        return void (await request(step.type, user, async (context, used) => await give(used, body, context)));
       }
       case 'hold': {
         const until = router.service.now() + step.minutes * minuteMs;
         const body = { ...createRequest(), ...step.units, hold: true, until };
-        const answer = await request(user, async (context, used) => await spend(used, body, context));
+        const answer = await request(step.type, user, async (context, used) => await spend(used, body, context));
         if (answer && 'holdId' in answer && answer.holdId) holds.push({ user, holdId: answer.holdId });
         return;
       }
@@ -219,12 +260,12 @@ function createPlayer(
         const hold = pick(holds, step.hold);
         if (!hold) return;
         const body = { holdId: hold.holdId, amount: step.amount };
-        return void (await request(hold.user, async (context, used) => await endHold(used, body, context)));
+        return void (await request(step.type, hold.user, async (context, used) => await endHold(used, body, context)));
       }
       case 'repeat': {
         const repeated = pick(requests, step.request);
         if (!repeated || erased.has(repeated.user)) return;
-        const again = await repeated.send();
+        const again = await repeated.send(step.type);
         if (!isDeepStrictEqual(again, repeated.answer))
           contradictions.push({ problem: 'a repetition has another answer', first: repeated.answer, again });
         return;
@@ -233,21 +274,24 @@ function createPlayer(
         const [from, to] = [pick(users, step.from) ?? '', pick(users, step.to) ?? ''];
         // Nothing of an erased customer is merged.
         if (from === to || erased.has(from)) return;
-        const { mergeId } = await attempt(async (used) => await mergeCustomers(used, app, { from, to, key }));
+        const { mergeId } = await attempt(
+          step.type,
+          async (used) => await mergeCustomers(used, app, { from, to, key }),
+        );
         merges.push({ from, to, mergeId });
         return;
       }
       case 'reverse': {
         const merge = pick(merges, step.merge);
         if (merge && ![merge.from, merge.to].some((name) => erased.has(name)))
-          await attempt(async (used) => await reverseMerge(used, app, { ...merge, key }));
+          await attempt(step.type, async (used) => await reverseMerge(used, app, { ...merge, key }));
         return;
       }
       case 'erase': {
         if (!run.erases) return;
         const options = { wait: async () => {}, waitMs: 0 };
         const stored = await getApp(router.service, appName);
-        await attempt(async (used) => await eraseCustomer(used, stored, user, options));
+        await attempt(step.type, async (used) => await eraseCustomer(used, stored, user, options));
         erased.add(user);
         return;
       }
@@ -256,40 +300,40 @@ function createPlayer(
         const purchaseId = pick(await rows(), step.purchase);
         if (purchaseId === undefined) return;
         if (step.type === 'refresh')
-          await attempt(async (used) => await refreshPurchase(used, { appName, purchaseId }));
-        return await attempt(async (used) => await settleCredits(used, appName, { purchaseId }));
+          await attempt(step.type, async (used) => await refreshPurchase(used, { appName, purchaseId }));
+        return await attempt('settle', async (used) => await settleCredits(used, appName, { purchaseId }));
       }
       case 'validate': {
         const evidence = await purchase?.getEvidence();
         const claimer = step.user === undefined ? {} : { applicationUsername: user };
         if (purchase && step.user !== undefined) shared.add(purchase.username);
-        await service.validate(keys, { ...evidence, additionalData: { ...evidence?.additionalData, ...claimer } });
+        const body = { ...evidence, additionalData: { ...evidence?.additionalData, ...claimer } };
+        await attempt(step.type, async (used) => await validate(used, keys, body));
         return;
       }
       case 'wait':
         await advance(step.minutes * minuteMs, async () => {});
-        await attempt(async (used) => await enqueueDueItems(used, () => minuteMs));
+        await attempt('due items', async (used) => await enqueueDueItems(used, () => minuteMs));
     }
   };
 }
 
-/** Decides of each write whether the process crashes before or after it. */
-function createCrashes(rate: number): () => boolean {
-  let state = 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state < rate * 2_147_483_647;
-  };
-}
+const containers = new AsyncLocalStorage<Container>();
+
+/** Sends a validation to the handler of an instance with this service. */
+const validate = async (used: Service, keys: IssuedApiKeys, body: object) =>
+  await containers.run(
+    { clientOptions: clientOptions(), service: used },
+    async () => await service.validate(keys, body),
+  );
 
 /** Returns undefined for a request that is not remembered, because it is invalid now or needs a hold that has ended. */
 async function answerOf(change: Promise<CreditEntry>): Promise<Answer | undefined> {
   try {
     return await change;
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code === 'InternalError' || error.code === 'DatabaseError')
-      throw error;
-    return error.data === undefined ? undefined : { refusal: error.data };
+    if (!(error instanceof ServiceError) || error.retryable) throw error;
+    return 'balance' in error.data ? { refusal: error.data } : undefined;
   }
 }
 
@@ -307,7 +351,7 @@ async function advance(durationMs: number, deliverPosted: () => Promise<void>): 
 }
 
 /** Delivers the notifications. A late one does not arrive here, like a lost one: the next refresh replaces both. */
-async function deliver({ appName }: IssuedApiKeys, delivery: Delivery = 'punctual'): Promise<void> {
+async function deliver({ appName }: IssuedApiKeys, attempt: Attempt, delivery: Delivery = 'punctual'): Promise<void> {
   await router.waitUntilPosted();
   await router.poll(appName);
   const posted = router.take(appName);
@@ -319,20 +363,19 @@ async function deliver({ appName }: IssuedApiKeys, delivery: Delivery = 'punctua
     doubled: [...posted, ...posted],
     reversed: posted.toReversed(),
   };
-  await router.process(byDelivery[delivery]);
+  for (const notification of byDelivery[delivery])
+    await attempt('notification', async (used) => await processNotification(used, notification));
 }
 
 /** Refreshes the purchases as their schedule does, settles them as the stream does, and ends what is due. */
-async function synchronize(keys: IssuedApiKeys): Promise<void> {
+async function synchronize(keys: IssuedApiKeys, attempt: Attempt): Promise<void> {
   const { appName } = keys;
   for (const row of await listPurchaseRows(keys)) {
     const purchaseId = String(row.purchaseId);
-    await refreshPurchase(router.service, { appName, purchaseId });
-    await settleCredits(router.service, appName, { purchaseId });
+    await attempt('refresh', async (used) => await refreshPurchase(used, { appName, purchaseId }));
+    await attempt('settle', async (used) => await settleCredits(used, appName, { purchaseId }));
   }
-  const noQueue = { send: async () => {} };
-  const worker = overrideDeps(router.service, { refreshQueue: noQueue, webhookQueue: noQueue });
-  await enqueueDueItems(worker, () => minuteMs);
+  await attempt('due items', async (used) => await enqueueDueItems(used, () => minuteMs));
 }
 
 /** Reads the rows that the recount needs. */
