@@ -99,8 +99,8 @@ export const annotationDescriptions = [
     rows: ['The annotations of the range, by day.'],
     priceChanges: [
       'The price changes of the range, by day. A new price counts from three payments on, and with a tenth of the ' +
-        'payments of its month and the next one. Trials, offers and prorated payments do not count, and prices of ' +
-        'processors are without tax. Empty for an app with more than 30,000 products by country and month.',
+        'payments of its month and the next one. Trials, offers, prorated payments and single payments ' +
+        'at processors do not count, and prices are without the tax that the store reports. Empty for an app with more than 30,000 products by country and month.',
     ],
   }),
 ];

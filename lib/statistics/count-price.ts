@@ -9,16 +9,18 @@ import type { Counts } from './counts.ts';
 
 /**
  * Counts a payment of the regular price of its product, from which price changes are found. Trials, offers and payments
- * for a part of a period have other prices. Processors add the tax of the customer's place, so theirs is without tax.
+ * for a part of a period have other prices. The price is without the tax that the store reports, which depends on the
+ * customer's place. A single payment at a processor can have any amount, and a counter item few prices.
  */
 export function countPrice(transaction: Transaction, { isByCell, isFurther }: PaymentFigures): Counts {
   const { isTrialPeriod, isIntroPeriod, offerType, plan, isEstimatedAmount, isReplaced } = transaction;
   const hasOtherPrice = isTrialPeriod || isIntroPeriod || offerType !== undefined || plan || isFurther || isReplaced;
+  const hasAnyAmount = isProcessor(transaction) && transaction.expirationDate === undefined;
   // Payments of an earlier release are counted without it.
-  if (!isByCell || !isPayment(transaction) || hasOtherPrice || isEstimatedAmount) return {};
+  if (!isByCell || !isPayment(transaction) || hasOtherPrice || hasAnyAmount || isEstimatedAmount) return {};
   const { amountMicros = 0, taxMicros = 0, quantity = 1 } = transaction;
   const currency = toCountedCurrency(transaction);
-  const micros = Math.round((amountMicros - (isProcessor(transaction) ? taxMicros : 0)) / Math.max(1, quantity));
+  const micros = Math.round((amountMicros - taxMicros) / Math.max(1, quantity));
   return currency === undefined || micros <= 0 ? {} : { [toPriceName(currency, toPeriod(transaction), micros)]: 1 };
 }
 

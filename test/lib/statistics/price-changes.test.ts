@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Platform } from '../../../lib/foundation/platform.ts';
+import { dayMs } from '../../../lib/foundation/time.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { countPrice } from '../../../lib/statistics/count-price.ts';
 import type { CounterPeriod } from '../../../lib/statistics/counter-table.ts';
 import { findPriceStarts, toPriceChange } from '../../../lib/statistics/price-changes.ts';
+import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
 const product = { platform: 'store_a', productId: 'store_a:premium' } as const;
 
@@ -63,5 +68,21 @@ describe('findPriceStarts', () => {
     ],
   ])('ignores %s', (_case, months) => {
     expect(findPriceStarts(months)).toEqual([]);
+  });
+});
+
+describe('countPrice', () => {
+  const expirationDate = startDate + 31 * dayMs;
+  it.each<[string, Platform, Partial<Transaction>, object]>([
+    ['a month without the reported tax', 'store_b', { expirationDate }, { 'USD@1M@10000000': 1 }],
+    ['a month at a processor', 'processor_a', { expirationDate }, { 'USD@1M@10000000': 1 }],
+    ['a unit of several', 'store_b', { quantity: 2 }, { 'USD@@5000000': 1 }],
+    ['no single payment at a processor', 'processor_b', {}, {}],
+    ['no trial', 'store_b', { expirationDate, isTrialPeriod: true }, {}],
+  ])('counts %s', (_case, platform, fields, counts) => {
+    const { expirationDate: _end, ...purchase } = createObservation({ platform }).purchase;
+    const amounts = { purchaseDate: startDate, currency: 'USD', amountMicros: 10_830_000, taxMicros: 830_000 };
+    const transaction = createTransaction(purchase, { ...amounts, ...fields });
+    expect(countPrice(transaction, { share: 8_500, isByCell: true })).toEqual(counts);
   });
 });
