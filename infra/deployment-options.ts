@@ -105,6 +105,8 @@ const DeploymentOptions = v.pipe(
         v.array(v.pipe(v.string(), v.regex(exportLocation, 'expected locations such as s3://bucket/prefix'))),
       ),
     ),
+    /** OTLP receiver of the spans of requests and of their calls, such as the one of CloudWatch. */
+    otlpTracesUrl: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https:\/\/[^?#@]+$/, 'expected an https URL'))),
     /** Monthly budget in US dollars, with an alarm by email at 80 and 100 percent. */
     monthlyBudgetUsd: v.optional(WholeNumber(1, 1_000_000)),
   }),
@@ -200,6 +202,10 @@ export const isProduction = ({ stage }: DeploymentOptions): boolean => stage ===
 /** Returns the retention of events in days, from the CDK context, which `readDeploymentOptions` has checked. */
 export const getEventRetentionDays = (node: Node): string =>
   String(node.tryGetContext('eventRetentionDays' satisfies keyof DeploymentOptions) ?? 90);
+
+/** Returns the receiver of spans, from the CDK context. Undefined without the option. */
+export const getOtlpTracesUrl = (node: Node): string | undefined =>
+  node.tryGetContext('otlpTracesUrl' satisfies keyof DeploymentOptions);
 
 /** Returns the limit of keys of apps without their own limit, from the CDK context. Undefined without the option. */
 export const getRequestsPerKey = (node: Node): string | undefined =>

@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import { acknowledgeWildcards, type WildcardAction } from './acknowledgements.ts';
 import { bundlesFolder } from './build-functions.ts';
-import { getEventRetentionDays, getRequestsPerKey } from './deployment-options.ts';
+import { getEventRetentionDays, getOtlpTracesUrl, getRequestsPerKey } from './deployment-options.ts';
 import { FunctionRole } from './function-role.ts';
 
 interface ServiceFunctionProps {
@@ -84,7 +84,10 @@ export class ServiceFunction extends Construct {
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
         EVENT_RETENTION_DAYS: getEventRetentionDays(this.node),
-        ...omitUndefined({ REQUESTS_PER_KEY: getRequestsPerKey(this.node) }),
+        ...omitUndefined({
+          REQUESTS_PER_KEY: getRequestsPerKey(this.node),
+          OTLP_TRACES_URL: getOtlpTracesUrl(this.node),
+        }),
         ...props.environment,
       },
     });

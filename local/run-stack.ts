@@ -68,7 +68,7 @@ export async function runStack(
   }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
-  const { STORE_TIME_FACTOR: storeTimeFactor } = process.env;
+  const { STORE_TIME_FACTOR: storeTimeFactor, OTLP_TRACES_URL: otlpTracesUrl } = process.env;
   const queues = await shutdown.add(startQueueServer());
   const names = createLocalNames(template, { run, getQueueUrl: queues.getUrl });
   await queues.createQueues(template, names);
@@ -106,6 +106,7 @@ export async function runStack(
         ...localService,
         ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
         ...(storeTimeFactor && { STORE_TIME_FACTOR: storeTimeFactor }),
+        ...(otlpTracesUrl && { OTLP_TRACES_URL: otlpTracesUrl }),
       },
       // An attempt needs more time than the response of the app's server, and a validation more than its calls of the
       // store.

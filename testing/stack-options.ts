@@ -24,6 +24,7 @@ export const everyOption = {
   masterKeyReplicaRegion: 'eu-central-1',
   syntheticCheck: 'true',
   exportLocations: 's3://example-exports/claimcheck',
+  otlpTracesUrl: 'https://xray.eu-west-1.amazonaws.com/v1/traces',
   monthlyBudgetUsd: '200',
   canary: 'true',
 };

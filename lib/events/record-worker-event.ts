@@ -3,6 +3,7 @@ import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { saveEvent } from './event-table.ts';
+import { exportSpans } from './export-spans.ts';
 
 /** Result of one piece of work that no client waits for. */
 interface WorkerResult {
@@ -17,13 +18,15 @@ interface WorkerResult {
   };
   readonly response?: unknown;
   readonly failure?: ServiceError;
+  /** Event of the request or notification that caused the work. */
+  readonly causeId?: string | undefined;
 }
 
 /** Records the event of a worker. A failed write of the event is logged only: the work itself is done. */
 export async function recordWorkerEvent(
   service: Service,
   appName: string,
-  { recorder, request, response = {}, failure }: WorkerResult,
+  { recorder, request, response = {}, failure, causeId }: WorkerResult,
 ): Promise<void> {
   const { event, raw } = recorder.finish({
     request,
@@ -31,7 +34,8 @@ export async function recordWorkerEvent(
     outcome: { status: failure?.status ?? 200, ok: !failure, ...(failure && { message: failure.message }) },
     ...(failure && { error: { code: failure.code, status: failure.status, message: failure.message } }),
   });
-  await saveEvent(service, appName, event, raw).catch((cause: unknown) => {
+  const saved = saveEvent(service, appName, event, raw).catch((cause: unknown) => {
     logError({ app: appName, eventId: recorder.eventId, route: request.route }, ServiceError.fromUnknown(cause));
   });
+  await Promise.all([saved, exportSpans(service, { appName, event, raw, causeId })]);
 }

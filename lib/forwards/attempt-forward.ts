@@ -46,6 +46,7 @@ export async function attemptForward(
     recorder,
     request: { route: 'forward', params },
     response,
+    causeId: delivery.eventId,
     ...(failure && { failure }),
   });
   return { outcome, startedAt };

@@ -18,6 +18,8 @@ export interface Service {
   readonly requestsPerKey?: number;
   /** Metrics that CloudWatch reads from the log. Absent without CloudWatch. */
   readonly metrics?: { readonly namespace: string; write(lines: readonly string[]): void };
+  /** Receiver of the spans of events. Absent without the deployment option `otlpTracesUrl`. */
+  readonly spans?: { readonly resource: Readonly<Record<string, string>>; post(body: string): Promise<void> };
   readonly emulator: StoreEmulator;
   readonly postWebhook: PostWebhook;
   /** The queues. Their workers parse the messages. */

@@ -4,6 +4,7 @@ import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { saveEvent } from '../events/event-table.ts';
+import { exportSpans } from '../events/export-spans.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { createRequestEventId } from '../foundation/event-id.ts';
 import { logError } from '../foundation/log.ts';
@@ -95,7 +96,8 @@ async function recordCallEvent(
     ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
   });
   try {
-    await saveEvent(service, app.name, event, isRead ? undefined : raw);
+    const saved = saveEvent(service, app.name, event, isRead ? undefined : raw);
+    await Promise.all([saved, exportSpans(service, { appName: app.name, event, raw })]);
   } catch (cause) {
     logCallError(call, ServiceError.fromUnknown(cause));
   }

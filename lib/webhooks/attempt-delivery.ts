@@ -135,7 +135,13 @@ async function recordAttemptEvent(
     params: { type, attempt: failedAttempts + 1, ...(purchaseId && { purchaseId }) },
     ...sent,
   };
-  await recordWorkerEvent(service, appName, { recorder, request, response, ...(failure && { failure }) });
+  await recordWorkerEvent(service, appName, {
+    recorder,
+    request,
+    response,
+    causeId: delivery.eventId,
+    ...(failure && { failure }),
+  });
 }
 
 /** Returns the record of a request to a server of the app. */

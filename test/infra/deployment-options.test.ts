@@ -37,6 +37,12 @@ const stacks = {
 const listResources = (id: keyof typeof stacks, type: string) => listIn(stacks[id].joined, type);
 const findResources = (id: keyof typeof stacks, type: string) => findIn(stacks[id].joined, type);
 
+/** Lists the values of a variable in the functions of the service. */
+const listVariables = (id: keyof typeof stacks, name: string) =>
+  listResources(id, 'AWS::Lambda::Function')
+    .map(({ Properties }) => Properties.Environment?.Variables ?? {})
+    .flatMap((variables) => (variables.EVENT_RETENTION_DAYS ? [variables[name]] : []));
+
 /** Reads the options of `cdk deploy -c <option>=<value> …`. */
 function readOptions(context: Readonly<Record<string, unknown>>) {
   const { node } = new RootConstruct();
@@ -56,6 +62,7 @@ describe('readDeploymentOptions', () => {
     [{ monthlyBudgetUsd: '10' }, 'alarmEmail'],
     [{ canary: 'Canary50Percent1Minute' }, 'canary'],
     [{ requestsPerKey: '10' }, 'requestsPerKey'],
+    [{ otlpTracesUrl: 'http://collector.example/v1/traces' }, 'otlpTracesUrl'],
     [{ stageRequestsPerSecond: '1000' }, 'at most half of stageRequestsPerSecond'],
     [{ wafRequestsPerKey: '1000' }, 'require waf'],
     [{ backupCopyVaultArn: 'arn:aws:backup:eu-central-1:1:backup-vault:copies' }, 'requires backup'],
@@ -215,13 +222,15 @@ describe('ServiceStack with deployment options', () => {
   });
 
   it('limits the requests of a key of apps without their own limit', () => {
-    const read = (id: 'none' | 'every') =>
-      listResources(id, 'AWS::Lambda::Function')
-        .map(({ Properties }) => Properties.Environment?.Variables ?? {})
-        .flatMap(({ EVENT_RETENTION_DAYS: days, REQUESTS_PER_KEY: limit }) => (days ? [limit] : []));
+    const read = (id: 'none' | 'every') => listVariables(id, 'REQUESTS_PER_KEY');
     expect(new Set(read('none'))).toEqual(new Set([undefined]));
     expect(new Set(read('every'))).toEqual(new Set([everyOption.requestsPerKey]));
     expect(stacks.every.joined.Outputs?.RequestsPerKey?.Value).toBe(everyOption.requestsPerKey);
+  });
+
+  it('gives each function the receiver of spans, only if the option is set', () => {
+    expect(new Set(listVariables('none', 'OTLP_TRACES_URL'))).toEqual(new Set([undefined]));
+    expect(new Set(listVariables('every', 'OTLP_TRACES_URL'))).toEqual(new Set([everyOption.otlpTracesUrl]));
   });
 
   it('has the limits that the documents name', () => {

@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 /** A request before its signature. */
 interface UnsignedRequest {
   readonly hostname: string;
+  readonly path: string;
   readonly port?: number | undefined;
   headers: Record<string, string>;
   readonly body?: Uint8Array | string;
@@ -28,8 +29,8 @@ const hash = (content: Uint8Array | string): string => createHash('sha256').upda
 const sign = (key: Uint8Array | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /**
- * Creates the signer of a client with the JSON protocol, whose requests are POST requests of `/` without a query. The
- * SDK's own signer copies the configuration of the client for each call and computes the key again.
+ * Creates the signer of a client whose requests are POST requests without a query, with a plain path. The SDK's own
+ * signer copies the configuration of the client for each call and computes the key again.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function createAwsSigner(service: string, getConfig: () => SigningConfig) {
@@ -58,7 +59,7 @@ export function createAwsSigner(service: string, getConfig: () => SigningConfig)
         .sort();
       const signedHeaders = names.join(';');
       const canonicalHeaders = names.map((name) => `${name}:${headers[name]}\n`).join('');
-      const canonicalRequest = `POST\n/\n\n${canonicalHeaders}\n${signedHeaders}\n${bodyHash}`;
+      const canonicalRequest = `POST\n${request.path}\n\n${canonicalHeaders}\n${signedHeaders}\n${bodyHash}`;
       const text = [algorithm, time, scope.join('/'), hash(canonicalRequest)].join('\n');
       const signature = sign(getKey(secretAccessKey, ...scope), text).toString('hex');
       headers.authorization = `${algorithm} Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${signedHeaders}, Signature=${signature}`;

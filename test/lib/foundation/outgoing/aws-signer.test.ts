@@ -2,14 +2,14 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from '@jest/globals';
 import { createAwsSigner } from '../../../../lib/foundation/outgoing/aws-signer.ts';
 
-const toRequest = (body: string, port?: number) => {
+const toRequest = (body: string, port?: number, path = '/') => {
   const hostname = 'dynamodb.eu-west-1.amazonaws.com';
   const headers = {
     'content-type': 'application/x-amz-json-1.0',
     host: port === undefined ? hostname : `${hostname}:${port}`,
     'x-amz-target': 'DynamoDB_20120810.GetItem',
   };
-  return { method: 'POST', protocol: 'https:', hostname, path: '/', query: {}, headers, body, ...(port && { port }) };
+  return { method: 'POST', protocol: 'https:', hostname, path, query: {}, headers, body, ...(port && { port }) };
 };
 type Request = ReturnType<typeof toRequest>;
 const signingDate = new Date('2026-03-04T05:06:07.890Z');
@@ -26,15 +26,18 @@ describe('createAwsSigner', () => {
     ['temporary credentials, as in Lambda', 'a-session-token', undefined, '{"TableName":"t","Key":{"pk":{"S":"ü"}}}'],
     ['credentials of a user', undefined, undefined, '{}'],
     ['a port', undefined, 8000, ''],
-  ])('signs like the SDK with %s', async (_name, sessionToken, port, body) => {
+    ['a path', undefined, undefined, '{}', '/v1/traces'],
+  ])('signs like the SDK with %s', async (_name, sessionToken, port, body, path?: string) => {
     const credentials = {
       accessKeyId: 'AKIDEXAMPLE',
       secretAccessKey: 'wJalrXUtnFEMI',
       ...(sessionToken && { sessionToken }),
     };
     const client = new DynamoDBClient({ region: 'eu-west-1', credentials });
-    const signed = await createAwsSigner('dynamodb', () => client.config).sign(toRequest(body, port), { signingDate });
-    expect(signed.headers).toEqual((await signWithSdk(client, toRequest(body, port))).headers);
+    const signed = await createAwsSigner('dynamodb', () => client.config).sign(toRequest(body, port, path), {
+      signingDate,
+    });
+    expect(signed.headers).toEqual((await signWithSdk(client, toRequest(body, port, path))).headers);
   });
 
   it('uses new credentials and a new day, and a repeated request is signed again', async () => {
