@@ -121,6 +121,13 @@ export function computeRepeatedCheck(
   return nextAt < until && isKept(nextAt, now, intervalMs) ? nextAt : undefined;
 }
 
+/**
+ * Returns the time to which a check is postponed that exceeds the budget of its app: the next one, or the day of the
+ * renewal, whichever is first. Undefined for checks without a repetition, because only they find a change.
+ */
+export const computePostponedCheck = ({ repetition }: IntervalCheck, now: EpochMillis): EpochMillis | undefined =>
+  repetition && Math.max(now + hourMs, Math.min(now + repetition.intervalMs, repetition.until));
+
 const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): EpochMillis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
 

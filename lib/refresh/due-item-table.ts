@@ -13,7 +13,7 @@ import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { tryUpdate } from '../foundation/try-update.ts';
-import { computeRepeatedCheck } from '../purchases/refresh-schedule.ts';
+import { computePostponedCheck, computeRepeatedCheck } from '../purchases/refresh-schedule.ts';
 
 /** Due times of purchases. */
 interface OverdueRefreshes {
@@ -28,6 +28,8 @@ export type ListedItem = DueItem & {
   readonly dueAt: EpochMillis;
   /** Time of the next interval check if this one finds no change. Absent if another refresh can follow. */
   readonly nextCheckAt?: EpochMillis;
+  /** Time to which an interval check can be postponed: the next one, or the day of the renewal. */
+  readonly postponedTo?: EpochMillis;
   readonly indexKey: { readonly pk: string; readonly sk: string; readonly dueSk: string };
 };
 
@@ -96,5 +98,7 @@ function toListedItem(item: Item, now: EpochMillis): ListedItem[] {
   if (dueItem.kind !== 'purchase') return [{ ...dueItem, ...listed }];
   const check = parseIntervalCheck(dueSk);
   const nextCheckAt = check && computeRepeatedCheck(check, listed.dueAt, now);
-  return [{ ...dueItem, ...listed, isIntervalCheck: check !== undefined, ...omitUndefined({ nextCheckAt }) }];
+  const postponedTo = check && computePostponedCheck(check, now);
+  const isIntervalCheck = check !== undefined;
+  return [{ ...dueItem, ...listed, isIntervalCheck, ...omitUndefined({ nextCheckAt, postponedTo }) }];
 }

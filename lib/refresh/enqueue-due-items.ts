@@ -29,7 +29,7 @@ type Purchase = Extract<ListedItem, { readonly kind: 'purchase' }>;
 /**
  * Leases the due items, oldest first, enqueues refreshes and webhooks, and writes the ends of grants and credits, until
  * less than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued:
- * they are due again after their lease. A check that repeats is enqueued first and leased until the next one: see
+ * they are due again after their lease, and interval checks at the next one. A check is enqueued before its lease: see
  * docs/decisions/write-units.md. Logs once if items are late.
  */
 export async function enqueueDueItems(service: Service, remainingMs: () => number): Promise<void> {
@@ -41,25 +41,26 @@ export async function enqueueDueItems(service: Service, remainingMs: () => numbe
     if (!isReported) isReported = reportLateItems(service, listed);
     const items = await leaseItems(
       service,
-      listed.filter((item) => !isRepeatedCheck(item)),
+      listed.filter((item) => !isPostponable(item)),
     );
     await enqueueRefreshes(service, items.filter(isPurchase), budget);
     await enqueueRefundRequests(service, items);
     await enqueueDeliveries(service, items);
     await announceEnds(service, items);
     // The index can list an item again after its lease.
-    const checks = listed.filter(isRepeatedCheck).filter(({ indexKey }) => !repeated.has(indexKey.pk));
+    const checks = listed.filter(isPostponable).filter(({ indexKey }) => !repeated.has(indexKey.pk));
     for (const { indexKey } of checks) repeated.add(indexKey.pk);
-    await enqueueRepeatedChecks(service, checks, budget);
+    await enqueueChecks(service, checks, budget);
     if (items.length + checks.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
 }
 
 const isPurchase = (item: ListedItem): item is Purchase => item.kind === 'purchase';
 
-type RepeatedCheck = Purchase & Required<Pick<ListedItem, 'nextCheckAt'>>;
+type PostponableCheck = Purchase & Required<Pick<ListedItem, 'postponedTo'>>;
 
-const isRepeatedCheck = (item: ListedItem): item is RepeatedCheck => isPurchase(item) && item.nextCheckAt !== undefined;
+const isPostponable = (item: ListedItem): item is PostponableCheck =>
+  isPurchase(item) && item.postponedTo !== undefined;
 
 /** Leases the items for ten minutes. Returns those that no other worker has leased. */
 async function leaseItems(service: Service, items: readonly ListedItem[]): Promise<ListedItem[]> {
@@ -70,22 +71,20 @@ async function leaseItems(service: Service, items: readonly ListedItem[]): Promi
 
 /**
  * Enqueues the checks within the budget, then leases them until the next check, so that the refresh does not move them
- * again. In this order, a crash between both repeats a check and loses none.
+ * again. In this order, a crash between both repeats a check and loses none. The others are postponed: if they stayed
+ * due, a growing backlog of them would delay renewals.
  */
-async function enqueueRepeatedChecks(
+async function enqueueChecks(
   service: Service,
-  checks: readonly RepeatedCheck[],
+  checks: readonly PostponableCheck[],
   budget: RefreshBudget,
 ): Promise<void> {
   const enqueued = await enqueueRefreshes(service, checks, budget);
   await Promise.all(
-    checks
-      .filter((check) => enqueued.has(check))
-      .map(async (check) => await leaseDueItem(service, check, check.nextCheckAt)),
-  );
-  await leaseItems(
-    service,
-    checks.filter((check) => !enqueued.has(check)),
+    checks.map(async (check) => {
+      const { nextCheckAt = service.now() + leaseMs, postponedTo } = check;
+      await leaseDueItem(service, check, enqueued.has(check) ? nextCheckAt : postponedTo);
+    }),
   );
 }
 

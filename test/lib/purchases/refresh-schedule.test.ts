@@ -3,16 +3,32 @@ import fc from 'fast-check';
 import { dueIndexKeys, moveDueSortKey, parseIntervalCheck } from '../../../lib/foundation/due-index.ts';
 import { parseKeyTimestamp } from '../../../lib/foundation/key.ts';
 import type { Platform } from '../../../lib/foundation/platform.ts';
-import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import {
   computeNextRefresh,
+  computePostponedCheck,
   computeRepeatedCheck,
   findIntervalCheck,
 } from '../../../lib/purchases/refresh-schedule.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const refreshAt = (now: number) => ({ now, hasRefreshToken: true, failedRefreshes: 0 });
+
+describe('computePostponedCheck', () => {
+  it.each([
+    ['the next check', 30 * dayMs, 10 * dayMs],
+    ['the day of the renewal', 4 * dayMs, 4 * dayMs],
+    ['the next hour on the day of the renewal', -dayMs / 2, hourMs],
+  ])('postpones a check to %s', (_name, untilMs, expectedMs) => {
+    const repetition = { intervalMs: 10 * dayMs, until: startDate + untilMs };
+    expect(computePostponedCheck({ repetition }, startDate)).toBe(startDate + expectedMs);
+  });
+
+  it('does not postpone the only search for a change', () => {
+    expect(computePostponedCheck({}, startDate)).toBeUndefined();
+  });
+});
 
 describe('computeNextRefresh', () => {
   it('schedules a paused subscription just after its resume date, then with backoff while it stays paused', () => {

@@ -155,11 +155,17 @@ describe('enqueueDueItems', () => {
     });
   });
 
-  it('leases the checks above the budget for ten minutes', async () => {
+  it('postpones the checks above the budget by an interval, so that they do not delay renewals', async () => {
     const checks = createRefreshes(800, 'store_a:', true).map((item) => ({ ...item, nextCheckAt: 3 * dayMs }));
     const { enqueued, leases } = await run(checks);
     expect(enqueued).toHaveLength(750);
-    expect(leases).toEqual([...Array(750).fill(3 * dayMs), ...Array(50).fill(10 * minuteMs)]);
+    expect(leases).toEqual(Array(800).fill(3 * dayMs));
+  });
+
+  it('keeps the checks of the Microsoft Store above the budget for ten minutes, because nothing else finds a change', async () => {
+    const { enqueued, leases } = await run(createRefreshes(800, 'store_c:', true));
+    expect(enqueued).toHaveLength(750);
+    expect(leases).toEqual(Array(800).fill(10 * minuteMs));
   });
 
   it('does not enqueue a refresh of a renewal that another worker has leased', async () => {
