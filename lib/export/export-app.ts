@@ -9,7 +9,7 @@ import { readEntitlements } from '../entitlements/read-entitlements.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
-import { type EpochMillis, minuteMs } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { scanIdPages, scanPurchaseIds } from '../purchases/app-item-table.ts';
 import { loadPurchase } from '../purchases/purchase-table.ts';
 import {
@@ -67,13 +67,16 @@ const maxPageSize = 1_000;
 /** A part has at most the rows of one page of ids more. It limits what an interruption repeats, and disk space. */
 const defaultRowsPerPart = 250_000;
 
+/** An older export starts again. The rows of a very large app take more than a day. */
+const maxDurationMs = 7 * dayMs;
+
 /** Changes of this time before an export are exported again, because the index of changes is eventually consistent. */
 const overlapMs = 5 * minuteMs;
 
 /**
  * Exports an app to a target, at least once: every row that was written before the start of an export is in its files,
- * or in an earlier export. A large table has several parts. A full export that was interrupted continues on the same
- * day (UTC) after its last complete part.
+ * or in an earlier export. A large table has several parts. A full export that was interrupted continues for a week
+ * after its last complete part.
  */
 export async function exportApp(
   service: Service,
@@ -125,12 +128,9 @@ function requireLatestExport({ latest }: ExportState): ExportRun {
 
 /** An export of changes starts again, because its customers follow from its purchases. */
 function resumeOrStart({ unfinished }: ExportState, kind: ExportKind, now: EpochMillis): UnfinishedExport {
-  const isResumable = kind === 'full' && unfinished?.kind === 'full' && isSameDay(unfinished.startedAt, now);
+  const isResumable = kind === 'full' && unfinished?.kind === 'full' && now - unfinished.startedAt < maxDurationMs;
   return isResumable ? unfinished : { kind, startedAt: now, completeTables: [] };
 }
-
-const isSameDay = (a: EpochMillis, b: EpochMillis): boolean =>
-  new Date(a).toISOString().slice(0, 10) === new Date(b).toISOString().slice(0, 10);
 
 const purchaseTables: readonly ExportTable[] = ['purchases', 'transactions'];
 const customerTables: readonly ExportTable[] = ['customers', 'entitlements'];

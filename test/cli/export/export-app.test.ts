@@ -186,6 +186,19 @@ describe('exportApp', () => {
     );
   });
 
+  it.each([
+    ['continues an export that takes more than a day', 2 * dayMs, 'dt=2026-01-01'],
+    ['starts an export again that was interrupted a week ago', 8 * dayMs, 'dt=2026-01-09'],
+  ])('%s', async (_title, delayMs, folderOfDay) => {
+    const { run, moveTo } = await givenExport();
+    const controller = new AbortController();
+    const interrupted = run({ signal: controller.signal, onProgress: () => controller.abort() });
+    await expect(interrupted).rejects.toThrow('aborted');
+    moveTo(startDate + delayMs);
+    const { files } = await run();
+    expect(new Set(files.map(({ path }) => path.split('/')[0]))).toEqual(new Set([folderOfDay]));
+  });
+
   it('writes a large table in parts, each of them once, although every run is interrupted', async () => {
     const { folder, run } = await givenExport();
     const whole = createFolder();
