@@ -9,6 +9,9 @@ import { getService } from './get-service.ts';
 import { parseDays, parseKeyName } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
+/** Not an option, because other users of a machine can list the arguments of a command. */
+const existingKeyVariable = 'CLAIMCHECK_EXISTING_KEY';
+
 /** `key create|list|revoke`. */
 export function createKeyCommands(): Command {
   const key = new Command('key').description('Manage the API keys of an app');
@@ -23,11 +26,13 @@ export function createKeyCommands(): Command {
     )
     .requiredOption('--name <text>', 'name of the key, which events contain', parseKeyName)
     .option('--expires <days>', 'validity in days; unlimited by default', parseDays)
+    .option('--existing', `accept the key of another deployment in ${existingKeyVariable} in place of a new one`)
     .addHelpText(
       'after',
       formatExamples(
         'key create my-app --level viewer --name alice-support --expires 90',
         "key create my-app --level secret --name 'billing server'",
+        'key create my-app --level public --name released-clients --existing',
       ),
     )
     .action(printResult(createAction));
@@ -51,16 +56,22 @@ interface CreateOptions {
   readonly level: ApiKeyLevel;
   readonly name: string;
   readonly expires?: number;
+  readonly existing?: boolean;
 }
 
-async function createAction(appName: string, { level, name, expires: days }: CreateOptions): Promise<CommandResult> {
+async function createAction(
+  appName: string,
+  { level, name, expires: days, existing }: CreateOptions,
+): Promise<CommandResult> {
   const { now } = getService();
   const { key, ...listed } = await createApiKey(getService(), appName, {
     level,
     name,
     now: now(),
     ...(days !== undefined && { validMs: days * dayMs }),
+    ...(existing && { key: process.env[existingKeyVariable] ?? '' }),
   });
+  if (existing) return { data: { app: appName, ...toKeyData(listed) }, text: formatKeys([listed]) };
   return {
     data: { app: appName, key, ...toKeyData(listed) },
     text: `${level} key  ${key}\n${formatKeys([listed])}\nStore the key now. It is not shown again.`,

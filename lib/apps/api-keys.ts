@@ -19,6 +19,9 @@ export const generateApiKey = (level: ApiKeyLevel): string =>
 /** Matches an API key of this service. */
 export const apiKeyPattern = new RegExp(`^(?:${Object.values(prefixes).join('|')})_[\\w-]{43}$`);
 
+export const isKeyOfLevel = (key: string, level: ApiKeyLevel): boolean =>
+  apiKeyPattern.test(key) && key.startsWith(`${prefixes[level]}_`);
+
 /** SHA-256 in hex. API keys are stored as digests only. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 

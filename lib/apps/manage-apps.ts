@@ -6,7 +6,15 @@ import type { Service } from '../foundation/service.ts';
 import { markEmptyTable } from '../foundation/table-version.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
-import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
+import {
+  generateApiKey,
+  getKeyId,
+  getKeysOfLevel,
+  hashApiKey,
+  isKeyOfLevel,
+  keysMembers,
+  mainKeyName,
+} from './api-keys.ts';
 import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, AppSettings, apiKeyLevels } from './app.ts';
 import { findApp, findWebhookSender, insertApp, storeCatalogue, updateApp } from './app-table.ts';
 import { Catalogue } from './catalogue.ts';
@@ -90,6 +98,8 @@ interface KeyRequest {
   readonly name: string;
   /** The key stays valid without it. */
   readonly validMs?: number;
+  /** A key of the app at another deployment, which clients already contain. Default: a new one. */
+  readonly key?: string | undefined;
   readonly now: EpochMillis;
 }
 
@@ -100,10 +110,10 @@ interface KeyRequest {
 export async function createApiKey(
   service: Service,
   appName: string,
-  { level, validMs, now, ...request }: KeyRequest,
+  { level, validMs, now, key = generateApiKey(level), ...request }: KeyRequest,
 ): Promise<CreatedKey> {
   const { name } = parse(v.object({ name: ApiKeyName }), { name: request.name });
-  const key = generateApiKey(level);
+  if (!isKeyOfLevel(key, level)) throw new ServiceError('InvalidPayload', `The existing key is not a ${level} key.`);
   const apiKey = {
     digest: hashApiKey(key),
     name,

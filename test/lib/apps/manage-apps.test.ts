@@ -30,6 +30,24 @@ beforeAll(async () => {
 const rounds = Array.from({ length: 10 }, (_, round) => round + 1);
 const givenApp = async () => await createApp(service, createUniqueName(), startDate);
 
+describe('createApiKey', () => {
+  it('accepts a key that the app has at another deployment', async () => {
+    const [{ publicKey }, { appName }] = [await givenApp(), await givenApp()];
+    const request = { level: 'public', name: 'released', now: startDate, key: publicKey } as const;
+    expect(await createApiKey(service, appName, request)).toMatchObject({ key: publicKey, name: 'released' });
+    const { publicKeys } = await getStoredApp(service, appName);
+    expect(publicKeys.map(({ digest }) => digest)).toContain(hashApiKey(publicKey));
+  });
+
+  it.each(['', 'pub_short'])('rejects %j, and a key of another level', async (key) => {
+    const { appName, secretKey } = await givenApp();
+    for (const existing of [key, secretKey]) {
+      const request = { level: 'public', name: 'released', now: startDate, key: existing } as const;
+      await expect(createApiKey(service, appName, request)).rejects.toMatchObject({ code: 'InvalidPayload' });
+    }
+  });
+});
+
 const createKey = async (appName: string, name: string) =>
   await createApiKey(service, appName, { level: 'viewer', name, now: startDate });
 
