@@ -274,11 +274,12 @@ function createPlayer({
         const [from, to] = [pick(users, step.from) ?? '', pick(users, step.to) ?? ''];
         // Nothing of an erased customer is merged.
         if (from === to || erased.has(from)) return;
-        const { mergeId } = await attempt(
+        const { mergeId, aliases } = await attempt(
           step.type,
           async (used) => await mergeCustomers(used, app, { from, to, key }),
         );
-        merges.push({ from, to, mergeId });
+        // The erasure of a customer also erases the customers who were merged into it.
+        if (aliases > 0) merges.push({ from, to, mergeId });
         return;
       }
       case 'reverse': {
