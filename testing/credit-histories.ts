@@ -38,7 +38,9 @@ export interface CreditRun {
 }
 
 const number = fc.nat(1_000_000);
-const units = fc.record<Units>({ credit: fc.constantFrom('coins', 'gems'), amount: fc.integer({ min: 1, max: 12 }) });
+const arbitraryUnits = (max: number): fc.Arbitrary<Units> =>
+  fc.record({ credit: fc.constantFrom('coins', 'gems'), amount: fc.integer({ min: 1, max }) });
+const units = arbitraryUnits(12);
 
 const arbitraryStep: fc.Arbitrary<CreditStep> = fc.oneof(
   { weight: 30, arbitrary: fc.record({ type: fc.constant('spend' as const), user: number, units }) },
@@ -48,7 +50,8 @@ const arbitraryStep: fc.Arbitrary<CreditStep> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('give' as const),
       user: number,
-      units,
+      // As many as are spent, taken and held: else most requests are refused.
+      units: arbitraryUnits(60),
       days: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
     }),
   },
