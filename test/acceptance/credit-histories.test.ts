@@ -67,8 +67,8 @@ afterAll(async () => {
 const isFull = process.env.FULL === '1';
 
 /**
- * A step is an operation of a client or a worker that can crash before or after any of its writes: a request (each of 20
- * concurrent spenders sends one), its repetition, a validation, a merge, an erasure, a notification, a refresh, a
+ * A step is an operation of a client or a worker that can crash before or after any of its writes: a request (each of
+ * 20 concurrent spenders sends one), its repetition, a validation, a merge, an erasure, a notification, a refresh, a
  * settlement or a search for due items. The attempts after a crash are parts of it. An instruction of a script that
  * finds nothing to do is none: for example the end of a hold before there is one.
  */

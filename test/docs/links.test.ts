@@ -6,6 +6,7 @@ import { listAnchors, listDocuments, listInlineCode, listRelativeLinks } from '.
 const createdPaths: ReadonlySet<string> = new Set([
   'cdk.context.json',
   'dist/',
+  'dist/docs/',
   'dist/source-maps',
   'lib/foundation/table.ts:101:45', // The example of a position in a stack trace.
 ]);
