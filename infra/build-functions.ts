@@ -6,6 +6,7 @@ import { type InputOptions, type Plugin, rolldown } from 'rolldown';
 import { buildConsole } from './build-console.ts';
 import { omitUnusedModules } from './omit-unused-modules.ts';
 import { projectFolder } from './project-folder.ts';
+import { buildSite } from './site/build-site.ts';
 
 /** Default folder of the bundles (CDK context `bundles`). */
 export const bundlesFolder = join(projectFolder, 'dist', 'functions');
@@ -60,10 +61,12 @@ export async function buildFunctions(
   );
 }
 
-/** Builds the functions, and the assets that the function of the console serves. */
+/** Builds the functions, and the files that the function of the console serves. */
 export async function buildService(outdir: string, mapsFolder?: string): Promise<void> {
   await buildFunctions(outdir, mapsFolder);
-  await buildConsole(join(outdir, 'console', 'get-console', 'assets'));
+  const folder = join(outdir, 'console', 'get-console');
+  await buildConsole(join(folder, 'assets'));
+  await buildSite(join(folder, 'docs'));
 }
 
 /** Builds what is deployed, with the source maps of this version. */

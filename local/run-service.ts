@@ -53,6 +53,7 @@ async function main(): Promise<void> {
     host,
     usesRealStores,
     realApps,
+    hasDocumentation: true,
     ...(isPersistent && { folder: storedFolder }),
   };
   const service = await shutdown.add(startLocal(options));

@@ -9,6 +9,7 @@ import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { minuteMs } from '../lib/foundation/time.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { type DemoApp, type DemoWebhooks, demoName, ensureDemoApp } from './demo-app.ts';
+import { startDocumentationBuild } from './documentation.ts';
 import { startGateway } from './gateway/start-gateway.ts';
 import { createTestPlatform } from './gateway/test-platform.ts';
 import type { OnAccess } from './iam-usage.ts';
@@ -41,6 +42,8 @@ interface Options {
    * the deployment.
    */
   readonly webhookTimeoutMs?: number;
+  /** Builds the documentation after the start, and serves it. Default: false. */
+  readonly hasDocumentation?: boolean;
   /** Existing table and master key, which the stack adopts in place of creating its own. */
   readonly adopted?: AdoptedData;
   /** Keys of the emulated stores, if they are not in the data folder. Default: new ones. */
@@ -167,6 +170,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   );
   if (demoEmulator) notifyDemoApp(demoEmulator, demo.appName, { baseUrl: gateway.url, previousBaseUrl: state.baseUrl });
   await save({ baseUrl: gateway.url });
+  if (options.hasDocumentation) await shutdown.add(startDocumentationBuild(assembly.documentationFolder, log));
   return {
     ...demo,
     webhooks,

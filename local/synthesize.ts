@@ -16,6 +16,8 @@ export interface Assembly {
   readonly worker: URL;
   /** Returns the folder of a function's code from its `S3Key`. */
   readonly codeFolder: (s3Key: string) => string;
+  /** Folder of the documentation, which the function of the console serves. The synthesis does not write it. */
+  readonly documentationFolder: string;
 }
 
 interface SynthesisInput {
@@ -51,6 +53,7 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
     worker: pathToFileURL(join(folder, buildFolders.functions, 'function-thread.mjs')),
     codeFolder: (s3Key) => join(folder, buildFolders.assembly, `asset.${s3Key.replace(/\.zip$/, '')}`),
+    documentationFolder: join(folder, buildFolders.functions, 'console', 'docs'),
   };
 }
 

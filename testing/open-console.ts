@@ -78,7 +78,7 @@ const profile = { locale: 'en-US', timezoneId: 'America/New_York', reducedMotion
 
 /** Starts the local service and a browser. They cost seconds: start them once for a file. */
 export async function startConsole(): Promise<RunningConsole> {
-  const [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
+  const [service, browser] = await Promise.all([startLocalService({ hasDocumentation: true }), launchBrowser()]);
   const context = await browser.newContext(profile);
   // Keeps the process of the tabs, which otherwise ends with the last one.
   await (await context.newPage()).goto(`${service.baseUrl}/console/none`);

@@ -1,39 +1,29 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-
-/** The build writes the assets of the console next to this function; see infra/build-console.ts. */
-const assetsFolder = new URL('./assets/', import.meta.url);
+import { getHeader } from '../../lib/http/get-header.ts';
+import { createStaticFiles, type StaticFile } from '../../lib/http/static-files.ts';
 
 const page = 'index.html';
 const referencePage = 'reference.html';
 const apiDocument = 'openapi.json';
 const overview = 'llms.txt';
 
-const contentTypes: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  json: 'application/json',
-  txt: 'text/plain; charset=utf-8',
-};
-
 /** URL of the store emulator, which the emulator page calls. Set by the local runtime only. */
 const emulatorUrl = process.env.STORE_EMULATOR_URL;
 
 /** @see https://developer.mozilla.org/en-US/docs/Web/HTTP/Guides/CSP */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  `connect-src 'self'${emulatorUrl === undefined ? '' : ` ${emulatorUrl}`}`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const buildContentSecurityPolicy = (connectSources: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src ${connectSources}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
 
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
@@ -41,50 +31,62 @@ const securityHeaders = {
   'strict-transport-security': 'max-age=63072000',
   'cross-origin-resource-policy': 'same-origin',
 };
-const pageHeaders = {
-  'content-security-policy': contentSecurityPolicy,
+const buildPageHeaders = (connectSources: string) => ({
+  ...securityHeaders,
+  'content-security-policy': buildContentSecurityPolicy(connectSources),
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'x-frame-options': 'DENY',
-};
+  'cache-control': 'no-cache',
+});
 
 /** The API document is public: tools on other sites read it. */
-const documentHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
-
-const revalidated = 'no-cache';
-
-/** An asset is named by the hash of its content. */
-const immutable = 'public, max-age=31536000, immutable';
-
-const headersByName: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  [page]: { ...pageHeaders, 'cache-control': revalidated },
-  [referencePage]: { ...pageHeaders, 'cache-control': revalidated },
-  [apiDocument]: { ...documentHeaders, 'cache-control': revalidated },
-  [overview]: { ...documentHeaders, 'cache-control': revalidated },
+const documentHeaders = {
+  ...securityHeaders,
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+  'cache-control': 'no-cache',
 };
 
-interface Asset {
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+/** An asset is named by the hash of its content. */
+const assetHeaders = { ...securityHeaders, 'cache-control': 'public, max-age=31536000, immutable' };
 
-const assets = new Map<string, Asset>();
-let names: ReadonlySet<string> | undefined;
+/** Headers of the pages without the emulator. */
+const sitePageHeaders = buildPageHeaders("'self'");
+
+const pages: Readonly<Record<string, string>> = { console: page, reference: referencePage };
+
+const consoleHeaders: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [page]: buildPageHeaders(emulatorUrl === undefined ? "'self'" : `'self' ${emulatorUrl}`),
+  [referencePage]: sitePageHeaders,
+  [apiDocument]: documentHeaders,
+  [overview]: documentHeaders,
+};
+
+/** The build writes the assets of the console next to this function: infra/build-console.ts. */
+const consoleFiles = createStaticFiles(new URL('./assets/', import.meta.url), {
+  getHeaders: (name) => consoleHeaders[name] ?? assetHeaders,
+  transform: (name, text) => (name === page ? text.replace('{emulatorUrl}', emulatorUrl ?? '') : text),
+});
+
+/** The documentation: infra/site/build-site.ts. */
+const siteFiles = createStaticFiles(new URL('./docs/', import.meta.url), {
+  getHeaders: (name) =>
+    name.endsWith('.html') ? sitePageHeaders : name === apiDocument ? documentHeaders : assetHeaders,
+});
 
 /**
- * Serves the page of the console for `/console`, its assets below that path, the API document, its reference and its
- * overview. Reads no table and records no event. An asset is found by the last segment of its path: the page can have
- * been opened with a trailing slash.
+ * Serves the page of the console for `/console`, its assets below that path, the API document, its overview, and the
+ * documentation with the API reference. Reads no table and records no event.
  */
-export async function handler({ path, headers }: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> {
-  const asset = findAsset(path);
-  if (!asset) return notFound;
-  const isUnchanged = getHeader(headers, 'if-none-match') === asset.headers.etag;
-  return {
-    statusCode: isUnchanged ? 304 : 200,
-    headers: { ...asset.headers },
-    body: isUnchanged ? '' : asset.body,
-  };
+export async function handler(event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> {
+  const { resource, path, pathParameters } = event;
+  if (resource === '/docs') return redirect(event, './docs/index.html');
+  if (resource.startsWith('/docs/')) return serveSite(event, pathParameters?.proxy ?? '');
+  // The last segment: the page can have been opened with a trailing slash.
+  const name = path.split('/').findLast((segment) => segment !== '') ?? '';
+  const file = consoleFiles.find(pages[name] ?? name);
+  return file ? respond(event, file) : notFound;
 }
 
 const notFound: APIGatewayProxyResult = {
@@ -93,32 +95,46 @@ const notFound: APIGatewayProxyResult = {
   body: JSON.stringify({ ok: false, status: 404, code: 'ResourceNotFound', message: 'The path is not found.' }),
 };
 
-function findAsset(path: string): Asset | undefined {
-  const name = path.split('/').findLast((segment) => segment !== '') ?? '';
-  if (name === 'console') return readAsset(page);
-  if (name === 'reference') return readAsset(referencePage);
-  names ??= new Set(readdirSync(assetsFolder));
-  return names.has(name) ? readAsset(name) : undefined;
+function serveSite(event: APIGatewayProxyEvent, proxy: string): APIGatewayProxyResult {
+  const name = proxy.replace(/\/$/, '');
+  if (siteFiles.isFolderMissing()) return beingBuilt;
+  const file = siteFiles.find(name);
+  if (file) return respond(event, file);
+  const lastSegment = name.slice(name.lastIndexOf('/') + 1);
+  if (siteFiles.find(`${name}.html`)) return redirect(event, `./${lastSegment}.html`);
+  if (siteFiles.find(`${name}/${page}`)) return redirect(event, `./${lastSegment}/${page}`);
+  const { body = '', headers = {} } = siteFiles.find('404.html') ?? {};
+  // The page is at the root of the site, and its links are relative to it.
+  const root = '../'.repeat(proxy.split('/').length - 1);
+  return {
+    statusCode: 404,
+    headers: { ...headers, 'cache-control': 'no-store' },
+    body: body.replaceAll(/ (href|src|data-search)="(?![a-z]+:|#)/g, ` $1="${root}`),
+  };
 }
 
-function readAsset(name: string): Asset {
-  const present = assets.get(name);
-  if (present) return present;
-  const text = readFileSync(new URL(name, assetsFolder), 'utf8');
-  const body = name === page ? text.replace('{emulatorUrl}', emulatorUrl ?? '') : text;
-  const asset = { body, headers: buildHeaders(name, body) };
-  assets.set(name, asset);
-  return asset;
+/** The local service builds the documentation after its start. */
+const beingBuilt: APIGatewayProxyResult = {
+  statusCode: 503,
+  headers: { 'content-type': 'text/html; charset=utf-8', ...sitePageHeaders, 'retry-after': '1', refresh: '1' },
+  body: '<!doctype html><html lang="en"><title>Claimcheck</title><p>The documentation is being built. This page reloads every second.</p></html>',
+};
+
+const respond = (event: APIGatewayProxyEvent, file: StaticFile): APIGatewayProxyResult => {
+  const isUnchanged = getHeader(event, 'if-none-match') === file.headers.etag;
+  return {
+    statusCode: isUnchanged ? 304 : 200,
+    headers: { ...file.headers },
+    body: isUnchanged ? '' : file.body,
+  };
+};
+
+/** Redirects to a target relative to the parent of the requested path, which includes the stage or the base path. */
+function redirect({ requestContext }: APIGatewayProxyEvent, target: string): APIGatewayProxyResult {
+  const { pathname } = new URL(target, `https://localhost${requestContext.path.replace(/\/$/, '')}`);
+  return {
+    statusCode: 302,
+    headers: { ...securityHeaders, location: pathname.replace(/^\/+/, '/'), 'cache-control': 'no-cache' },
+    body: '',
+  };
 }
-
-const buildHeaders = (name: string, body: string): Asset['headers'] => ({
-  'content-type': contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-  ...securityHeaders,
-  'cache-control': immutable,
-  ...headersByName[name],
-  // Weak, because API Gateway compresses the body.
-  etag: `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
-});
-
-const getHeader = (headers: APIGatewayProxyEvent['headers'], name: string): string | undefined =>
-  Object.entries(headers ?? {}).find(([header]) => header.toLowerCase() === name)?.[1];

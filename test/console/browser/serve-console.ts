@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LocalService } from '../../../local/start-local.ts';
+import { waitFor } from '../../../testing/wait-for.ts';
 
 let service: LocalService;
 
@@ -74,6 +75,72 @@ export function describeServedFiles(getService: () => LocalService): void {
     });
   });
 
+  describe('GET /docs', () => {
+    /** The documentation is built after the start of the service. */
+    beforeAll(async () => {
+      await waitFor('the documentation', async () => (await get('/docs')).status === 200);
+    }, 60_000);
+
+    it('redirects to the first page, whose files exist, and sends them to be cached', async () => {
+      const redirect = await fetch(`${service.baseUrl}/docs/`, { redirect: 'manual' });
+      expect([redirect.status, redirect.headers.get('location')]).toEqual([302, '/docs/index.html']);
+      const response = await get('/docs');
+      expect(response.headers.get('cache-control')).toBe('no-cache');
+      const page = await response.text();
+      const urls = [...page.matchAll(/(?:href|src|data-search)="((?:assets|images)\/[^"]+)"/g)].map(
+        ([, url = '']) => url,
+      );
+      expect(urls.length).toBeGreaterThan(4);
+      for (const url of urls) {
+        const asset = await get(`/docs/${url}`);
+        expect([url, asset.status, asset.headers.get('cache-control')]).toEqual([
+          url,
+          200,
+          'public, max-age=31536000, immutable',
+        ]);
+        const isCompressible = (await asset.arrayBuffer()).byteLength >= 1_024;
+        expect([url, asset.headers.get('content-encoding')]).toEqual([url, isCompressible ? 'gzip' : null]);
+      }
+      const unchanged = await get('/docs/index.html', { 'if-none-match': response.headers.get('etag') ?? '' });
+      expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
+    });
+
+    it('forbids inline code and all other origins', async () => {
+      const { headers } = await get('/docs/guides/credits.html');
+      expect(headers.get('content-security-policy')).toContain(
+        "default-src 'none'; script-src 'self'; style-src 'self'",
+      );
+      expect(headers.get('content-security-policy')).toContain("connect-src 'self';");
+      expect(headers.get('x-frame-options')).toBe('DENY');
+    });
+
+    it.each([
+      ['/docs/guides/credits', '/docs/guides/credits.html'],
+      ['/docs/guides/credits/', '/docs/guides/credits.html'],
+      ['/docs/stores', '/docs/stores/index.html'],
+    ])('redirects %s to %s', async (path, expected) => {
+      const { status, headers } = await fetch(service.baseUrl + path, { redirect: 'manual' });
+      expect([status, headers.get('location')]).toEqual([302, expected]);
+    });
+
+    it.each([
+      '/docs/none.html',
+      '/docs/guides/none/none',
+      '/docs/..%2Fget-console.mjs',
+      '/docs/%2e%2e/get-console.mjs',
+      '/docs/..%2F..%2F..%2Fpackage.json',
+      '/docs/guides/..%2Findex.html',
+    ])('returns 404 for %s', async (path) => {
+      expect((await get(path)).status).toBe(404);
+    });
+
+    it('returns links to the navigation and the styles with 404', async () => {
+      const response = await get('/docs/guides/none/none');
+      const [, styles = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(await response.text()) ?? [];
+      expect((await fetch(new URL(styles, response.url))).status).toBe(200);
+    });
+  });
+
   describe('GET /openapi.json', () => {
     it('returns the API document without a key, to pages of every origin', async () => {
       const response = await get('/openapi.json');
@@ -83,9 +150,9 @@ export function describeServedFiles(getService: () => LocalService): void {
   });
 
   describe('GET /reference', () => {
-    it('returns the reference without a key, with its styles, and allows no other sources than the console', async () => {
+    it('returns the reference without a key, with its styles, and allows no other sources than the documentation', async () => {
       const response = await get('/reference');
-      const { headers } = await get('/console');
+      const { headers } = await get('/docs/index.html');
       expect(response.headers.get('content-security-policy')).toBe(headers.get('content-security-policy'));
       const page = await response.text();
       expect(page).toContain('<h1>API reference</h1>');
