@@ -87,7 +87,11 @@ export function App() {
         />
       ) : (
         !(isOtherApp && canSelect) && (
-          <SignInPage isVerifying={credentials !== undefined} linkError={error} linkedApp={app} />
+          <SignInPage
+            isVerifying={credentials !== undefined}
+            linkError={error}
+            linked={credentials ?? { appName: app ?? '', key: '' }}
+          />
         )
       )}
       {linked && session && <LinkDialog current={session} linked={linked} onClose={() => setLinked(undefined)} />}

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { isOffline } from './api/api-error.ts';
 import { emulatorUrl } from './clock.ts';
 import { announce } from './components/announcer.tsx';
 import { Button } from './components/button.tsx';
@@ -253,7 +254,7 @@ function CurrentPage({ page, params, query }: PageMatch & Pick<PageProps, 'query
   if ('error' in loaded)
     return (
       <Page title={page.title}>
-        <ErrorNotice error={loaded.error} onRetry={() => location.reload()} />
+        <ErrorNotice error={loaded.error} onRetry={() => isOffline() || location.reload()} />
       </Page>
     );
   return <loaded.Component params={params} query={query} />;

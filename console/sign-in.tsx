@@ -5,7 +5,7 @@ import { Form, SelectField, TextField } from './components/fields.tsx';
 import { ErrorNotice, Notice } from './components/notice.tsx';
 import { changeQuery } from './router.tsx';
 import { selectApp, startSession, useIsRejected, useSessions } from './session.ts';
-import { type StayId, stays } from './session-storage.ts';
+import { type Credentials, type StayId, stays } from './session-storage.ts';
 import { verifyCredentials } from './verify-credentials.ts';
 
 interface SignInPageProps {
@@ -13,14 +13,14 @@ interface SignInPageProps {
   readonly isVerifying: boolean;
   /** Error of the credentials of a link. */
   readonly linkError: unknown;
-  /** App that the address names. */
-  readonly linkedApp: string | undefined;
+  /** App and key of the link. They stay in the form if the service does not respond. */
+  readonly linked: Credentials;
 }
 
 /** Signs in with the app name and a key. */
-export function SignInPage({ isVerifying, linkError, linkedApp = '' }: SignInPageProps) {
-  const [appName, setAppName] = useState(linkedApp === '+' ? '' : linkedApp);
-  const [key, setKey] = useState('');
+export function SignInPage({ isVerifying, linkError, linked }: SignInPageProps) {
+  const [appName, setAppName] = useState(linked.appName === '+' ? '' : linked.appName);
+  const [key, setKey] = useState(linked.key);
   const [stay, setStay] = useState<StayId>('8h');
   const { run, isRunning, error } = useAction(async () => {
     const session = await verifyCredentials({ appName, key });
@@ -40,7 +40,8 @@ export function SignInPage({ isVerifying, linkError, linkedApp = '' }: SignInPag
         </p>
         <h1>Sign in</h1>
         <p class="quiet">
-          A viewer key reads everything and changes nothing. The secret key can also link, refresh and replay.
+          A viewer key reads everything and changes nothing. A support key also grants, links, refreshes and replays,
+          and the secret key changes everything.
         </p>
         {isRejected && (
           <Notice tone="warn" icon="alert">
@@ -55,7 +56,7 @@ export function SignInPage({ isVerifying, linkError, linkedApp = '' }: SignInPag
             value={key}
             onInput={setKey}
             autoComplete="current-password"
-            hint="Begins with view_ or sec_"
+            hint="Begins with view_, sup_ or sec_"
             isRequired
           />
           <SelectField

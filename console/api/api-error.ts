@@ -26,8 +26,11 @@ export interface ErrorDescription {
 
 /** Describes any caught value. */
 export function describeError(error: unknown): ErrorDescription {
+  const isFailedLoad = isMissingAsset(error);
+  if (isOffline() && (isFailedLoad || (isApiError(error) && error.status === 0)))
+    return { problem: 'The browser is offline.', advice: 'Connect it to the network, then try again.' };
   if (isApiError(error)) return describeApiError(error);
-  if (isMissingAsset(error))
+  if (isFailedLoad)
     return {
       problem: 'This page could not be loaded.',
       advice: 'Reload the console: a newer version may be deployed.',
@@ -38,11 +41,15 @@ export function describeError(error: unknown): ErrorDescription {
   };
 }
 
+export const isOffline = (): boolean => globalThis.navigator?.onLine === false;
+
 /** A dynamic import of a page fails if a deployment has replaced its file. */
 const isMissingAsset = (error: unknown): boolean =>
   error instanceof TypeError && /dynamically imported module|importing a module/i.test(error.message);
 
 function describeApiError({ status, code, message, retryAfterSeconds }: ApiError): ErrorDescription {
+  if (status === 504 || (status === 0 && message.startsWith('TimeoutError')))
+    return { problem: 'The service timed out.', advice: 'Try again. Figures of a shorter period take less time.' };
   if (status === 0)
     return { problem: 'The service cannot be reached.', advice: 'Check the network connection, then try again.' };
   if (status === 400) return { problem: message, advice: 'Change the input and try again.' };
@@ -60,7 +67,5 @@ function describeApiError({ status, code, message, retryAfterSeconds }: ApiError
       advice: retryAfterSeconds === undefined ? 'Try again in a minute.' : `Try again in ${retryAfterSeconds} seconds.`,
     };
   if (status === 502) return { problem: message, advice: 'A store or the network is unavailable. Try again later.' };
-  if (status === 504)
-    return { problem: 'The service timed out.', advice: 'Request a shorter period or a smaller page, then try again.' };
   return { problem: message, advice: 'Try again. If it happens again, find the error on the Events page.' };
 }
