@@ -6,7 +6,7 @@ import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { type DefinitionId, definitionTitles } from './definition-titles.ts';
 
 /** The texts are loaded with the first definition. */
-const loadDefinitions = async () => (await import('./definitions.ts')).definitions;
+const loadDefinitions = async () => await import('./definitions.ts');
 
 /** Opens the definition of a figure. */
 export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
@@ -31,11 +31,12 @@ export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
 function DefinitionText({ id }: { readonly id: DefinitionId }) {
   const { data, error, reload } = useLoad(loadDefinitions, 'definitions');
   if (!data) return error === undefined ? <Skeleton lines={4} /> : <ErrorNotice error={error} onRetry={reload} />;
-  const { paragraphs, differences } = data[id];
+  const { definitions, toPageText } = data;
+  const { paragraphs, differences } = definitions[id];
   return (
     <div class="dialog-body">
       {paragraphs.map((text) => (
-        <p key={text}>{text}</p>
+        <p key={text}>{toPageText(text)}</p>
       ))}
       {differences.length > 0 && <FieldList fields={differences} />}
       <p class="quiet">The page docs/figures.md has the rules of all figures and an example.</p>

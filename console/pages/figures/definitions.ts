@@ -7,6 +7,15 @@ interface Definition {
   readonly differences: readonly (readonly [service: string, definition: string])[];
 }
 
+/** Fields of the API have the words of the page: `churnedMrrUSD` is churned MRR. */
+export const toPageText = (text: string): string =>
+  text.replace('interval=week', 'by week').replace(/\b[a-z]+(?:[A-Z][a-z]+)*(?:USD|Rate|Start)\b/g, (name) =>
+    name
+      .replace('USD', '')
+      .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      .replace('mrr', 'MRR'),
+  );
+
 /** The main rules of each figure. A test compares them with docs/figures.md. */
 export const definitions = {
   revenue: {

@@ -59,7 +59,7 @@ export function RetentionPage({ query }: PageProps) {
       <LossSection {...figures} groups={groups} unit={unit} />
       <Section
         title={`Cohorts by ${measure}`}
-        description={`${unit} 1 begins with the first payment, and is index 0 of the API.`}
+        description={`${unit} 1 begins with the first payment.`}
         actions={<MeasureChoice measures={measures} selected={measure} />}
       >
         <HeatMap
