@@ -11,7 +11,7 @@ import { Row } from '../components/layout.tsx';
 import { ErrorNotice } from '../components/notice.tsx';
 import { formatDay } from '../format.ts';
 import { useCanChange } from '../session.ts';
-import { type AnnotationsDialogProps, listNotes, toNote } from './annotations.tsx';
+import { type AnnotationsProps, listNotes, toNote } from './annotation-notes.ts';
 import { toDay } from './periods.ts';
 
 const endpoints = {
@@ -20,7 +20,7 @@ const endpoints = {
 };
 
 /** Lists the annotations of a page. With the secret key, they can be added and deleted. */
-export function AnnotationsDialog({ annotations, onClose }: AnnotationsDialogProps) {
+export function AnnotationsDialog({ annotations, onClose }: AnnotationsProps & { readonly onClose: () => void }) {
   const { data, error, reload } = annotations;
   const canChange = useCanChange();
   const [date, setDate] = useState(() => toDay(getNow()));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { apiError, describeError } from '../../console/api/api-error.ts';
 
-afterEach(() => Reflect.deleteProperty(globalThis, 'navigator'));
+afterEach(() => void Reflect.deleteProperty(globalThis, 'navigator'));
 
 describe('describeError', () => {
   it.each([
