@@ -19,6 +19,7 @@ import {
   type SharedClaim,
   selectSharedClaims,
 } from './claims.ts';
+import { keepPaidPeriods } from './extended-period.ts';
 import {
   findLifecycleReasons,
   findNextAnnouncedRenewalDate,
@@ -247,15 +248,14 @@ function applyUnobserved(
   return awaitsCredentials ? markAwaitingCredentials(state, unverifiedHours) : state;
 }
 
-const applyObservation = (
+function applyObservation(
   before: PurchaseState | undefined,
   observation: EncryptedObservation,
   { catalogue, reportedPeriod, unverifiedHours }: ObservationRules,
-): PurchaseState =>
-  setUnverifiedEnd(
-    completeState(merge(before, observation), { before, observation, catalogue, reportedPeriod }),
-    unverifiedHours,
-  );
+): PurchaseState {
+  const merged = keepPaidPeriods(merge(before, observation), { before, observation });
+  return setUnverifiedEnd(completeState(merged, { before, observation, catalogue, reportedPeriod }), unverifiedHours);
+}
 
 type ObservationRules = Pick<PurchaseUpdate, 'catalogue' | 'reportedPeriod' | 'unverifiedHours'>;
 
