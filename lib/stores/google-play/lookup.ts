@@ -117,7 +117,7 @@ async function observeSubscription(
     now,
     storedData,
   });
-  return [...withPastOrders([...observations, ...dropped], pastOrders), ...replaced];
+  return [...withPastOrders([...observations, ...dropped], { orders: pastOrders, known: own.known }), ...replaced];
 }
 
 /** Returns the length of the last paid period of each purchase. */

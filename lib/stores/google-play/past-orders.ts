@@ -4,6 +4,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toPeriodStart } from '../to-period-start.ts';
+import type { TokenPurchases } from './known-purchases.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { toPastOfferType } from './offer-type.ts';
@@ -28,23 +29,32 @@ const paidStates = new Set(['PROCESSED', 'PARTIALLY_REFUNDED', 'PENDING_REFUND',
 /** Adds the payments of earlier periods, which the subscription resource does not have, to the purchases of a token. */
 export const withPastOrders = (
   observations: readonly Observation[],
-  orders: ReadonlyMap<string, Order>,
-): Observation[] => observations.map((observation) => addPastOrders(observation, { orders, siblings: observations }));
+  { orders, known }: Omit<TokenOrders, 'siblings'>,
+): Observation[] =>
+  observations.map((observation) => addPastOrders(observation, { orders, known, siblings: observations }));
 
-interface TokenOrders {
+interface TokenOrders extends Pick<TokenPurchases, 'known'> {
   readonly orders: ReadonlyMap<string, Order>;
   /** The purchases of the same token. */
   readonly siblings: readonly Observation[];
 }
 
-function addPastOrders(observation: Observation, { orders, siblings }: TokenOrders): Observation {
+function addPastOrders(observation: Observation, { orders, known, siblings }: TokenOrders): Observation {
+  const stored = known.get(observation.purchase.purchaseId)?.transactions ?? [];
   const pastTransactions = [...orders].flatMap(([orderId, order]) => {
     const isCurrent = observation.purchase.transactionId === withPlatform(platformTokens.googlePlay, orderId);
     return isCurrent || !paidStates.has(order.state ?? '')
       ? []
       : (toOrderTransaction(order, { orderId, observation, siblings }) ?? []);
   });
-  return { ...observation, transactions: [...observation.transactions, ...pastTransactions] };
+  const kept = pastTransactions.map((transaction) => withStoredPlan(transaction, stored));
+  return { ...observation, transactions: [...observation.transactions, ...kept] };
+}
+
+/** Keeps the price of the plan: an order does not tell that it paid for a part of a period. */
+export function withStoredPlan(transaction: Transaction, stored: readonly Transaction[]): Transaction {
+  const plan = stored.find(({ transactionId }) => transactionId === transaction.transactionId)?.plan;
+  return { ...transaction, ...omitUndefined({ plan }) };
 }
 
 interface OrderPurchase {

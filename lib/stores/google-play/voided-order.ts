@@ -9,7 +9,7 @@ import type { StoredData } from './known-purchases.ts';
 import { listVoidedOrders, voidedRetentionMs } from './list-voided-orders.ts';
 import { toPartialRefundId } from './order-refunds.ts';
 import type { NotificationPayload } from './parse-notification.ts';
-import { toOrderTransaction } from './past-orders.ts';
+import { toOrderTransaction, withStoredPlan } from './past-orders.ts';
 import type { Order } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
 import { lacksCancelationReason, withCancelationReason, withEndDate } from './revocation.ts';
@@ -82,10 +82,15 @@ async function findTransactions(
   const past = order
     ? findIn(own, (observation) => toOrderTransaction(order, { orderId, observation, siblings: own }))
     : [];
-  if (isNonEmpty(past)) return past;
+  const listStored = async ({ purchase }: Observation) =>
+    (await storedData.listTransactions?.(purchase.purchaseId)) ?? [];
+  const kept: FoundTransaction[] = [];
+  for (const { observation, transaction } of past)
+    kept.push({ observation, transaction: withStoredPlan(transaction, await listStored(observation)) });
+  if (isNonEmpty(kept)) return kept;
   const stored: FoundTransaction[] = [];
   for (const observation of own) {
-    const transactions = (await storedData.listTransactions?.(observation.purchase.purchaseId)) ?? [];
+    const transactions = await listStored(observation);
     const transaction = [...transactions, ...observation.transactions].find(isOfOrder);
     if (transaction) stored.push({ observation, transaction });
   }

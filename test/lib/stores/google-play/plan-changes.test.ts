@@ -138,6 +138,28 @@ describe('validate (Google Play) after a plan change', () => {
     const [whole] = await observe(changeWith('CHARGE_FULL_PRICE'), buildOrder('20'), { catalogue });
     expect(whole?.transactions[0]).not.toHaveProperty('plan');
   });
+
+  it('keeps the price of the plan when the subscription renews', async () => {
+    const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+    const [changed] = await observe(changeWith('CHARGE_PRORATED_PRICE'), buildOrder('4'), { catalogue });
+    const orders = [
+      buildOrder('4'),
+      buildOrder('20', { orderId: 'GPA.2..0', createTime: '2026-12-01T00:00:00Z' }),
+    ] as const;
+    const renewed = changeWith('CHARGE_PRORATED_PRICE', {
+      latestSuccessfulOrderId: 'GPA.2..0',
+      expiryTime: '2027-01-01T00:00:00Z',
+    });
+    const [observation] = await observe(renewed, { orders } as object, {
+      catalogue,
+      findPurchase: async () => changed?.purchase,
+      listTransactions: async () => changed?.transactions ?? [],
+    });
+    expect(observation?.transactions).toMatchObject([
+      { transactionId: 'store_b:GPA.2..0', amountMicros: 20_000_000 },
+      { transactionId: 'store_b:GPA.2', plan: { amountMicros: 20_000_000, period: 'P1M' } },
+    ]);
+  });
 });
 
 describe('validate (Google Play) of a payment', () => {
