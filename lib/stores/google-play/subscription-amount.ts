@@ -1,5 +1,7 @@
 import { findCatalogueProduct } from '../../apps/catalogue.ts';
+import { addBillingPeriods, type BillingPeriod } from '../../foundation/billing-period.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
+import { dayMs } from '../../foundation/time.ts';
 import type { PlanPrice, Transaction } from '../../purchases/transaction.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toAmount } from './money.ts';
@@ -43,21 +45,40 @@ export interface PlanContext extends Pick<MappingContext, 'catalogue'> {
   /** Length of the last period of each purchase of the replaced token, such as `P31D`. */
   readonly replacedPeriods: ReadonlyMap<string, string>;
   readonly order: Order | undefined;
+  /** The period that the payment pays. */
+  readonly paid: Pick<Transaction, 'purchaseDate' | 'periodStartDate' | 'expirationDate'>;
 }
 
 /**
- * Returns the price of the plan for a payment of a part of a period. Google Play does not report the length of a
- * period: it comes from the catalogue or from the replaced purchase, whose renewal date a prorated charge keeps.
+ * Returns the price of the plan for a payment of a part of a period, or of one that the rest of the former plan
+ * extends. Google Play does not report the length of a period: it comes from the catalogue or from the replaced
+ * purchase, whose renewal date a prorated charge keeps.
  */
 export function findPlanPrice(
   item: LineItem,
-  { order, catalogue, predecessors, replacedPeriods }: PlanContext,
+  { order, catalogue, predecessors, replacedPeriods, paid }: PlanContext,
 ): PlanPrice | undefined {
   const price = item.autoRenewingPlan?.recurringPrice;
-  if (!price || !order || !isPartialPayment(item)) return undefined;
+  if (!price || !order) return undefined;
   const { amountMicros } = toAmount(price);
   const period =
     findCatalogueProduct(catalogue, withPlatform(platformTokens.googlePlay, item.productId))?.billingPeriod ??
     replacedPeriods.get(predecessors.replacedIds.get(item.productId) ?? '');
-  return period === undefined ? undefined : { amountMicros, period };
+  if (period === undefined || !(isPartialPayment(item) || isExtendedPeriod(item, paid, period))) return undefined;
+  return { amountMicros, period };
+}
+
+/**
+ * The first payment of a plan change at full price: the period of the new plan, which the value of the rest of the
+ * former plan extends. A period of another interval is longer or shorter.
+ */
+function isExtendedPeriod(
+  { itemReplacement, latestSuccessfulOrderId, offerPhase = {} }: LineItem,
+  { purchaseDate, periodStartDate: start = purchaseDate, expirationDate = start }: PlanContext['paid'],
+  period: BillingPeriod,
+): boolean {
+  const isChange = itemReplacement?.replacementMode === 'CHARGE_FULL_PRICE' && !offerPhase.introductoryPrice;
+  const isFirst = isChange && !offerPhase.freeTrial && parseRenewalNumber(latestSuccessfulOrderId) === undefined;
+  const extra = expirationDate - addBillingPeriods(start, period);
+  return isFirst && extra >= dayMs && expirationDate < addBillingPeriods(start, period, 2);
 }

@@ -18,7 +18,7 @@ import { hasOutstandingPayment, toSubscriptionState } from './subscription-state
 import { listDefined } from './user-aliases.ts';
 
 /** Input to the mapping of a subscription, in addition to the subscription. */
-export interface SubscriptionContext extends MappingContext, Omit<PlanContext, 'order'> {
+export interface SubscriptionContext extends MappingContext, Omit<PlanContext, 'order' | 'paid'> {
   /** The earlier orders by id. */
   readonly pastOrders: ReadonlyMap<string, Order>;
   /** Products whose latest order paid for a replaced purchase. */
@@ -134,13 +134,12 @@ function toSubscriptionTransactions(
   const { latestSuccessfulOrderId: orderId, productId } = item;
   if (orderId === undefined && hasOutstandingPayment(subscription)) return [];
   const order = orders.get(productId);
+  const deferredStart = findDeferredStart(subscription, item);
+  const paid = getPaidPeriod({ subscription, item, order, orderId, deferredStart }, context);
   return [
     {
       ...pickSharedFields(purchase),
-      ...getPaidPeriod(
-        { subscription, item, order, orderId, deferredStart: findDeferredStart(subscription, item) },
-        context,
-      ),
+      ...paid,
       ...omitUndefined({
         offerId: purchase.offerId,
         isTrialPeriod: purchase.isTrialPeriod,
@@ -150,7 +149,7 @@ function toSubscriptionTransactions(
         ...getProductRefunds(order, productId),
       }),
       ...toSubscriptionAmount(item, order),
-      ...omitUndefined({ plan: findPlanPrice(item, { ...context, order }) }),
+      ...omitUndefined({ plan: findPlanPrice(item, { ...context, order, paid }) }),
       ...(order && findLineTax(order, productId)),
       ...(order && findLineProceeds(order, productId)),
     },

@@ -139,6 +139,17 @@ describe('validate (Google Play) after a plan change', () => {
     expect(whole?.transactions[0]).not.toHaveProperty('plan');
   });
 
+  it.each([
+    ['P1M', '2026-12-10T00:00:00Z', { amountMicros: 20_000_000, period: 'P1M' }],
+    ['P1M', '2027-11-10T00:00:00Z', undefined],
+    ['P1Y', '2026-12-10T00:00:00Z', undefined],
+  ] as const)('reports the price of a period that the former plan extends: %s until %s', async (period, end, plan) => {
+    const catalogue = { premium: { type: 'paid subscription', billingPeriod: period } } as const;
+    const change = changeWith('CHARGE_FULL_PRICE', { expiryTime: end });
+    const [observation] = await observe(change, buildOrder('20'), { catalogue });
+    expect(observation?.transactions[0]?.plan).toEqual(plan);
+  });
+
   it('keeps the price of the plan when the subscription renews', async () => {
     const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
     const [changed] = await observe(changeWith('CHARGE_PRORATED_PRICE'), buildOrder('4'), { catalogue });
