@@ -124,7 +124,7 @@ function toPaymentObservation(
       ...(hasFailed && refundedAt === undefined && !hasPaidStatus(payment) && { isAbandoned: true }),
       ...(endedAt !== undefined && {
         endedAt,
-        cancelationReason: toCancelationReason(payment, { refundedAt, refunds }),
+        cancelationReason: toReversalReason(payment, { refundedAt, refunds }),
       }),
     },
     transactions: isPaid(payment) || refundedAt !== undefined ? [transaction] : [],
@@ -133,7 +133,8 @@ function toPaymentObservation(
   };
 }
 
-function toCancelationReason(
+/** Returns why a payment that failed or was reversed does not give access any longer. */
+export function toReversalReason(
   payment: BraintreeTransaction,
   { refundedAt, refunds }: { refundedAt: EpochMillis | undefined; refunds: readonly BraintreeTransaction[] },
 ): CancelationReason {

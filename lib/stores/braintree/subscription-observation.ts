@@ -13,8 +13,8 @@ import { getDayEnd } from './gateway-day.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
-import { toPrefixedId, toTransaction } from './payment-observation.ts';
-import { findReversals, getStatusDate, isPaid, isReversedByDispute, isSettlementPending } from './payment-reversals.ts';
+import { toPrefixedId, toReversalReason, toTransaction } from './payment-observation.ts';
+import { findReversals, getStatusDate, isPaid, isSettlementPending } from './payment-reversals.ts';
 import { findPlanPrice, markProrations, type SubscriptionPayment } from './subscription-payments.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
@@ -36,9 +36,11 @@ export function toSubscriptionObservation(
     ...omitUndefined({ plan: findPlanPrice({ payment, isProration }, subscription) }),
   }));
   const endedAt = latest && findReversals(latest, refunds).refundedAt;
-  const reversalReason = latest && isReversedByDispute(latest, refunds) ? 'System' : 'Customer';
   const isExpired = getAccessEnd(subscription, context) <= context.asOf;
-  const cancelationReason = endedAt === undefined ? toCancelationReason(subscription, isExpired) : reversalReason;
+  const cancelationReason =
+    latest && endedAt !== undefined
+      ? toReversalReason(latest, { refundedAt: endedAt, refunds })
+      : toCancelationReason(subscription, isExpired);
   return {
     asOf: context.asOf,
     purchase: {

@@ -133,6 +133,22 @@ describe('toSubscriptionObservation (Braintree) of several payments of a period'
     );
   });
 
+  it('ends with a billing error when the settlement of its payment is declined', () => {
+    const declined = {
+      ...second,
+      status: 'settlement_declined',
+      statusHistory: [
+        { status: 'submitted_for_settlement', timestamp: '2026-11-01T15:00:00Z' },
+        { status: 'settlement_declined', timestamp: '2026-11-05T15:00:00Z' },
+      ],
+    };
+    const period = { ...november, paidThroughDate: '2026-11-30', transactions: [declined, first] };
+    expect(observe('2026-11-06T00:00:00Z', period).purchase).toMatchObject({
+      endedAt: Date.parse('2026-11-05T15:00:00Z'),
+      cancelationReason: 'System.BillingError',
+    });
+  });
+
   it('does not end with the refund of a prorated charge', () => {
     const refund = {
       id: 'refund',
