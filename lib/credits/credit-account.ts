@@ -105,7 +105,8 @@ export function findNextEnd({ credits, holds }: CreditAccount): EpochMillis | un
   const ends = Object.values(credits).flatMap(({ lots }) =>
     lots.map(({ id, left, expiresAt = noEnd }) => {
       const holding = left > 0 ? [] : holds.filter(({ parts }) => parts.some(([lotId]) => lotId === id));
-      return Math.max(expiresAt, ...holding.map(({ until }) => until));
+      // The first hold that ends returns units.
+      return holding.length === 0 ? expiresAt : Math.max(expiresAt, Math.min(...holding.map(({ until }) => until)));
     }),
   );
   const first = Math.min(noEnd, ...ends);

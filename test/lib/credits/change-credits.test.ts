@@ -126,6 +126,16 @@ describe('the end of units', () => {
     expect(await readTotals('ann')).toMatchObject({ coins: { balance: 0, spent: 4, expired: 8 } });
   });
 
+  it('has its entry when the first of several holds of the units ends', async () => {
+    const end = startDate + hourMs;
+    await giveCoins(5, end);
+    const hold = { credit: 'coins', hold: true };
+    await spend(getService(), { ...hold, amount: 2, idempotencyKey: 'a', until: end + hourMs }, toContext('ann'));
+    await spend(getService(), { ...hold, amount: 3, idempotencyKey: 'b', until: end + 9 * hourMs }, toContext('ann'));
+    expect((await runWorkerAt(end + hourMs)).map(({ amount }) => amount)).toEqual([2]);
+    expect((await runWorkerAt(end + 9 * hourMs)).map(({ amount }) => amount).sort()).toEqual([2, 3]);
+  });
+
   it('writes nothing for a customer who was erased since', async () => {
     await giveCoins(5, startDate + dayMs);
     const key = creditAccountKey(appName, 'ann', 'P');
