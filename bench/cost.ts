@@ -1,8 +1,12 @@
+import type { DeploymentOptions } from '../infra/deployment-options.ts';
+import { listPrices } from '../infra/option-prices.ts';
 import type { BenchResult } from './bench-result.ts';
 import { dollarBudgets, findBudget } from './budgets.ts';
 import { assumptions, callsPerUser, monthsOfData } from './cost/assumptions.ts';
 import { type CostService, withCostService } from './cost/cost-service.ts';
+import type { Invocation } from './cost/function-host.ts';
 import { listSchedules, sumIdleQuantities, sumScheduleQuantities } from './cost/idle-costs.ts';
+import { advanceMarkers, markerFunction, passMarkers } from './cost/markers.ts';
 import { comparedSizes, computeMemorySizes, type MemorySize } from './cost/memory-sizes.ts';
 import { computeMonthCost, listBillLines, type MonthCost, userCounts } from './cost/month-costs.ts';
 import {
@@ -38,7 +42,7 @@ const exampleUsers = 1_000_000;
 export const measureCosts = async (): Promise<CostReport> =>
   await withCostService(async (cost) => {
     const measured = await measureOperations(cost);
-    const scheduleRuns = await measureSchedules(cost);
+    const schedules = await measureSchedules(cost);
     const settings: CostSettings = {
       functions: listFunctionSettings(cost.template),
       accessLogFormat: getAccessLogFormat(cost.template),
@@ -46,9 +50,9 @@ export const measureCosts = async (): Promise<CostReport> =>
     };
     const operations = measured.map((operation) => computeOperationCost(operation, settings));
     const quantitiesOfRun = new Map(
-      [...scheduleRuns].map(([functionName, invocations]) => {
+      [...schedules].map(([functionName, invocations]) => {
         const quantities = invocations.map((invocation) => computeInvocationCost(invocation, settings).quantities);
-        return [functionName, scaleQuantities(addQuantities(...quantities), 1 / invocations.length)] as const;
+        return [functionName, scaleQuantities(addQuantities(...quantities), 1 / scheduleRuns)] as const;
       }),
     );
     const idle = addQuantities(
@@ -65,20 +69,38 @@ export const measureCosts = async (): Promise<CostReport> =>
 
 const [scheduleWarmUps, scheduleRuns] = [2, 5];
 
-/** Runs the functions of the schedules without work to do. */
-async function measureSchedules({ template, invoke, takeInvocations }: CostService) {
-  const measured = new Map<string, ReturnType<typeof takeInvocations>>();
-  for (const { functionName } of listSchedules(template)) {
-    for (let run = 0; run < scheduleWarmUps; run++) await invoke(functionName, {});
-    takeInvocations();
-    for (let run = 0; run < scheduleRuns; run++) await invoke(functionName, {});
-    measured.set(functionName, takeInvocations());
+/** Runs the functions of the schedules without work to do, and the stream workers that their markers invoke. */
+async function measureSchedules(cost: CostService) {
+  const { invoke, takeInvocations } = cost;
+  const measured = new Map<string, readonly Invocation[]>();
+  const run = async (functionName: string, count: number): Promise<Invocation[]> => {
+    const invocations: Invocation[] = [];
+    for (let number = 0; number < count; number++) {
+      if (functionName === markerFunction) await advanceMarkers();
+      await invoke(functionName, {});
+      const ofRun = takeInvocations();
+      invocations.push(...ofRun, ...(await passMarkers(cost, ofRun)));
+    }
+    return invocations;
+  };
+  for (const { functionName } of listSchedules(cost.template)) {
+    await run(functionName, scheduleWarmUps);
+    measured.set(functionName, await run(functionName, scheduleRuns));
   }
   return measured;
 }
 
 /** Measures the costs and prints them with the assumptions. */
 export const benchCost = async (): Promise<BenchResult[]> => buildCostTables(await measureCosts());
+
+/** The options with a price besides their traffic. */
+const pricedOptions: DeploymentOptions = {
+  waf: true,
+  syntheticCheck: true,
+  backup: true,
+  backupCopyVaultArn: 'arn:aws:backup:eu-central-1:123456789012:backup-vault:copies',
+  masterKeyReplicaRegion: 'eu-central-1',
+};
 
 /** The parts of the bill as columns. */
 const columns: Readonly<Record<string, readonly PriceName[]>> = {
@@ -179,6 +201,22 @@ export function buildCostTables({ operations, months, bill, memorySizes }: CostR
           dollars: round(bill.reduce((sum, { dollars }) => sum + dollars, 0)),
         },
       ],
+    },
+    {
+      id: 'options',
+      title: 'Dollars of a month of each option, at the size of the table above',
+      rows: listPrices(pricedOptions)
+        .slice(1)
+        .map(({ part, usd, per }) => ({
+          option: part,
+          price: `${usd} a ${per}`,
+          ...Object.fromEntries(
+            months.map(({ users, storedGb }) => [
+              `${users.toLocaleString('en')} users`,
+              round(per === 'month' ? usd : usd * storedGb),
+            ]),
+          ),
+        })),
     },
     {
       id: 'calls',

@@ -25,6 +25,11 @@ export const assumptions = {
     unit: '/s',
     meaning: 'requests a second in one stream shard, at the steady rate',
   },
+  idleShards: {
+    value: 4,
+    unit: 'shards',
+    meaning: 'of the stream of a table without traffic, each with its share of the markers of a minute',
+  },
   streamPollMs: {
     value: 250,
     unit: 'ms',
