@@ -62,6 +62,7 @@ export const navigation: readonly NavigationSection[] = [
       'docs/operating/set-up-an-app.md',
       'docs/guides/move-from-another-validator.md',
       'docs/performance.md',
+      'docs/cells-and-regions.md',
       'SECURITY.md',
     ],
   },
