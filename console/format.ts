@@ -52,8 +52,8 @@ export const formatChange = (current: number, previous: number): string =>
   );
 
 /** Formats a date-time in the viewer's time zone. */
-export const formatDateTime = (date: Date): string =>
-  new Intl.DateTimeFormat(locales, { dateStyle: 'medium', timeStyle: 'medium' }).format(date);
+export const formatDateTime = (date: Date, timeStyle: 'medium' | 'short' = 'medium'): string =>
+  new Intl.DateTimeFormat(locales, { dateStyle: 'medium', timeStyle }).format(date);
 
 /** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`. */
 export const formatDate = (date: Date): string => new Intl.DateTimeFormat(locales, { dateStyle: 'long' }).format(date);

@@ -4,10 +4,12 @@ import { formatNumber } from '../format.ts';
 import { announce } from './announcer.tsx';
 import { Button } from './button.tsx';
 import { classes } from './classes.ts';
+import { useColumnChoice } from './column-choice.tsx';
 import type { CsvColumn } from './csv.ts';
 import { CsvButton } from './csv-button.tsx';
 import { CursorPager } from './cursor-pager.tsx';
 import { ExportButton } from './export-button.tsx';
+import { Menu } from './menu.tsx';
 import { ErrorNotice, useLoadFailure } from './notice.tsx';
 
 export interface Column<Row> extends CsvColumn<Row> {
@@ -17,6 +19,8 @@ export interface Column<Row> extends CsvColumn<Row> {
   readonly align?: 'start' | 'end';
   /** Whether the column names the row for screen readers. By default, the first one does. */
   readonly isRowHeader?: boolean;
+  /** Whether the column is shown only if the user chooses it. */
+  readonly isHidden?: boolean;
 }
 
 /** Position of the shown page in the list. */
@@ -43,6 +47,8 @@ interface DataTableProps<Row> {
   /** Undefined while the first page is loading. */
   readonly rows: readonly Row[] | undefined;
   readonly getKey: (row: Row) => string;
+  /** Links and controls of a row, which a menu at its end opens. On a phone, such a row is a block. */
+  readonly renderMenu?: (row: Row) => ComponentChildren;
   /** Whether the rows belong to a former page or filter. They stay, dimmed, while the next ones are loading. */
   readonly isStale?: boolean;
   readonly error?: unknown;
@@ -58,10 +64,14 @@ interface DataTableProps<Row> {
   readonly placeholderRows?: number;
 }
 
+/** A table with more columns has a choice of them. */
+const minChoice = 4;
+
 /** A table of one page of rows. Scrolls sideways in its own box, so that the page never does. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, rows, isStale = false, error, onRetry, empty, paging, pages, fileName } = props;
-  const columns = props.columns.filter(({ render }) => render);
+  const { caption, rows, isStale = false, error, onRetry, empty, paging, pages, fileName, renderMenu } = props;
+  const rendered = props.columns.filter(({ render }) => render);
+  const { shown: columns, menu } = useColumnChoice(caption, rendered);
   const isFailed = useLoadFailure() && !rows;
   if (error !== undefined && !rows) return <ErrorNotice error={error} {...(onRetry && { onRetry })} />;
   const isEmpty = rows?.length === 0;
@@ -74,7 +84,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       ) : (
         // Scrolls, so it must be reachable by keyboard.
         <section class="table-scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
-          <table class={classes('table', isStale && 'is-stale')} aria-busy={isStale || (!rows && !isFailed)}>
+          <table
+            class={classes('table', renderMenu && 'table-records', isStale && 'is-stale')}
+            aria-busy={isStale || (!rows && !isFailed)}
+          >
             <caption class="visually-hidden">{caption}</caption>
             <thead>
               <tr>
@@ -83,6 +96,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     {title}
                   </th>
                 ))}
+                {renderMenu && (
+                  <th scope="col">
+                    <span class="visually-hidden">Actions</span>
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>
@@ -110,6 +128,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           ) : (
             <span />
           )}
+          {rendered.length > minChoice && menu}
           {fileName && pages && <ExportButton fileName={fileName} columns={props.columns} loadPage={pages.loadPage} />}
           {fileName && !pages && rows && <CsvButton fileName={fileName} columns={props.columns} rows={rows} />}
         </footer>
@@ -118,7 +137,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-function Rows<Row>({ columns, rows, getKey }: DataTableProps<Row> & { readonly rows: readonly Row[] }) {
+function Rows<Row>({ columns, rows, getKey, renderMenu }: DataTableProps<Row> & { readonly rows: readonly Row[] }) {
   const headerIndex = Math.max(
     0,
     columns.findIndex(({ isRowHeader }) => isRowHeader),
@@ -132,11 +151,16 @@ function Rows<Row>({ columns, rows, getKey }: DataTableProps<Row> & { readonly r
             {render?.(row)}
           </th>
         ) : (
-          <td key={title} class={className}>
+          <td key={title} class={className} data-title={title}>
             {render?.(row)}
           </td>
         );
       })}
+      {renderMenu && (
+        <td class="row-menu">
+          <Menu label="Actions" icon="more" render={() => renderMenu(row)} />
+        </td>
+      )}
     </tr>
   ));
 }

@@ -14,6 +14,7 @@ const paths = {
   events: 'M4 6h16M4 12h16M4 18h10',
   lifetimeValue: 'M3 20c5 0 7-3 9-8s4-7 9-7M16 5h5v5',
   menu: 'M4 7h16M4 12h16M4 17h16',
+  more: 'M4.500 12h1m6 0h1m6 0h1',
   moon: 'M20 14.500A8.500 8.500 0 0 1 9.500 4a8.500 8.500 0 1 0 10.500 10.500Z',
   note: 'M6 21V4m0 0h11l-2.500 4 2.500 4H6',
   overview: 'M4 20V10m5.300 10V4m5.400 16v-7M20 20V8',

@@ -15,7 +15,7 @@ import { Icon } from './icon.tsx';
 import { useLoadFailure } from './notice.tsx';
 
 /** Placeholder of a value that is absent. */
-export const None = () => <span class="quiet">–</span>;
+export const None = () => <span class="quiet none">–</span>;
 
 interface MoneyProps {
   readonly amountMicros: number | null | undefined;
@@ -43,10 +43,10 @@ interface DateTimeProps {
   /** ISO 8601 or epoch milliseconds. */
   readonly value: string | number | null | undefined;
   /**
-   * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. The title
-   * has the time in UTC always.
+   * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. `minute`:
+   * without seconds. The title has the time in UTC always.
    */
-  readonly kind?: 'local' | 'both' | 'relative' | 'date';
+  readonly kind?: 'local' | 'both' | 'relative' | 'date' | 'minute';
 }
 
 /** A date-time in the viewer's language and time zone. */
@@ -55,7 +55,11 @@ export function DateTime({ value, kind = 'local' }: DateTimeProps) {
   const date = value === null || value === undefined ? undefined : new Date(value);
   if (!date || Number.isNaN(date.getTime())) return <None />;
   const text =
-    kind === 'relative' ? formatRelative(date, now) : kind === 'date' ? formatDate(date) : formatDateTime(date);
+    kind === 'relative'
+      ? formatRelative(date, now)
+      : kind === 'date'
+        ? formatDate(date)
+        : formatDateTime(date, kind === 'minute' ? 'short' : 'medium');
   const title = kind === 'relative' ? `${formatDateTime(date)} (${formatUtc(date)})` : formatUtc(date);
   return (
     <time class="number" dateTime={date.toISOString()} title={title}>

@@ -9,6 +9,7 @@ import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Form, SelectField, TextField, ToggleField } from '../components/fields.tsx';
 import { Page, Row, Section } from '../components/layout.tsx';
+import { CopyItem } from '../components/menu.tsx';
 import { EmptyState } from '../components/notice.tsx';
 import { Badge, CopyId, DateTime, None } from '../components/values.tsx';
 import { formatNumber, formatPlatform } from '../format.ts';
@@ -66,6 +67,19 @@ function EventTable({ query }: { readonly query: RouteQuery }) {
         columns={columns}
         rows={isSearching ? undefined : rows}
         getKey={({ eventId }) => eventId}
+        renderMenu={({ eventId, context: { applicationUsername: user } }) => (
+          <>
+            <Link to="/events/:id" params={{ id: eventId }}>
+              Open the event
+            </Link>
+            {user !== undefined && (
+              <Link to="/events" query={{ tag: user }}>
+                Show the events of the customer
+              </Link>
+            )}
+            <CopyItem value={eventId} name="event id" />
+          </>
+        )}
         error={newest.error ?? error}
         onRetry={newest.reload}
         empty={<NoEvents query={query} hasOlder={hasOlder} />}
@@ -256,11 +270,8 @@ const columns: readonly Column<EventSearchResult>[] = [
   { title: 'Key', render: ({ context }) => context.key?.name ?? <None />, csv: ({ context }) => context.key?.name },
   {
     title: 'Event id',
-    render: ({ eventId }) => (
-      <CopyId value={eventId} label="event id">
-        {eventId.slice(0, 8)}
-      </CopyId>
-    ),
+    isHidden: true,
+    render: ({ eventId }) => <CopyId value={eventId} label="event id" />,
     csv: ({ eventId }) => eventId,
   },
 ];

@@ -20,7 +20,7 @@ import { chooseMetric, type MetricId, metrics, readEach } from './stats-rows.ts'
 const productsPerPage = 50;
 const maxSeries = 4;
 
-interface BreakdownSectionProps {
+export interface BreakdownSectionProps {
   readonly period: Period;
   readonly interval: StatsInterval;
   readonly query: RouteQuery;

@@ -1,12 +1,12 @@
 import type { BreakdownRow, StatsInterval } from '../../lib/statistics/breakdown-contract.ts';
 import { endpoints } from '../api/endpoints.ts';
-import { useApi } from '../api/use-api.ts';
+import { useApi, useLoad } from '../api/use-api.ts';
 import { usePolling } from '../api/use-polling.ts';
 import { emulatorUrl, useNow } from '../clock.ts';
 import { Chart } from '../components/chart.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Columns, Page, Section } from '../components/layout.tsx';
-import { EmptyState, EndPlaceholders, ErrorNotice } from '../components/notice.tsx';
+import { EmptyState, EndPlaceholders, ErrorNotice, Skeleton } from '../components/notice.tsx';
 import { UnconvertedNotice } from '../components/unconverted-notice.tsx';
 import { Figure, Figures, Money } from '../components/values.tsx';
 import { formatNumber, formatUsd } from '../format.ts';
@@ -16,7 +16,7 @@ import { AnnotatedCharts, AnnotationsButton, useAnnotations } from './annotation
 import { CountedUntil } from './counted-until.tsx';
 import { CurrentProblems } from './current-problems.tsx';
 import { describeChange } from './describe-change.ts';
-import { BreakdownSection } from './overview-breakdown.tsx';
+import type { BreakdownSectionProps } from './overview-breakdown.tsx';
 import { Headline } from './overview-headline.tsx';
 import type { PageProps } from './page.ts';
 import { PeriodChoice } from './period-choice.tsx';
@@ -96,7 +96,7 @@ export function OverviewPage({ query }: PageProps) {
               isStale={isStale}
             />
             <PeriodFigures rows={rows} comparison={comparison} isStale={isStale} />
-            <BreakdownSection period={period} interval={interval} query={query} />
+            <LazyBreakdown period={period} interval={interval} query={query} />
             <Section title="Revenue by currency">
               <RevenueByCurrency records={rows} />
             </Section>
@@ -105,6 +105,13 @@ export function OverviewPage({ query }: PageProps) {
       )}
     </Page>
   );
+}
+
+/** The section is below the first screen, so it is loaded after the page. */
+function LazyBreakdown(props: BreakdownSectionProps) {
+  const { data, error, reload } = useLoad(async () => await import('./overview-breakdown.tsx'), 'breakdown');
+  if (data) return <data.BreakdownSection {...props} />;
+  return error === undefined ? <Skeleton lines={8} /> : <ErrorNotice error={error} onRetry={reload} />;
 }
 
 const hasNoValues = ({ numTransactions, activeSubscriptions, amountUSD, notifications }: BreakdownRow): boolean =>

@@ -5,6 +5,7 @@ import { useApi } from '../api/use-api.ts';
 import { getNow } from '../clock.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Page, Section } from '../components/layout.tsx';
+import { CopyItem } from '../components/menu.tsx';
 import { EmptyState } from '../components/notice.tsx';
 import { Badge, DateTime, None, type Tone } from '../components/values.tsx';
 import { formatDuration, formatPlatform, formatProductId, isStore } from '../format.ts';
@@ -21,7 +22,23 @@ export function RefundRequestsPage(_props: PageProps) {
   const { data, error, isStale, reload } = useApi(listEndpoint, { query: { limit: 100 } }, { refreshMs: 10_000 });
   const open = data?.rows.filter(({ state }) => state === 'open');
   const closed = data?.rows.filter(({ state }) => state !== 'open');
-  const table = { getKey: ({ id }: RefundRequestRecord) => id, isStale, error, onRetry: reload };
+  const table = {
+    getKey: ({ id }: RefundRequestRecord) => id,
+    renderMenu: ({ purchaseId }: RefundRequestRecord) => (
+      <>
+        <Link to="/purchases/:id" params={{ id: purchaseId }}>
+          Open the purchase
+        </Link>
+        <Link to="/events" query={{ tag: purchaseId }}>
+          Show the events
+        </Link>
+        <CopyItem value={purchaseId} name="purchase id" />
+      </>
+    ),
+    isStale,
+    error,
+    onRetry: reload,
+  };
   return (
     <Page title="Refund requests" subtitle="Stores request a statement before they decide. The first one counts.">
       <Section title="Open">

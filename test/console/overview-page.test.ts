@@ -116,6 +116,9 @@ describe('Sandbox of the console', () => {
     expect(page.readText()).toContain('without sandbox purchases');
     expect(page.readText()).not.toContain('no money was paid');
     expect(listRequests('/v3/stats').filter((request) => request.includes('sandbox'))).toEqual([]);
+    // Loaded after the page.
+    const ofSection = () => listRequests('/v3/stats/breakdown').filter((request) => request.includes('by=platform'));
+    await waitFor('the section by platform', ofSection, ({ length }) => length === 3);
     const before = page.requests.length;
     switchSandbox();
     await page.waitForText('$7.00');

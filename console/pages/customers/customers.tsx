@@ -9,6 +9,7 @@ import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Form, SearchField, SelectField, TextField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
+import { CopyItem } from '../../components/menu.tsx';
 import { Badge, DateTime, None } from '../../components/values.tsx';
 import { formatNumber } from '../../format.ts';
 import { changeQuery, Link } from '../../router.tsx';
@@ -114,6 +115,20 @@ function CustomerList({ query }: Pick<PageProps, 'query'>) {
         columns={[...columns.slice(0, 2), buildSpendColumn(spend), ...columns.slice(2)]}
         rows={data?.rows}
         getKey={({ applicationUsername }) => applicationUsername}
+        renderMenu={({ applicationUsername: user }) => (
+          <>
+            <Link to="/transactions" query={{ user }}>
+              Show the transactions
+            </Link>
+            <Link to="/events" query={{ tag: user }}>
+              Show the events
+            </Link>
+            <Link to="/webhooks" query={{ user }}>
+              Show the webhooks
+            </Link>
+            <CopyItem value={user} name="name" />
+          </>
+        )}
         isStale={isStale}
         error={error}
         onRetry={reload}

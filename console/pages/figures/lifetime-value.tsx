@@ -58,7 +58,7 @@ export function LifetimeValuePage({ query }: PageProps) {
       <FigureSummary metrics={metrics} {...figures} />
       <Section
         title={`Revenue ${measure.label.toLowerCase()}`}
-        description="Up to the end of each month since the customers were first seen. Month 1 is month 0 of the API."
+        description="Up to the end of each month since the customers were first seen."
         actions={<MeasureChoice measures={measures} selected={measure.id} />}
       >
         <HeatMap

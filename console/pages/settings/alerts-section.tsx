@@ -17,12 +17,16 @@ interface AlertsSectionProps {
 }
 
 /** The URL that receives the start and the end of each problem. A saved URL is not shown whole: it is a credential. */
-export function AlertsSection({ app: { alertUrl }, onSaved }: AlertsSectionProps) {
+export function AlertsSection({ app, onSaved }: AlertsSectionProps) {
   const canChange = useCanChange();
   const [url, setUrl] = useState('');
+  // The service can return the former URL for some seconds.
+  const [saved, setSaved] = useState<string | undefined>();
+  const alertUrl = saved ?? app.alertUrl;
   const { run, isRunning, error } = useAction(async (newUrl: string) => {
     await callApi(settingsEndpoints.changeApp, { body: { alertUrl: newUrl } });
     setUrl('');
+    setSaved(newUrl && `${new URL(newUrl).origin}/…`);
     announceResult(newUrl ? 'The URL for alerts is saved.' : 'Alerts are switched off.');
     onSaved();
   });

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
 import { type Column, type CursorPaging, DataTable } from '../../components/data-table.tsx';
+import { CopyItem } from '../../components/menu.tsx';
 import { Badge, CopyId, DateTime, Money, None, Platform, shorten, type Tone } from '../../components/values.tsx';
-import { formatMoney, formatProductId } from '../../format.ts';
+import { formatMoney, formatProductId, isStore } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { isRefundedInFull } from '../purchase/describe-purchase.ts';
 
@@ -35,25 +36,35 @@ export const TransactionTable = ({
     columns={hideColumns(isOfOnePurchase ? purchaseColumns : paymentColumns).filter(
       ({ title }) => showsCustomers || title !== 'Customer',
     )}
+    renderMenu={({ purchaseId, transactionId }) => (
+      <>
+        <Link to="/purchases/:id" params={{ id: purchaseId }}>
+          Open the purchase
+        </Link>
+        <Link to="/events" query={{ tag: purchaseId }}>
+          Show the events
+        </Link>
+        <CopyItem value={purchaseId} name="purchase id" />
+        <CopyItem value={transactionId} name="transaction id" />
+      </>
+    )}
     // Purchases of one order share the id of the transaction.
     getKey={({ purchaseId, transactionId }) => JSON.stringify([purchaseId, transactionId])}
   />
 );
 
 const purchaseColumns: readonly string[] = ['Product', 'Store', 'Purchase'];
-const paymentColumns: readonly string[] = ['Period until', 'Transaction'];
+const paymentColumns: readonly string[] = ['Period until', 'Purchase', 'Transaction'];
 
-/** Returns the columns. The named ones are in the file only. */
+/** Returns the columns. The named ones are shown if the user chooses them. */
 const hideColumns = (hidden: readonly string[]): Column<TransactionRow>[] =>
-  columns.map(({ render, ...column }) =>
-    render === undefined || hidden.includes(column.title) ? column : { ...column, render },
-  );
+  columns.map((column) => ({ ...column, isHidden: hidden.includes(column.title) }));
 
 const columns: readonly Column<TransactionRow>[] = [
   {
     title: 'Date',
     isRowHeader: true,
-    render: ({ purchaseDate }) => <DateTime value={purchaseDate} />,
+    render: ({ purchaseDate }) => <DateTime value={purchaseDate} kind="minute" />,
     csv: ({ purchaseDate }) => purchaseDate,
   },
   {
@@ -63,7 +74,11 @@ const columns: readonly Column<TransactionRow>[] = [
   },
   {
     title: 'Product',
-    render: ({ productId }) => <span title={productId}>{formatProductId(productId)}</span>,
+    render: ({ productId, purchaseId }) => (
+      <Link to="/purchases/:id" params={{ id: purchaseId }}>
+        {formatProductId(productId)}
+      </Link>
+    ),
     csv: ({ productId }) => productId,
   },
   { title: 'Store', render: ({ platform }) => <Platform value={platform} />, csv: ({ platform }) => platform },
@@ -129,9 +144,14 @@ function Owners({ users: [first, ...further] }: { readonly users: readonly strin
   );
 }
 
+/** Returns the offer. Google Play names it after the base plan; the other ids of stores are those of regular prices. */
+const findOffer = ({ platform, offerId }: TransactionRecord): string | undefined =>
+  isStore(platform, 'store_a') ? (offerId ?? undefined) : offerId?.split('@')[1];
+
 /** Lists refunds and everything else that distinguishes a transaction from a paid one. */
 function listStates(transaction: TransactionRecord): { readonly text: string; readonly tone: Tone }[] {
-  const { refundDate, refundedAmountMicros, currency, offerId } = transaction;
+  const { refundDate, refundedAmountMicros, currency } = transaction;
+  const offer = findOffer(transaction);
   const refund =
     refundedAmountMicros !== undefined && currency && !isRefundedInFull(transaction)
       ? `Refunded ${formatMoney(refundedAmountMicros, currency)}`
@@ -141,7 +161,7 @@ function listStates(transaction: TransactionRecord): { readonly text: string; re
     ...(transaction.isPending ? [{ text: 'Pending', tone: 'warn' as const }] : []),
     ...(transaction.isTrialPeriod ? [{ text: 'Trial', tone: 'info' as const }] : []),
     ...(transaction.isIntroPeriod ? [{ text: 'Introductory price', tone: 'info' as const }] : []),
-    ...(offerId ? [{ text: `Offer ${offerId.split('#').at(-1)}`, tone: 'neutral' as const }] : []),
+    ...(offer ? [{ text: `Offer ${offer}`, tone: 'neutral' as const }] : []),
     ...(transaction.sandbox ? [{ text: 'Sandbox', tone: 'neutral' as const }] : []),
   ];
 }

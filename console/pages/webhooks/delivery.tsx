@@ -10,7 +10,7 @@ import { JsonView } from '../../components/json-view.tsx';
 import { Page, Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Badge, CopyId, DateTime } from '../../components/values.tsx';
-import { formatDuration, formatNumber } from '../../format.ts';
+import { formatDuration, formatNumber, formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
@@ -73,7 +73,7 @@ export function DeliveryPage({ params }: PageProps<'id'>) {
                     </CopyId>
                   ),
                 ],
-                ['Product', data.notification.productId],
+                ['Product', data.notification.productId && formatProductId(data.notification.productId)],
                 ['Change on', <DateTime value={data.notification.date} kind="both" />],
                 ['Created or replayed', <DateTime value={data.createdAt} kind="both" />],
                 ['Failed attempts', formatNumber(data.failedAttempts)],

@@ -10,8 +10,10 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { ConfirmButton } from '../../components/dialog.tsx';
 import { DayField, SearchField, SelectField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
+import { CopyItem } from '../../components/menu.tsx';
 import { EmptyState, Notice } from '../../components/notice.tsx';
-import { Badge, CopyId, DateTime, shorten } from '../../components/values.tsx';
+import { Badge, CopyId, DateTime } from '../../components/values.tsx';
+import { formatProductId } from '../../format.ts';
 import { changeQuery, Link, type RouteQuery } from '../../router.tsx';
 import { useCanChange, useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
@@ -70,6 +72,24 @@ export function WebhooksPage({ query }: PageProps) {
           columns={columns}
           rows={data?.rows}
           getKey={({ deliveryId }) => deliveryId}
+          renderMenu={({ deliveryId, applicationUsername: user, notification: { purchaseId } }) => (
+            <>
+              <Link to="/webhooks/:id" params={{ id: deliveryId }}>
+                Open the webhook
+              </Link>
+              {user !== undefined && (
+                <Link to="/webhooks" query={{ user }}>
+                  Show the webhooks of the customer
+                </Link>
+              )}
+              {purchaseId !== undefined && (
+                <Link to="/purchases/:id" params={{ id: purchaseId }}>
+                  Open the purchase
+                </Link>
+              )}
+              <CopyItem value={deliveryId} name="delivery id" />
+            </>
+          )}
           isStale={isStale}
           error={error}
           onRetry={reload}
@@ -170,7 +190,11 @@ const columns: readonly Column<DeliveryRecord>[] = [
     },
     csv: ({ state }) => state,
   },
-  { title: 'Created', render: ({ createdAt }) => <DateTime value={createdAt} />, csv: ({ createdAt }) => createdAt },
+  {
+    title: 'Created',
+    render: ({ createdAt }) => <DateTime value={createdAt} kind="minute" />,
+    csv: ({ createdAt }) => createdAt,
+  },
   {
     title: 'Customer',
     render: ({ applicationUsername }) =>
@@ -183,7 +207,7 @@ const columns: readonly Column<DeliveryRecord>[] = [
   },
   {
     title: 'Product',
-    render: ({ notification }) => notification.productId,
+    render: ({ notification: { productId } }) => productId && formatProductId(productId),
     csv: ({ notification }) => notification.productId,
   },
   {
@@ -196,21 +220,20 @@ const columns: readonly Column<DeliveryRecord>[] = [
   {
     title: 'Failed attempts',
     align: 'end',
+    isHidden: true,
     render: ({ failedAttempts }) => failedAttempts,
     csv: ({ failedAttempts }) => failedAttempts,
   },
   {
     title: 'Next attempt',
+    isHidden: true,
     render: ({ nextAttemptAt }) => <DateTime value={nextAttemptAt} kind="relative" />,
     csv: ({ nextAttemptAt }) => nextAttemptAt,
   },
   {
     title: 'Delivery id',
-    render: ({ deliveryId }) => (
-      <CopyId value={deliveryId} label="delivery id">
-        {shorten(deliveryId, 14)}
-      </CopyId>
-    ),
+    isHidden: true,
+    render: ({ deliveryId }) => <CopyId value={deliveryId} label="delivery id" />,
     csv: ({ deliveryId }) => deliveryId,
   },
 ];

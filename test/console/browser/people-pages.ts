@@ -222,6 +222,28 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       await expectUsablePage(running, '/transactions', 'Transactions');
     });
 
+    it('keeps the columns that the user selects, and leads on from the menu of a row', async () => {
+      const consolePage = await openLoaded('/transactions');
+      const { page } = consolePage;
+      const header = page.getByRole('columnheader', { name: 'Purchase' });
+      const select = async (isShown: boolean) => {
+        await page.getByRole('button', { name: 'Columns of Transactions' }).click();
+        await page.getByLabel('Purchase', { exact: true }).setChecked(isShown);
+        await page.keyboard.press('Escape');
+        await header.waitFor({ state: isShown ? 'visible' : 'detached' });
+      };
+      await select(true);
+      await page.reload();
+      await header.waitFor();
+      await select(false);
+      await page.getByRole('button', { name: 'Actions' }).first().click();
+      await page.getByRole('button', { name: 'Copy the transaction id' }).waitFor();
+      expect(await findAccessibilityViolations(consolePage)).toEqual([]);
+      await page.getByRole('link', { name: 'Open the purchase' }).click();
+      await page.getByRole('region', { name: 'Table: Facts of the purchase' }).waitFor();
+      expectNoProblem(consolePage);
+    });
+
     it('downloads the rows that it shows', async () => {
       const consolePage = await openLoaded('/transactions');
       const { page } = consolePage;
