@@ -19,15 +19,21 @@ const listPages = [
   '/?period=12m',
   '/?by=product',
   '/revenue?by=product',
+  '/revenue?platform=store_a&country=DE',
+  '/revenue?tab=mrr&product=store_a:monthly&country=DE&by=country',
   '/subscriptions?period=30d',
   '/retention?by=product',
+  '/retention?platform=store_a&country=DE',
   '/ltv',
   '/conversion?interval=week',
   '/customers',
   '/customers?q=alice',
+  '/customers?q=user-1',
+  '/customers?q=store_a:1000500',
   '/customers?order=oldest',
   '/customers?state=trial',
   '/customers?platform=processor_b',
+  '/customers?state=active&platform=store_a',
   '/customers/alice',
   '/transactions',
   '/transactions?order=oldest',
@@ -35,6 +41,8 @@ const listPages = [
   '/transactions?platform=processor_b',
   '/transactions?refunded=true',
   '/transactions?product=other',
+  '/transactions?platform=store_a&product=store_a:monthly',
+  '/transactions?platform=processor_b&refunded=true',
   '/events',
   '/webhooks',
   '/stores',
@@ -92,7 +100,7 @@ async function loadIntoService({ service }: RunningConsole, endpoint: string): P
   const countTransactions = async (): Promise<number> =>
     (await callLocalService(service, '/v3/transactions?limit=1')).body.paging.total;
   const before = await countTransactions();
-  await putLists(service.appName, table);
+  await putLists(service.appName, table, { hasFigures: true, countries: 10 });
   while ((await countTransactions()) < before + loadedTransactions)
     await new Promise((resolve) => setTimeout(resolve, 1_000));
 }

@@ -19,7 +19,11 @@ interface LoadOptions {
   readonly products?: number;
   /** Transactions have the figures of payments. Default: no. */
   readonly hasFigures?: boolean;
+  /** Number of countries that customers pay from, DE first. Default: none is known. */
+  readonly countries?: number;
 }
+
+const storefronts = ['DEU', 'FRA', 'USA', 'GBR', 'JPN', 'ITA', 'ESP', 'CAN', 'BRA', 'POL'];
 
 /** Writes 20,000 customers, 50,000 purchases and 200,000 transactions, and counts them with the aggregator. */
 export async function loadLists(appName: string, options?: LoadOptions): Promise<void> {
@@ -34,12 +38,13 @@ export async function loadLists(appName: string, options?: LoadOptions): Promise
 }
 
 /** Writes the same items into the table of a running service, whose aggregator counts them. */
-export async function putLists(appName: string, table: Pick<Table, 'batchPut'>): Promise<void> {
-  for (const batch of splitIntoChunks(await buildItems(appName), batchSize)) await table.batchPut(batch);
+export async function putLists(appName: string, table: Pick<Table, 'batchPut'>, options?: LoadOptions): Promise<void> {
+  for (const batch of splitIntoChunks(await buildItems(appName, options), batchSize)) await table.batchPut(batch);
 }
 
 /** Builds the items ordered by day, so that a batch changes few counters. */
-async function buildItems(appName: string, { products = 1, hasFigures = false }: LoadOptions = {}): Promise<Item[]> {
+async function buildItems(appName: string, options: LoadOptions = {}): Promise<Item[]> {
+  const { products = 1, hasFigures = false, countries = 0 } = options;
   const keys = await import('../lib/foundation/keys.ts');
   const firstAt = Date.now() - maxAgeDays * dayMs;
   const datedItems: { readonly date: EpochMillis; readonly item: Item }[] = [];
@@ -54,6 +59,7 @@ async function buildItems(appName: string, { products = 1, hasFigures = false }:
     const createdAt = Math.floor(firstAt + (number * periodDays * dayMs) / purchases);
     const purchaseId = `store_a:${1_000_000 + number}`;
     const productId = products === 1 ? 'store_a:monthly' : `store_a:monthly-${number % products}`;
+    const storefront = countries > 0 && storefronts[number % countries];
     addItem(createdAt, {
       ...keys.purchaseKey(appName, purchaseId),
       ...buildPurchaseItem({ purchaseId, productId, createdAt }, keys, appName),
@@ -64,7 +70,7 @@ async function buildItems(appName: string, { products = 1, hasFigures = false }:
       addItem(purchaseDate, {
         ...keys.transactionKey(appName, purchaseId, transactionId),
         ...keys.transactionIndexKeys(appName, purchaseId, transaction),
-        transaction,
+        transaction: { ...transaction, ...(storefront && { storefront }) },
         asOf: createdAt,
         amountAsOf: createdAt,
         ...(hasFigures && { figures: buildFigures(createdAt, renewal) }),
