@@ -75,7 +75,7 @@ const isFull = process.env.FULL === '1';
 const { numRuns: stepCount } = sampleRuns({ sample: 1, full: 1_000_000 });
 
 /** Instructions in the script of a run. */
-const scriptLength = isFull ? 2_000 : 150;
+const scriptLength = isFull ? 1_000 : 150;
 
 /** Instructions that are performed at the same time. */
 const concurrency = 16;
