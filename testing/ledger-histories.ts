@@ -98,7 +98,7 @@ const storeActions = [
 
 /** The emulated App Store cuts the period of a payment that fails early: its length differs from the plan. */
 const actionsByStore = {
-  store_a: storeActions,
+  store_a: [...storeActions, act('extend', { period: fc.constantFrom('P10D', 'P1M') })],
   store_b: [...storeActions, act('expire'), act('fail-payment', { grace: fc.constant(false) }), act('recover')],
 };
 

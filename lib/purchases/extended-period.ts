@@ -39,17 +39,22 @@ export function keepPaidPeriods(state: PurchaseState, { before, observation }: E
 /** Finds what the period cost before it was extended. Undefined without an extension, or if the store reports it. */
 function findPaidPlan(transaction: Transaction, known: readonly Transaction[]): PlanPrice | undefined {
   const { plan, amountMicros = 0, taxMicros, purchaseDate, periodStartDate: start = purchaseDate } = transaction;
-  const { isReplaced, isTrialPeriod, expirationDate = 0 } = transaction;
-  if (plan || amountMicros <= 0 || isReplaced || isTrialPeriod) return undefined;
+  if (plan || amountMicros <= 0 || transaction.isTrialPeriod) return undefined;
   const end = Math.min(...known.map((other) => findPaidEnd(other, amountMicros)));
   const days = Math.round((end - start) / dayMs);
-  if (expirationDate - end < minExtensionMs || end <= start || days > maxDays) return undefined;
+  const extendedEnd = transaction.isReplaced ? getWholeEnd(transaction) : (transaction.expirationDate ?? 0);
+  if (extendedEnd - end < minExtensionMs || end <= start || days > maxDays) return undefined;
   return { amountMicros, ...omitUndefined({ taxMicros }), period: `P${Math.max(1, days)}D` };
 }
 
 /** Returns the end of the period that was paid: that of an earlier extension is in its plan. */
 function findPaidEnd(transaction: Transaction, amountMicros: number): EpochMillis {
-  const { plan, purchaseDate, periodStartDate: start = purchaseDate, expirationDate = Infinity } = transaction;
+  const { plan, purchaseDate, periodStartDate: start = purchaseDate, isReplaced, plannedExpirationDate } = transaction;
   const days = plan?.amountMicros === amountMicros ? Number(/^P(\d+)D$/.exec(plan.period)?.[1]) : Number.NaN;
-  return Number.isNaN(days) ? Math.max(expirationDate, transaction.plannedExpirationDate ?? 0) : start + days * dayMs;
+  if (!Number.isNaN(days)) return start + days * dayMs;
+  // Another plan has cut the period.
+  return isReplaced && plannedExpirationDate === undefined ? Infinity : getWholeEnd(transaction);
 }
+
+const getWholeEnd = ({ expirationDate = Infinity, plannedExpirationDate = 0 }: Transaction): EpochMillis =>
+  Math.max(expirationDate, plannedExpirationDate);

@@ -37,6 +37,7 @@ describe('the recurring amount of a period that the store extends', () => {
     ['twice', [look(0, 31), look(9, 61), look(19, 91), look(20, 91)]],
     ['before an older observation', [look(9, 61), look(0, 31)]],
     ['by a day', [look(0, 31), look(9, 32)]],
+    ['and another plan replaces', [look(0, 31), look(9, 61), look(12, 12, { isReplaced: true })]],
   ])('stays that of the period that was paid: %s', (_title, looks) => {
     expect(readMonthly(looks)).toBe(10);
   });
@@ -44,6 +45,10 @@ describe('the recurring amount of a period that the store extends', () => {
   it('follows the length of a period that is not extended', () => {
     expect(readMonthly([look(0, 61), look(9, 61)])).toBe(5);
     expect(readMonthly([look(0, 31, { expirationDate: startDate + 31 * dayMs + minuteMs }), look(9, 31)])).toBe(10);
+  });
+
+  it('is not that of the part until another plan replaces it', () => {
+    expect(readMonthly([look(0, 61), look(12, 12, { isReplaced: true }), look(13, 12, { isReplaced: true })])).toBe(5);
   });
 
   it('follows an end that was cut and comes back', () => {
