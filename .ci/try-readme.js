@@ -15,9 +15,9 @@ await withService(async ({ port }) => {
   });
   console.log(pasted.stdout, pasted.stderr);
   if (pasted.status !== 0) throw new Error(`The README's lines ended with ${pasted.status}.`);
-  for (const isExpired of [false, true])
-    if (!new RegExp(`"isExpired":\\s*${isExpired}`).test(pasted.stdout))
-      throw new Error(`The README's lines did not show a purchase with isExpired ${isExpired}.`);
+  for (const isActive of [true, false])
+    if (!new RegExp(`"isActive":\\s*${isActive}`).test(pasted.stdout))
+      throw new Error(`The README's lines did not show an entitlement with isActive ${isActive}.`);
   if (!/"reason":\s*"RENEWED"/.test(pasted.stdout)) throw new Error("The README's lines did not show a renewal.");
 });
 console.log('The README works, and nothing is left running.');
