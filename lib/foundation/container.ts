@@ -71,7 +71,7 @@ export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'ciph
   ...(process.env.REQUESTS_PER_KEY && { requestsPerKey: Number(process.env.REQUESTS_PER_KEY) }),
   ...(process.env.METRICS_NAMESPACE &&
     !isLocalService(parts.emulator) && { metrics: { namespace: process.env.METRICS_NAMESPACE, write: writeLines } }),
-  ...createSpanReceiver(process.env),
+  ...(process.env.OTLP_TRACES_URL && { spans: { url: process.env.OTLP_TRACES_URL, environment: process.env } }),
   postWebhook: createPostWebhook(parts.emulator, process.env),
   notificationQueue: createQueue('NOTIFICATIONS_QUEUE_URL'),
   refreshQueue: createQueue('REFRESHES_QUEUE_URL'),
@@ -121,20 +121,6 @@ function readEmulator(environment: NodeJS.ProcessEnv): StoreEmulator {
     ...(LOCAL_SERVICE && { isLocal: true }),
     ...(url && factor && { timeFactor: Number(factor) }),
     ...(realApps && { realApps: realApps.split(',') }),
-  };
-}
-
-/** Loads the client of the receiver with the first spans. */
-function createSpanReceiver(environment: NodeJS.ProcessEnv): Pick<Service, 'spans'> {
-  const { OTLP_TRACES_URL: url, METRICS_NAMESPACE: namespace = '', AWS_LAMBDA_FUNCTION_NAME: name } = environment;
-  if (!url) return {};
-  const load = once(async () => (await import('./outgoing/post-spans.ts')).createPostSpans(url, environment));
-  const serviceName = namespace.split('/').at(-1) || 'Claimcheck';
-  return {
-    spans: {
-      resource: { 'service.name': serviceName, ...(name && { 'faas.name': name }) },
-      post: async (body) => await (await load())(body),
-    },
   };
 }
 

@@ -19,7 +19,7 @@ export interface Service {
   /** Metrics that CloudWatch reads from the log. Absent without CloudWatch. */
   readonly metrics?: { readonly namespace: string; write(lines: readonly string[]): void };
   /** Receiver of the spans of events. Absent without the deployment option `otlpTracesUrl`. */
-  readonly spans?: { readonly resource: Readonly<Record<string, string>>; post(body: string): Promise<void> };
+  readonly spans?: { readonly url: string; readonly environment: NodeJS.ProcessEnv };
   readonly emulator: StoreEmulator;
   readonly postWebhook: PostWebhook;
   /** The queues. Their workers parse the messages. */
