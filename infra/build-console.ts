@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { contracts } from '../lib/contracts/index.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import { projectFolder } from './project-folder.ts';
-import { renderApiReference } from './render-api-reference.ts';
 import { renderLlmsText } from './render-llms-text.ts';
 
 const entryPoint = 'console/main.tsx';
@@ -21,7 +19,7 @@ const targets = ['es2022', 'chrome123', 'firefox128', 'safari17.5'];
 
 /**
  * Bundles the console: the page, scripts and styles with the hash of their content in the name, the API document, and
- * its reference as a page and as a text.
+ * its overview for language models.
  */
 export async function buildConsole(outdir: string): Promise<Metafile> {
   rmSync(outdir, { recursive: true, force: true });
@@ -49,19 +47,11 @@ export async function buildConsole(outdir: string): Promise<Metafile> {
   return metafile;
 }
 
-/** Writes the API document, and its reference and overview. */
+/** Writes the API document and its overview. */
 function writeApiDocument(outdir: string): void {
   const document = buildOpenApiDocument(contracts);
   writeFileSync(join(outdir, 'openapi.json'), JSON.stringify(document));
   writeFileSync(join(outdir, 'llms.txt'), renderLlmsText(document));
-  const styles = readFileSync(join(projectFolder, 'console', 'reference.css'), 'utf8');
-  const hash = createHash('sha256').update(styles).digest('hex').slice(0, 8).toUpperCase();
-  const name = `reference-${hash}.css`;
-  writeFileSync(join(outdir, name), styles);
-  const page = readFileSync(join(projectFolder, 'console', 'reference.html'), 'utf8');
-  // Functions, because a text can contain `$&`.
-  const content = page.replace('{styles}', () => toUrl(name)).replace('{content}', () => renderApiReference(document));
-  writeFileSync(join(outdir, 'reference.html'), content);
 }
 
 /** Inserts the names of the assets into the page. Their URLs are relative to `/console`, below any base path. */

@@ -1,4 +1,5 @@
 import { addCopyButtons } from './copy-buttons.ts';
+import { connectLanguageButtons } from './language-buttons.ts';
 import { connectSearch } from './search-dialog.ts';
 import { connectThemeButton } from './theme.ts';
 import { markVisibleHeading } from './visible-heading.ts';
@@ -14,6 +15,7 @@ connectThemeButton(find('theme'));
 connectSearch(find('search'), document.body.dataset.search ?? '');
 connectMenu(find('menu'), find('navigation'));
 addCopyButtons();
+connectLanguageButtons();
 markVisibleHeading();
 
 /** Shows and hides the navigation on small screens. */

@@ -3,7 +3,6 @@ import { getHeader } from '../../lib/http/get-header.ts';
 import { createStaticFiles, type StaticFile } from '../../lib/http/static-files.ts';
 
 const page = 'index.html';
-const referencePage = 'reference.html';
 const apiDocument = 'openapi.json';
 const overview = 'llms.txt';
 
@@ -51,14 +50,8 @@ const documentHeaders = {
 /** An asset is named by the hash of its content. */
 const assetHeaders = { ...securityHeaders, 'cache-control': 'public, max-age=31536000, immutable' };
 
-/** Headers of the pages without the emulator. */
-const sitePageHeaders = buildPageHeaders("'self'");
-
-const pages: Readonly<Record<string, string>> = { console: page, reference: referencePage };
-
 const consoleHeaders: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [page]: buildPageHeaders(emulatorUrl === undefined ? "'self'" : `'self' ${emulatorUrl}`),
-  [referencePage]: sitePageHeaders,
   [apiDocument]: documentHeaders,
   [overview]: documentHeaders,
 };
@@ -69,7 +62,9 @@ const consoleFiles = createStaticFiles(new URL('./assets/', import.meta.url), {
   transform: (name, text) => (name === page ? text.replace('{emulatorUrl}', emulatorUrl ?? '') : text),
 });
 
-/** The documentation: infra/site/build-site.ts. */
+const sitePageHeaders = buildPageHeaders("'self'");
+
+/** The documentation with the API reference: infra/site/build-site.ts. */
 const siteFiles = createStaticFiles(new URL('./docs/', import.meta.url), {
   getHeaders: (name) =>
     name.endsWith('.html') ? sitePageHeaders : name === apiDocument ? documentHeaders : assetHeaders,
@@ -82,10 +77,11 @@ const siteFiles = createStaticFiles(new URL('./docs/', import.meta.url), {
 export async function handler(event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> {
   const { resource, path, pathParameters } = event;
   if (resource === '/docs') return redirect(event, './docs/index.html');
+  if (resource === '/reference') return redirect(event, './docs/reference/index.html');
   if (resource.startsWith('/docs/')) return serveSite(event, pathParameters?.proxy ?? '');
   // The last segment: the page can have been opened with a trailing slash.
   const name = path.split('/').findLast((segment) => segment !== '') ?? '';
-  const file = consoleFiles.find(pages[name] ?? name);
+  const file = consoleFiles.find(name === 'console' ? page : name);
   return file ? respond(event, file) : notFound;
 }
 

@@ -3,10 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join, posix, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { contracts } from '../../lib/contracts/index.ts';
 import { renderHeading, renderText } from '../html.ts';
+import { buildOpenApiDocument } from '../openapi.ts';
 import { projectFolder } from '../project-folder.ts';
+import { renderApiReference } from '../render-api-reference.ts';
 import { findDeadLinks } from './find-dead-links.ts';
-import { documents, navigation, toSource } from './navigation.ts';
+import { documents, navigation, referenceTitle, toSource } from './navigation.ts';
 import { type Image, renderCode, renderMarkdown, type Section } from './render-markdown.ts';
 import { type PageAssets, type PageContent, renderPage } from './render-page.ts';
 import { toRelativeUrl, toSitePath } from './site-path.ts';
@@ -16,6 +19,12 @@ import { wrapImage } from './wrap-image.ts';
 const siteFolder = join(projectFolder, 'dist', 'docs');
 
 const samplesFolder = 'docs/samples';
+
+/** Pages of the site that documents name by their address in the local service. */
+const localPages: Readonly<Record<string, string>> = {
+  'http://127.0.0.1:4000/docs': 'index.html',
+  'http://127.0.0.1:4000/reference': 'reference/index.html',
+};
 
 /** Endings of files whose language has another name. */
 const languages: Readonly<Record<string, string>> = { kt: 'kotlin', ru: 'ruby' };
@@ -35,14 +44,25 @@ export async function buildSite(outdir: string): Promise<number> {
   const files: Files = new Map();
   const documentPages = documents.map((source) => readPage(source, files));
   const samples = readdirSync(join(projectFolder, samplesFolder)).map(readSample);
-  const pages = [...documentPages, ...samples];
+  const document = buildOpenApiDocument(contracts);
+  files.set('openapi.json', JSON.stringify(document));
+  const reference = renderApiReference(document).map(({ name, sections, ...page }) => ({
+    ...page,
+    path: `reference/${name}.html`,
+    headings: sections,
+    sections,
+  }));
+  const pages = [...documentPages, ...reference, ...samples];
   const labels = new Map(documentPages.map(({ path, title }) => [path, title]));
   const sections = navigation.map(({ title, entries }) => ({
     title,
-    pages: entries.map((entry) => {
-      const path = toSitePath(toSource(entry));
-      return { path, label: typeof entry === 'string' ? (labels.get(path) ?? '') : entry[1] };
-    }),
+    pages:
+      title === referenceTitle
+        ? reference.map((page) => ({ path: page.path, label: page.title }))
+        : entries.map((entry) => {
+            const path = toSitePath(toSource(entry));
+            return { path, label: typeof entry === 'string' ? (labels.get(path) ?? '') : entry[1] };
+          }),
   }));
   const assets = {
     ...(await bundleAssets(files)),
@@ -73,6 +93,8 @@ function readPage(source: string, files: Files): SearchablePage {
  * Returns the URL of a link. The site has the documents and the samples; other files of the repository become text.
  */
 function resolveLink(source: string, href: string): string | undefined {
+  const localPage = localPages[href];
+  if (localPage !== undefined) return toRelativeUrl(toSitePath(source), localPage);
   if (/^[a-z]+:|^#/.test(href)) return href;
   const [file = '', anchor] = href.split('#');
   const target = posix.join(posix.dirname(source), file).replace(/\/$/, '');

@@ -6,6 +6,9 @@ interface NavigationSection {
   readonly entries: readonly Entry[];
 }
 
+/** The section with the pages of infra/render-api-reference.ts. */
+export const referenceTitle = 'API reference';
+
 /** The pages of the documentation site by task, in the order in which a reader needs them. */
 export const navigation: readonly NavigationSection[] = [
   {
@@ -94,10 +97,8 @@ export const navigation: readonly NavigationSection[] = [
       'docs/operating/events-and-statistics.md',
     ],
   },
-  {
-    title: 'Reference',
-    entries: ['docs/glossary.md', 'CHANGELOG.md'],
-  },
+  { title: referenceTitle, entries: [] },
+  { title: 'Terms and changes', entries: ['docs/glossary.md', 'CHANGELOG.md'] },
   {
     title: 'How it is built',
     entries: [

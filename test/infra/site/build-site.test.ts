@@ -6,6 +6,7 @@ import { createSearch } from '../../../console/site/search-index.ts';
 import { buildSite } from '../../../infra/site/build-site.ts';
 import { documents } from '../../../infra/site/navigation.ts';
 import { toSitePath } from '../../../infra/site/site-path.ts';
+import { contracts } from '../../../lib/contracts/index.ts';
 import { listAnchors, listDocuments } from '../../../testing/documents.ts';
 
 /** Lambda returns at most 6 MB, in which JSON escapes each quotation mark. */
@@ -43,6 +44,14 @@ describe('buildSite', () => {
     }
   });
 
+  it('has the operations of the API by area, and on the overview with the anchors of the former single page', () => {
+    const overview = read('reference/index.html');
+    for (const { id, area } of contracts) expect(overview).toContain(`<a id="${id}" href="${area}.html#${id}">`);
+    expect(read('reference/credits.html')).toContain('aria-current="page">Credits</a>');
+    for (const language of ['curl', 'JavaScript', 'Python'])
+      expect(read('reference/validation.html')).toContain(`<figure data-language="${language}">`);
+  });
+
   it('gives headings the anchors of git hosting', () => {
     for (const source of listDocuments()) {
       const ids = [...read(toSitePath(source)).matchAll(/<h\d id="([^"]+)"/g)].map(([, id]) => id);
@@ -55,6 +64,7 @@ describe('buildSite', () => {
     expect(search('grace period').length).toBeGreaterThan(0);
     expect(search('entitlment')[0]?.url).toMatch(/entitlements/);
     expect(search('hasEntitl').map(({ url }) => url)).toContainEqual(expect.stringContaining('packages/server/'));
+    expect(search('spend credits').map(({ url }) => url)).toContain('reference/credits.html#spend-credits');
     expect(search('Rotate secrets')[0]?.url).toBe('operating/rotate-secrets.html');
     expect(search('qqqqqqq')).toEqual([]);
   });
@@ -65,7 +75,7 @@ describe('buildSite', () => {
   });
 
   it('names each asset by the hash of its content', () => {
-    const assets = files.filter((name) => !name.endsWith('.html'));
+    const assets = files.filter((name) => !name.endsWith('.html') && name !== 'openapi.json');
     expect(assets.length).toBeGreaterThan(5);
     for (const name of assets) expect(name).toMatch(/^(?:assets|images)\/[\w-]+-[A-F0-9]{8}\.(?:js|css|json|svg)$/);
   });
