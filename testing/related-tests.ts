@@ -21,6 +21,7 @@ const tableModule = 'testing/table.ts';
 const loadedFolders: Readonly<Record<string, readonly string[]>> = {
   'infra/build-console.ts': ['console/'],
   'infra/build-functions.ts': ['functions/'],
+  'infra/site/build-site.ts': ['console/site/'],
   'test/cli/bin.test.ts': ['cli/bin.js'],
 };
 const contractList = 'lib/contracts/index.ts';
