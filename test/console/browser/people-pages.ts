@@ -244,6 +244,14 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       expectNoProblem(consolePage);
     });
 
+    it('opens the menu of a row on a phone, too', async () => {
+      const consolePage = await openLoaded('/transactions', { width: 390 });
+      const { page } = consolePage;
+      await page.getByRole('button', { name: 'Actions' }).first().click();
+      await page.getByRole('button', { name: 'Copy the purchase id' }).waitFor();
+      expectNoProblem(consolePage);
+    });
+
     it('downloads the rows that it shows', async () => {
       const consolePage = await openLoaded('/transactions');
       const { page } = consolePage;
