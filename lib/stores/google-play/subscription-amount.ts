@@ -5,7 +5,7 @@ import { dayMs } from '../../foundation/time.ts';
 import type { PlanPrice, Transaction } from '../../purchases/transaction.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toAmount } from './money.ts';
-import { findLineTotal } from './order-lines.ts';
+import { findLineTax, findLineTotal } from './order-lines.ts';
 import { parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order } from './payloads.ts';
 import type { Predecessors } from './predecessors.ts';
@@ -60,12 +60,15 @@ export function findPlanPrice(
 ): PlanPrice | undefined {
   const price = item.autoRenewingPlan?.recurringPrice;
   if (!price || !order) return undefined;
-  const { amountMicros } = toAmount(price);
   const period =
     findCatalogueProduct(catalogue, withPlatform(platformTokens.googlePlay, item.productId))?.billingPeriod ??
     replacedPeriods.get(predecessors.replacedIds.get(item.productId) ?? '');
-  if (period === undefined || !(isPartialPayment(item) || isExtendedPeriod(item, paid, period))) return undefined;
-  return { amountMicros, period };
+  if (period === undefined) return undefined;
+  if (isPartialPayment(item)) return { amountMicros: toAmount(price).amountMicros, period };
+  if (!isExtendedPeriod(item, paid, period)) return undefined;
+  // The price of the plan is without the tax that some countries add.
+  const { amountMicros } = toAmount(findLineTotal(order, item.productId) ?? price);
+  return { amountMicros, ...findLineTax(order, item.productId), period };
 }
 
 /**

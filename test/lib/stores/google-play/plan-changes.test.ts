@@ -150,6 +150,17 @@ describe('validate (Google Play) after a plan change', () => {
     expect(observation?.transactions[0]?.plan).toEqual(plan);
   });
 
+  it('adds the tax of the payment to the price of an extended period', async () => {
+    const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+    const change = changeWith('CHARGE_FULL_PRICE', { expiryTime: '2026-12-10T00:00:00Z' });
+    const [observation] = await observe(change, buildOrder('24', { tax: usd('4') }), { catalogue });
+    expect(observation?.transactions[0]?.plan).toEqual({
+      amountMicros: 24_000_000,
+      taxMicros: 4_000_000,
+      period: 'P1M',
+    });
+  });
+
   it('keeps the price of the plan when the subscription renews', async () => {
     const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
     const [changed] = await observe(changeWith('CHARGE_PRORATED_PRICE'), buildOrder('4'), { catalogue });
