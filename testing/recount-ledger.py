@@ -160,9 +160,12 @@ def read_stripe(purchase, products, now):
                 net_price, sale.length = product["priceMicros"], add_period(start, product["period"]) - start
             sale.price_tax = to_cents(net_price * rate)
             sale.price = net_price + sale.price_tax
-            # An invoice that is paid after its period, or after a subscription was canceled, pays no time.
-            if paid_at < min(sale.end, to_ms(purchase.get("endedAt", FAR))):
-                later = invoices[index + 1 :]
+            # An invoice that is paid after its period, or after a subscription was canceled, pays no time. A trial that
+            # is granted in the period extends it, also before the payment.
+            later, extended = invoices[index + 1 :], sale.end
+            if start <= to_ms(purchase.get("trialStart", FAR)) < sale.end:
+                extended = max(extended, find_extension(purchase, later, sale.end))
+            if paid_at < min(extended, to_ms(purchase.get("endedAt", FAR))):
                 sale.end = max(sale.end, find_extension(purchase, later, sale.end))
                 sale.end = max(sale.end, find_due(purchase, later, sale.end, now))
             else:

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import type { PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
@@ -13,38 +13,30 @@ interface ExtensionContext {
 /** Stores extend a period by whole days. */
 const minExtensionMs = 12 * hourMs;
 
-/** Longest period in days that a plan can have. */
-const maxDays = 1000;
-
 /**
- * Keeps the price of a period that the store extends for free. The App Store moves the end of its payment, so that its
- * length is no longer that of the period that was paid.
+ * Keeps the price of a period that the App Store extends for free: it moves the end of the payment, so that its length
+ * is no longer that of the period that was paid. Other stores keep that period, or report the plan.
  * @see https://developer.apple.com/documentation/appstoreserverapi/extend-a-subscription-renewal-date
  */
 export function keepPaidPeriods(state: PurchaseState, { before, observation }: ExtensionContext): PurchaseState {
-  const isEstimated = before?.purchase.expirationSource !== undefined || observation.hasUnknownEnd === true;
-  if (!before || isEstimated) return state;
+  if (!before || before.purchase.expirationSource !== undefined || observation.hasUnknownEnd) return state;
   const known = [...before.transactions.map(({ transaction }) => transaction), ...observation.transactions];
   const transactions = state.transactions.map((observed) => {
-    const { transaction } = observed;
-    const plan = findPaidPlan(
-      transaction,
-      known.filter(({ transactionId }) => transactionId === transaction.transactionId),
-    );
-    return plan ? { ...observed, transaction: { ...transaction, plan } } : observed;
+    const plan = findPaidPlan(observed.transaction, known);
+    return plan ? { ...observed, transaction: { ...observed.transaction, plan } } : observed;
   });
   return { ...state, transactions };
 }
 
 /** Finds what the period cost before it was extended. Undefined without an extension, or if the store reports it. */
 function findPaidPlan(transaction: Transaction, known: readonly Transaction[]): PlanPrice | undefined {
-  const { plan, amountMicros = 0, taxMicros, purchaseDate, periodStartDate: start = purchaseDate } = transaction;
-  if (plan || amountMicros <= 0 || transaction.isTrialPeriod) return undefined;
-  const end = Math.min(...known.map((other) => findPaidEnd(other, amountMicros)));
+  const { platform, plan, amountMicros = 0, purchaseDate, periodStartDate: start = purchaseDate } = transaction;
+  if (platform !== platformTokens.appStore || plan || amountMicros <= 0) return undefined;
+  const same = known.filter(({ transactionId }) => transactionId === transaction.transactionId);
+  const end = Math.min(...same.map((other) => findPaidEnd(other, amountMicros)));
   const days = Math.round((end - start) / dayMs);
   const extendedEnd = transaction.isReplaced ? getWholeEnd(transaction) : (transaction.expirationDate ?? 0);
-  if (extendedEnd - end < minExtensionMs || end <= start || days > maxDays) return undefined;
-  return { amountMicros, ...omitUndefined({ taxMicros }), period: `P${Math.max(1, days)}D` };
+  return extendedEnd - end < minExtensionMs || days < 1 ? undefined : { amountMicros, period: `P${days}D` };
 }
 
 /** Returns the end of the period that was paid: that of an earlier extension is in its plan. */

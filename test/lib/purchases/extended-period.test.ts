@@ -55,6 +55,11 @@ describe('the recurring amount of a period that the store extends', () => {
     expect(readMonthly([look(0, 61), look(9, 9), look(10, 61)])).toBe(5);
   });
 
+  it('follows the end at a store that reports the plan of an extended period', () => {
+    const looks = [look(0, 31, { platform: 'processor_a' }), look(9, 61, { platform: 'processor_a' })];
+    expect(readMonthly(looks)).toBe(5);
+  });
+
   it('follows the end that the store reports after an assumed one', () => {
     const assumed = look(0, 31);
     const purchase = { ...assumed.purchase, expirationSource: 'assumed' as const };
