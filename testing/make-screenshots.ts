@@ -8,6 +8,7 @@ import { emulatorSteps, performStep } from './emulator-steps.ts';
 import { type ConsolePage, type RunningConsole, startConsole, type Theme, waitUntilLoaded } from './open-console.ts';
 import { createRunKeys } from './run-keys.ts';
 import { loadShowcase, showcaseTime } from './showcase.ts';
+import { waitFor } from './wait-for.ts';
 
 const folder = fileURLToPath(new URL('../docs/images', import.meta.url));
 
@@ -61,6 +62,10 @@ async function writeScreenshot({ page }: Pick<ConsolePage, 'page'>, name: string
 
 async function makePageScreenshots(running: RunningConsole): Promise<void> {
   await loadShowcase(running.service);
+  await waitFor('counted figures', async () => {
+    const { body } = await callLocalService(running.service, '/v3/stats/mrr');
+    return Date.parse(body.countedUntil) >= Date.parse(showcaseTime);
+  });
   for (const { name, path, ...options } of await listPageScreenshots(running)) {
     const consolePage = await running.open(path, options);
     await waitUntilLoaded(consolePage);
