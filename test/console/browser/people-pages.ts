@@ -234,6 +234,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       };
       await select(true);
       await page.reload();
+      await waitUntilLoaded(consolePage);
       await header.waitFor();
       await select(false);
       await page.getByRole('button', { name: 'Actions' }).first().click();
