@@ -39,7 +39,8 @@ export function Menu({ label, icon, text, render }: MenuProps) {
 
 /** Places the menu at its button, towards the middle of the window. It closes when the page scrolls. */
 function place(menu: HTMLElement): void {
-  const { top, bottom, left, right } = (menu.previousElementSibling ?? menu).getBoundingClientRect();
+  const button = menu.previousElementSibling ?? menu;
+  const { top, bottom, left, right } = button.getBoundingClientRect();
   const { clientWidth, clientHeight } = document.documentElement;
   const [above, below] = bottom < clientHeight / 2 ? [`${bottom}px`, 'auto'] : ['auto', `${clientHeight - top}px`];
   const [start, end] = left < clientWidth / 2 ? [`${left}px`, 'auto'] : ['auto', `${clientWidth - right}px`];
@@ -47,7 +48,14 @@ function place(menu: HTMLElement): void {
   menu.onclick = ({ target }) => {
     if (target instanceof Element && target.closest('a, button')) menu.hidePopover();
   };
-  addEventListener('scroll', () => menu.hidePopover(), { capture: true, once: true });
+  const onScroll = () => {
+    const { x, y } = button.getBoundingClientRect();
+    // The event of a scroll before the click arrives after it.
+    if (x === left && y === top) return;
+    removeEventListener('scroll', onScroll, true);
+    if (menu.isConnected) menu.hidePopover();
+  };
+  addEventListener('scroll', onScroll, true);
 }
 
 interface CopyItemProps {

@@ -23,11 +23,11 @@ async function signWithSdk(client: DynamoDBClient, request: Request): Promise<Re
 
 describe('createAwsSigner', () => {
   it.each([
-    ['temporary credentials, as in Lambda', 'a-session-token', undefined, '{"TableName":"t","Key":{"pk":{"S":"ü"}}}'],
-    ['credentials of a user', undefined, undefined, '{}'],
-    ['a port', undefined, 8000, ''],
+    ['temporary credentials, as in Lambda', 'a-session-token', undefined, '{"Key":{"pk":{"S":"ü"}}}', '/'],
+    ['credentials of a user', undefined, undefined, '{}', '/'],
+    ['a port', undefined, 8000, '', '/'],
     ['a path', undefined, undefined, '{}', '/v1/traces'],
-  ])('signs like the SDK with %s', async (_name, sessionToken, port, body, path?: string) => {
+  ])('signs like the SDK with %s', async (_name, sessionToken, port, body, path) => {
     const credentials = {
       accessKeyId: 'AKIDEXAMPLE',
       secretAccessKey: 'wJalrXUtnFEMI',
