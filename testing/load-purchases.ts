@@ -21,7 +21,7 @@ export async function loadPurchases(appName: string): Promise<Map<string, { read
       const items = await table.query({ partition });
       const { purchase, userAliases, entitledUsers } = items.find(({ sk }) => sk === 'P') ?? {};
       const transactions = items.flatMap(({ transaction }) =>
-        transaction ? [omitPlannedEnd(transaction as Transaction)] : [],
+        transaction ? [omitEarlierPeriod(transaction as Transaction)] : [],
       );
       const stored = { purchase: omitTransientFields(purchase as Purchase), userAliases, entitledUsers, transactions };
       return [partition.slice(purchaseKey.partition(appName, '').length), stored];
@@ -30,8 +30,10 @@ export async function loadPurchases(appName: string): Promise<Map<string, { read
   return new Map(entries);
 }
 
-/** Omits the end of a period that the service saw before the store cut it. */
-const omitPlannedEnd = ({ plannedExpirationDate: _planned, ...transaction }: Transaction): object => transaction;
+/** Omits what the service saw of a period before the store cut it, or before the App Store extended it. */
+function omitEarlierPeriod({ plannedExpirationDate: _planned, plan, ...transaction }: Transaction): object {
+  return { ...transaction, ...(plan && transaction.platform !== 'store_a' && { plan }) };
+}
 
 /**
  * Omits the dates of renewal intents except for store_a: other stores return a date only while the cancelation is in

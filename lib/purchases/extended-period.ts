@@ -15,7 +15,8 @@ const minExtensionMs = 12 * hourMs;
 
 /**
  * Keeps the price of a period that the App Store extends for free: it moves the end of the payment, so that its length
- * is no longer that of the period that was paid. Other stores keep that period, or report the plan.
+ * is no longer that of the period that was paid, and no field has the former end. A payment that is first observed
+ * after its extension counts for the longer time. Other stores keep that period, or report the plan.
  * @see https://developer.apple.com/documentation/appstoreserverapi/extend-a-subscription-renewal-date
  */
 export function keepPaidPeriods(state: PurchaseState, { before, observation }: ExtensionContext): PurchaseState {
