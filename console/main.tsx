@@ -2,8 +2,8 @@ import './valid-language.ts';
 import { render } from 'preact';
 import './styles.css';
 import { App } from './app.tsx';
-import { applyTheme } from './theme.ts';
+import { applyTheme, readTheme } from './stored-theme.ts';
 
-applyTheme();
+applyTheme(readTheme());
 const root = document.getElementById('console');
 if (root) render(<App />, root);

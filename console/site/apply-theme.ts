@@ -1,5 +1,4 @@
-import { readTheme } from './theme.ts';
+import { applyTheme, readTheme } from '../stored-theme.ts';
 
 // Before the first paint: a page must not change its colors while it loads.
-const theme = readTheme();
-if (theme !== 'system') document.documentElement.dataset.theme = theme;
+applyTheme(readTheme());

@@ -1,7 +1,7 @@
 import { addCopyButtons } from './copy-buttons.ts';
 import { connectLanguageButtons } from './language-buttons.ts';
 import { connectSearch } from './search-dialog.ts';
-import { connectThemeButton } from './theme.ts';
+import { connectThemeButton } from './theme-button.ts';
 import { markVisibleHeading } from './visible-heading.ts';
 
 const find = (id: string): HTMLElement => {
