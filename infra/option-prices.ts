@@ -1,3 +1,4 @@
+import { backupRules, warmDays } from './backup-rules.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
 
 interface OptionPrice {
@@ -17,13 +18,6 @@ const secretUsd = 0.4;
 
 const daysOfMonth = 365 / 12;
 
-/** The plan of table-backup.ts. AWS Backup copies the whole table each time, and moves each copy after a day. */
-export const backupPlan = [
-  { perMonth: daysOfMonth / 7, deleteAfterDays: 91 },
-  { perMonth: 1, deleteAfterDays: 365 },
-];
-const warmDays = 1;
-
 /**
  * Dollars of a GB in a month in warm and in cold storage, and of a copied GB to another region.
  * @see https://aws.amazon.com/backup/pricing/
@@ -31,11 +25,12 @@ const warmDays = 1;
 const backupPrices = { warm: 0.1, cold: 0.03, transfer: 0.02 };
 
 /** Storage of all backups of a GB of the table. */
-const storageUsd = backupPlan.reduce((sum, { perMonth, deleteAfterDays }) => {
-  const toCopies = (days: number): number => (perMonth * days) / daysOfMonth;
+const storageUsd = backupRules.reduce((sum, { intervalDays, deleteAfterDays }) => {
+  const toCopies = (days: number): number => days / intervalDays;
   return sum + toCopies(warmDays) * backupPrices.warm + toCopies(deleteAfterDays - warmDays) * backupPrices.cold;
 }, 0);
-const copyUsd = storageUsd + backupPlan.reduce((sum, { perMonth }) => sum + perMonth, 0) * backupPrices.transfer;
+const copiesPerMonth = backupRules.reduce((sum, { intervalDays }) => sum + daysOfMonth / intervalDays, 0);
+const copyUsd = storageUsd + copiesPerMonth * backupPrices.transfer;
 
 const toCents = (usd: number): number => Number(usd.toFixed(2));
 export const backupUsdPerGb = toCents(storageUsd);

@@ -7,6 +7,7 @@ import type { Role } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { acknowledgeFinding } from './acknowledgements.ts';
+import { backupRules, warmDays } from './backup-rules.ts';
 
 interface TableBackupProps {
   readonly table: ITable;
@@ -16,16 +17,6 @@ interface TableBackupProps {
   /** Vault that receives a copy of each backup, in another region or account. */
   readonly copyVaultArn?: string | undefined;
 }
-
-/**
- * Weekly backups for three months and monthly ones for a year. Point-in-time recovery has all states of the last 35
- * days, so both move to cold storage after a day, where AWS Backup requires them to stay for 90 days.
- * @see https://docs.aws.amazon.com/aws-backup/latest/devguide/API_Lifecycle.html
- */
-const rules = [
-  { ruleName: 'weekly', cron: { weekDay: 'SUN', hour: '3', minute: '0' }, deleteAfterDays: 91 },
-  { ruleName: 'monthly', cron: { day: '1', hour: '4', minute: '0' }, deleteAfterDays: 365 },
-];
 
 /** @see https://docs.aws.amazon.com/aws-backup/latest/devguide/API_BackupSelection.html */
 const maxSelectionNameLength = 50;
@@ -56,8 +47,11 @@ export class TableBackup extends Construct {
         backupVaultName,
         removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       }),
-      backupPlanRules: rules.map(({ ruleName, cron, deleteAfterDays }) => {
-        const lifecycle = { moveToColdStorageAfter: Duration.days(1), deleteAfter: Duration.days(deleteAfterDays) };
+      backupPlanRules: backupRules.map(({ ruleName, cron, deleteAfterDays }) => {
+        const lifecycle = {
+          moveToColdStorageAfter: Duration.days(warmDays),
+          deleteAfter: Duration.days(deleteAfterDays),
+        };
         return new BackupPlanRule({
           ruleName,
           scheduleExpression: Schedule.cron(cron),

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { minBootstrapVersion } from '../../cli/preflight/checks.ts';
-import { backupCopyUsdPerGb, backupPlan, backupUsdPerGb, idleUsd, webAclUsd } from '../../infra/option-prices.ts';
+import { backupCopyUsdPerGb, backupUsdPerGb, idleUsd, webAclUsd } from '../../infra/option-prices.ts';
 import { runCommand } from '../../testing/command-line.ts';
 import { listTableRows, readDocument } from '../../testing/documents.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
@@ -156,12 +156,6 @@ describe('claimcheck preflight', () => {
     expect(rows.find(([, , load]) => load === 'idle')).toContain(String(idleUsd));
     const { joined } = await readStack('every');
     expect(listProperties(joined, 'AWS::WAFv2::WebACL')[0]?.Rules).toHaveLength(webAclUsd - 5);
-    const [plan] = listProperties(joined, 'AWS::Backup::BackupPlan');
-    const rules: readonly { Lifecycle: { DeleteAfterDays: number; MoveToColdStorageAfterDays: number } }[] =
-      plan?.BackupPlan.BackupPlanRule ?? [];
-    expect(rules.map(({ Lifecycle }) => Lifecycle)).toEqual(
-      backupPlan.map(({ deleteAfterDays }) => ({ DeleteAfterDays: deleteAfterDays, MoveToColdStorageAfterDays: 1 })),
-    );
     expect(readDocument('docs/guides/run-for-production.md')).toContain(
       `${backupUsdPerGb} US dollars a month for each GB of the table, and a copy in another region ${backupCopyUsdPerGb}`,
     );
