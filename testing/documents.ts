@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { toAnchor } from '../infra/site/anchor.ts';
 
 /** A fenced code block of a document. */
 export interface CodeBlock {
@@ -87,21 +88,10 @@ export const listRelativeLinks = (file: string): RelativeLink[] =>
       return { file, target: path === '' ? file : normalize(join(dirname(file), path)), anchor };
     });
 
-/**
- * Lists the anchors of a document, as GitHub creates them from its headings.
- * @see https://docs.github.com/en/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#section-links
- */
+/** Lists the anchors of the headings of a document. */
 export function listAnchors(file: string): string[] {
   const counts = new Map<string, number>();
-  return listHeadings(readProse(file)).map(({ title }) => {
-    const slug = title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
-      .replaceAll(' ', '-');
-    const count = counts.get(slug) ?? 0;
-    counts.set(slug, count + 1);
-    return count === 0 ? slug : `${slug}-${count}`;
-  });
+  return listHeadings(readProse(file)).map(({ title }) => toAnchor(title, counts));
 }
 
 /** Lists the headings of a text with their level, 1 to 6. */

@@ -2,6 +2,7 @@ import hljs from 'highlight.js/lib/common';
 import dart from 'highlight.js/lib/languages/dart';
 import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { escapeHtml } from '../html.ts';
+import { toAnchor } from './anchor.ts';
 
 export interface Heading {
   /** 1 to 6. */
@@ -115,20 +116,6 @@ function addHeadingIds(tokens: readonly Token[]): Section[] {
     }
   }
   return sections;
-}
-
-/**
- * Returns the anchor that GitHub creates from a heading.
- * @see https://docs.github.com/en/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#section-links
- */
-function toAnchor(title: string, counts: Map<string, number>): string {
-  const anchor = title
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
-    .replaceAll(' ', '-');
-  const count = counts.get(anchor) ?? 0;
-  counts.set(anchor, count + 1);
-  return count === 0 ? anchor : `${anchor}-${count}`;
 }
 
 /** Returns the text of an inline token without its marks. */
