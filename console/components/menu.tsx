@@ -51,11 +51,11 @@ function place(menu: HTMLElement): void {
   const onScroll = () => {
     const { x, y } = button.getBoundingClientRect();
     // The event of a scroll before the click arrives after it.
-    if (x === left && y === top) return;
-    removeEventListener('scroll', onScroll, true);
-    if (menu.isConnected) menu.hidePopover();
+    if ((x !== left || y !== top) && menu.isConnected) menu.hidePopover();
   };
-  addEventListener('scroll', onScroll, true);
+  const open = new AbortController();
+  menu.addEventListener('beforetoggle', () => open.abort(), { once: true });
+  addEventListener('scroll', onScroll, { capture: true, signal: open.signal });
 }
 
 interface CopyItemProps {

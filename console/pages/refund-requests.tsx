@@ -5,13 +5,13 @@ import { useApi } from '../api/use-api.ts';
 import { getNow } from '../clock.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Page, Section } from '../components/layout.tsx';
-import { CopyItem } from '../components/menu.tsx';
 import { EmptyState } from '../components/notice.tsx';
 import { Badge, DateTime, None, type Tone } from '../components/values.tsx';
 import { formatDuration, formatPlatform, formatProductId, isStore } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useCanSupport } from '../session.ts';
 import type { PageProps } from './page.ts';
+import { PurchaseMenu } from './purchase-menu.tsx';
 import { preferenceLabels, StatementButtons } from './statement-buttons.tsx';
 
 const listEndpoint = defineEndpoint<typeof listRefundRequests>('GET', '/v3/refund-requests');
@@ -24,17 +24,7 @@ export function RefundRequestsPage(_props: PageProps) {
   const closed = data?.rows.filter(({ state }) => state !== 'open');
   const table = {
     getKey: ({ id }: RefundRequestRecord) => id,
-    renderMenu: ({ purchaseId }: RefundRequestRecord) => (
-      <>
-        <Link to="/purchases/:id" params={{ id: purchaseId }}>
-          Open the purchase
-        </Link>
-        <Link to="/events" query={{ tag: purchaseId }}>
-          Show the events
-        </Link>
-        <CopyItem value={purchaseId} name="purchase id" />
-      </>
-    ),
+    renderMenu: ({ purchaseId }: RefundRequestRecord) => <PurchaseMenu purchaseId={purchaseId} />,
     isStale,
     error,
     onRetry: reload,

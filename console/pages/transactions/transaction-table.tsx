@@ -6,6 +6,7 @@ import { Badge, CopyId, DateTime, Money, None, Platform, shorten, type Tone } fr
 import { formatMoney, formatProductId, isStore } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { isRefundedInFull } from '../purchase/describe-purchase.ts';
+import { PurchaseMenu } from '../purchase-menu.tsx';
 
 /** A transaction, with the customers who own its purchase if the list has them. */
 type TransactionRow = TransactionRecord & { readonly entitledUsers?: readonly string[] };
@@ -38,13 +39,7 @@ export const TransactionTable = ({
     )}
     renderMenu={({ purchaseId, transactionId }) => (
       <>
-        <Link to="/purchases/:id" params={{ id: purchaseId }}>
-          Open the purchase
-        </Link>
-        <Link to="/events" query={{ tag: purchaseId }}>
-          Show the events
-        </Link>
-        <CopyItem value={purchaseId} name="purchase id" />
+        <PurchaseMenu purchaseId={purchaseId} />
         <CopyItem value={transactionId} name="transaction id" />
       </>
     )}
