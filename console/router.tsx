@@ -62,7 +62,7 @@ function decodeSegment(segment: string): string | undefined {
 
 let isNavigated = false;
 
-/** Whether the user has followed a link since the console was opened. */
+/** The user has followed a link since the console was opened. */
 export const hasNavigated = (): boolean => isNavigated;
 
 function navigate(href: string, { isReplacing = false } = {}): void {

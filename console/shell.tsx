@@ -143,11 +143,11 @@ function findPage(path: string): PageMatch | undefined {
   return undefined;
 }
 
-/** Whether a page of the navigation is the current one or contains it. */
+/** A page of the navigation is the current one or contains it. */
 const isSectionOf = (target: string, path: string): boolean =>
   target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
 
-/** Whether the search is open. Ctrl-K or Command-K opens it. */
+/** The search is open. Ctrl-K or Command-K opens it. */
 function useSearch() {
   const [isOpen, setOpen] = useState(false);
   const close = useCallback(() => setOpen(false), []);

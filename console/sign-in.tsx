@@ -9,7 +9,7 @@ import { type Credentials, type StayId, stays } from './session-storage.ts';
 import { verifyCredentials } from './verify-credentials.ts';
 
 interface SignInPageProps {
-  /** Whether the credentials of a link are being verified. */
+  /** The credentials of a link are being verified. */
   readonly isVerifying: boolean;
   /** Error of the credentials of a link. */
   readonly linkError: unknown;

@@ -3,7 +3,7 @@ export interface CursorPage<Row> {
   readonly rows: readonly Row[];
   /** Position of the next page. Absent at the end of the list. A page can have no rows and still have a cursor. */
   readonly nextCursor?: string | undefined;
-  /** Whether the page ends at a start date, so that the list continues behind it even without a cursor. */
+  /** The page ends at a start date, so that the list continues behind it even without a cursor. */
   readonly isRecent?: boolean | undefined;
 }
 

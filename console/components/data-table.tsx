@@ -17,9 +17,9 @@ export interface Column<Row> extends CsvColumn<Row> {
   readonly render?: (row: Row) => ComponentChildren;
   /** `end` for numbers. */
   readonly align?: 'start' | 'end';
-  /** Whether the column names the row for screen readers. By default, the first one does. */
+  /** The column names the row for screen readers. By default, the first one does. */
   readonly isRowHeader?: boolean;
-  /** Whether the column is shown only if the user chooses it. */
+  /** The column is shown only if the user chooses it. */
   readonly isHidden?: boolean;
 }
 
@@ -49,7 +49,7 @@ interface DataTableProps<Row> {
   readonly getKey: (row: Row) => string;
   /** Links and controls of a row, which a menu at its end opens. On a phone, such a row is a block. */
   readonly renderMenu?: (row: Row) => ComponentChildren;
-  /** Whether the rows belong to a former page or filter. They stay, dimmed, while the next ones are loading. */
+  /** The rows belong to a former page or filter. They stay, dimmed, while the next ones are loading. */
   readonly isStale?: boolean;
   readonly error?: unknown;
   readonly onRetry?: () => void;

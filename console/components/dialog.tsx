@@ -8,7 +8,7 @@ import { ErrorNotice } from './notice.tsx';
 
 interface DialogProps {
   readonly title: string;
-  /** Whether an action is in progress: Escape does not close the dialog, which shows an error of the action. */
+  /** An action is in progress: Escape does not close the dialog, which shows an error of the action. */
   readonly isBusy?: boolean;
   readonly size?: 'normal' | 'large';
   readonly onClose: () => void;

@@ -17,7 +17,7 @@ interface TextFieldProps {
   readonly hint?: string;
   readonly isLabelHidden?: boolean;
   readonly isDisabled?: boolean;
-  /** Whether the field takes the free space of its row. */
+  /** The field takes the free space of its row. */
   readonly canGrow?: boolean;
 }
 

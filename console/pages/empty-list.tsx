@@ -8,7 +8,7 @@ interface EmptyListProps {
   /** Path of the page of the list. */
   readonly path: string;
   readonly isFiltered: boolean;
-  /** Whether the app has rows, sandbox included. */
+  /** The app has rows, sandbox included. */
   readonly hasRows: boolean;
   /** How the first row appears. */
   readonly children: ComponentChildren;

@@ -15,7 +15,7 @@ interface OpenApiOperation {
   readonly parameters: readonly Parameter[];
   readonly requestBody?: object;
   readonly 'x-key': 'public' | 'secret' | 'none';
-  /** Whether no viewer key may call the operation, even if it only reads. */
+  /** No viewer key may call the operation, even if it only reads. */
   readonly 'x-secret-key-only'?: boolean;
   /** Further levels of keys that may call the operation. */
   readonly 'x-additional-levels'?: readonly string[];

@@ -23,7 +23,7 @@ export interface PageDefinition {
   readonly group?: (typeof navigationGroups)[number];
   /** Icon in the navigation. Without it, the page is reached from others. */
   readonly icon?: IconName;
-  /** Whether it shows figures with filters, which links from another such page keep. */
+  /** It shows figures with filters, which links from another such page keep. */
   readonly isFigures?: true;
   /** Only with the store emulator. */
   readonly isLocal?: true;

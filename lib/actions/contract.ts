@@ -121,11 +121,11 @@ export const actionDescriptions = [
     transactionId: ['Id of the payment with its platform prefix.', 'processor_a:in_1QfVQa'],
     amountMicros: ['What is left of the payment. Null if the store does not report the amount.', 4_990_000],
     currency,
-    allowsPart: ['Whether the store refunds a part of it.', true],
+    allowsPart: ['The store refunds a part of it.', true],
   }),
-  describeObject('PurchaseAction', PurchaseAction, 'Whether an action is possible for a purchase.', {
+  describeObject('PurchaseAction', PurchaseAction, 'An action on a purchase, and why it is not possible.', {
     action: ['Name of the action. `defer` and `extend` are the same.', 'refund'],
-    isPossible: ['Whether the store performs the action in the stored state.', true],
+    isPossible: ['The store performs the action in the stored state.', true],
     why: ['Why the action is not possible. Null if it is.', null as never],
     effect: [
       'What happens at the store. Null if the action is not possible.',
@@ -152,7 +152,7 @@ export const actionDescriptions = [
       'Key of the request: a repeated request with it returns the first outcome. A dry run ignores it.',
       'ticket-4711',
     ],
-    dryRun: ['Whether to check the action only.', false],
+    dryRun: ['Check the action only.', false],
     transactionId,
     amountMicros: ['Amount to refund. The default is all that is left of the payment.', 1_000_000],
     quantity: ['Number of items to refund.', 1],
@@ -163,7 +163,7 @@ export const actionDescriptions = [
     purchaseId,
     action: ['Name of the action.', 'refund'],
     reason,
-    dryRun: ['Whether the action was only checked.', false],
+    dryRun: ['The action was only checked.', false],
     effect: ['What happens at the store.', 'The subscription ends with its paid period.'],
     performedAt: ['Date of the action. Null for a dry run.', '2026-01-15T09:30:00.000Z'],
     performedBy: ['The key that performed it. Null for a dry run.'],

@@ -51,7 +51,7 @@ export const sandboxOnly = [
 ] as const;
 
 export const includeNotifications = [
-  'Whether the response includes the lifecycle notifications. Only `true` includes them.',
+  'The response includes the lifecycle notifications. Only `true` includes them.',
   true,
 ] as const;
 

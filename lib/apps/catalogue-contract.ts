@@ -104,7 +104,7 @@ export const catalogueDescriptions = [
     customers: ['The first 100 affected customers.'],
     checkedPurchases: ['Number of purchases that were read.', 1200],
     checkedCustomers: ['Number of customers whose entitlements were computed.', 40],
-    isComplete: ['Whether all purchases were read. A request reads at most 20,000, and 2,000 customers.', true],
+    isComplete: ['All purchases were read. A request reads at most 20,000, and 2,000 customers.', true],
   }),
   describeObject('CatalogueChange', CatalogueChange, 'Result of replacing the products of the app.', {
     ok: ['The constant true.', true],
@@ -121,7 +121,7 @@ export const catalogueOperations = [
   describeOperation(setCatalogue, {
     description:
       'Replaces the products of the app. With the header `If-Match` and the `ETag` of `GET /v3/catalogue`, a catalogue that was changed since is not overwritten (412). Takes effect within 15 seconds for all customers. A dry run changes nothing and returns who would gain and lose entitlements.',
-    query: { dryRun: ['Whether to preview the change only.', true] },
+    query: { dryRun: ['Preview the change only.', true] },
     bodyExamples: {
       products: {
         summary: 'Two products that give one entitlement',

@@ -176,12 +176,12 @@ export const appDescriptions = [
       ['https://api.example.org/purchases'],
     ],
     sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
-    includesPassword: ['Whether the body includes the secret key as `password`. Every webhook is signed.', false],
+    includesPassword: ['The body includes the secret key as `password`. Every webhook is signed.', false],
     events: ['Webhooks in addition to `purchases.updated` that are switched on.', ['refunds', 'consents']],
   }),
   describeObject('StoreConnection', StoreConnection, 'Connection of the app to a store.', {
     platform: ['The store.'],
-    isConnected: ['Whether the app has settings for the store.', true],
+    isConnected: ['The app has settings for the store.', true],
     notificationUrl,
   }),
   describeObject('ServiceInfo', ServiceInfo, 'The running service.', {
@@ -237,14 +237,14 @@ export const appDescriptions = [
       ['https://api.example.org/purchases'],
     ],
     sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
-    includesPassword: ['Whether the body includes the secret key as `password`.', false],
+    includesPassword: ['The body includes the secret key as `password`.', false],
     events: [
       'Webhooks in addition to `purchases.updated`: `refunds`, `consents`, `external-purchases`. Default: the current ones.',
       ['refunds', 'consents'],
     ],
-    newSecret: ['Whether to issue a new signing secret. The current one becomes invalid immediately.', false],
+    newSecret: ['Issue a new signing secret. The current one becomes invalid immediately.', false],
     rotateSecret: [
-      'Whether to issue a new signing secret. Webhooks have a signature of each one for `overlapHours`. Without `urls`, the other settings stay.',
+      'Issue a new signing secret. Webhooks have a signature of each one for `overlapHours`. Without `urls`, the other settings stay.',
       true,
     ],
     overlapHours: [

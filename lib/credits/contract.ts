@@ -194,7 +194,7 @@ export const CreditsUpdatedWebhook = v.strictObject({
 const userText = { applicationUsername } as const;
 const date = '2026-01-15T09:30:00.000Z';
 const sandbox = ['`true`: the credits of purchases in the sandboxes, which are apart.', 'true'] as const;
-const sandboxField = ['Whether the credits of the sandbox change, which are apart. Default: false.', false] as const;
+const sandboxField = ['The credits of the sandbox change, which are apart. Default: false.', false] as const;
 const credit = ['Name of the credit.', 'coins'] as const;
 const holdId = ['Id of the hold.', 'hold_5f0c8a1b9d3e4f60718293a4'] as const;
 const key = ['A repeated request with the same key has the same result.', 'order-4711'] as const;
@@ -245,7 +245,7 @@ export const creditDescriptions = [
   }),
   describeObject('CustomerCredits', CustomerCredits, 'The credits of a customer.', {
     applicationUsername,
-    isSandbox: ['Whether they are the credits of the sandbox.', false],
+    isSandbox: ['They are the credits of the sandbox.', false],
     credits: ['The credits by name.'],
     asOf: ['Time of the response.', date],
   }),
@@ -254,18 +254,18 @@ export const creditDescriptions = [
     type: ['The constant `credits.updated`.', 'credits.updated'],
     password: webhookPassword,
     creditEntry: ['The change.'],
-    isSandbox: ['Whether the credits of the sandbox have changed.', false],
+    isSandbox: ['The credits of the sandbox have changed.', false],
     credits: ['The credits by name, at the time of the webhook.'],
     applicationUsername,
   }),
   describeObject('CreditChange', CreditChange, 'A change of the credits of a customer.', {
     applicationUsername,
-    isSandbox: ['Whether the credits of the sandbox have changed.', false],
+    isSandbox: ['The credits of the sandbox have changed.', false],
     ...entryTexts,
   }),
   describeObject('SpendRequest', SpendBody, 'The units to spend.', {
     ...requestTexts,
-    hold: ['Whether the units are reserved only, until a capture or a release.', false],
+    hold: ['The units are reserved only, until a capture or a release.', false],
     until: ['End of the hold, at most 30 days from now. Default: in an hour.', date],
   }),
   describeObject('GiveRequest', GiveBody, 'The units to give.', {

@@ -144,7 +144,7 @@ export const customerClaimDescriptions = [
     purchases: ['Number of purchases whose claim this request has moved.', 2],
     aliases: ['Number of user aliases that identify this customer now.', 2],
     grants: ['Number of grants that this request has moved.', 0],
-    isComplete: ['Whether everything is moved. Otherwise, repeat the request.', true],
+    isComplete: ['Everything is moved. Otherwise, repeat the request.', true],
   }),
 ];
 

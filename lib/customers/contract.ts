@@ -208,11 +208,11 @@ export const customerDescriptions = [
     lastPurchaseDate: ['Date of the latest purchase.', '2026-01-15T09:30:00.000Z'],
     lastRenewalDate: ['Date of the latest renewal.', '2026-02-15T09:30:00.000Z'],
     expirationDate: ['Date at which the subscription expires or renews.', '2026-03-15T09:30:00.000Z'],
-    activeSubscriber: ['Whether the customer owns an active subscription.', true],
-    lapsedSubscriber: ['Whether the customer owned a subscription that is now expired.', false],
-    renewalIntent: ['Whether the subscription will renew.'],
-    isTrialPeriod: ['Whether the subscription is in a free trial.', false],
-    isIntroPeriod: ['Whether the subscription is in an introductory period.', false],
+    activeSubscriber: ['The customer owns an active subscription.', true],
+    lapsedSubscriber: ['The customer owned a subscription that is now expired.', false],
+    renewalIntent: ['`Renew` if the subscription will renew at its end, otherwise `Lapse`.'],
+    isTrialPeriod: ['The subscription is in a free trial.', false],
+    isIntroPeriod: ['The subscription is in an introductory period.', false],
     discountId: ['Id of the applied discount.', 'winter-sale'],
   }),
   describeObject('CustomerSummary', CustomerSummary, 'A customer with a summary of the purchases.', {
@@ -226,7 +226,7 @@ export const customerDescriptions = [
   }),
   describeObject('CustomerSpend', CustomerSpend, 'Payments of a customer, less refunds, without sandbox purchases.', {
     amountUSD: ['US dollars at the rate of each purchase date.', 49.9, 'decimal'],
-    isComplete: ['Whether it contains all transactions. It contains the latest 100.', true],
+    isComplete: ['It contains all transactions. It contains the latest 100.', true],
   }),
   describeObject('CustomerList', CustomerList, 'A page of customers.', {
     paging: ['Position of the page.'],

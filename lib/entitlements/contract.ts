@@ -258,7 +258,7 @@ const key = { id: '0f110b8bbde7', name: 'alice-support' } as const;
 const grantFields = {
   grantId: grantIdText,
   entitlement: ['Name of the entitlement.', 'premium'],
-  isActive: ['Whether the grant gives access now.', true],
+  isActive: ['The grant gives access now.', true],
   reason: ['Why the grant was made.', 'Lost her purchase with the old phone'],
   createdAt: ['Date of the grant.', '2026-01-15T09:30:00.000Z'],
   createdBy: ['The key that made the grant.'],
@@ -291,15 +291,15 @@ export const entitlementDescriptions = [
     productId: 'store_a:premium_monthly',
   }),
   describeObject('Entitlement', EntitlementRecord, 'An entitlement of a customer, by its best source.', {
-    isActive: ['Whether the customer has access now.', true],
+    isActive: ['The customer has access now.', true],
     since: ['Start of the purchase or grant. Null if the store does not report it.', '2026-01-15T09:30:00.000Z'],
     until: [
       'End of access. A subscription that renews keeps access for 24 hours (`unverifiedHours`) after the renewal date. Null without an end, or, if it is not active, without a known end.',
       '2026-02-16T09:30:00.000Z',
     ],
-    willRenew: ['Whether the store renews the purchase at the end.', true],
+    willRenew: ['The store renews the purchase at the end.', true],
     isSandbox: ["Whether the purchase is of the store's sandbox.", false],
-    isInGracePeriod: ['Whether the payment of a renewal failed and access goes on for now.', false],
+    isInGracePeriod: ['The payment of a renewal failed and access goes on for now.', false],
     source: ['The best source: an active one takes precedence, then the one that ends last.'],
   }),
   describeObject('CustomerEntitlements', CustomerEntitlements, 'The entitlements of a customer.', {
@@ -354,7 +354,7 @@ export const entitlementDescriptions = [
     applicationUsername,
     entitlement: ['The entitlement in question.', 'premium'],
     productId: ['The product in question.', 'store_a:premium_monthly'],
-    isActive: ['Whether the customer has access now.', true],
+    isActive: ['The customer has access now.', true],
     because: ['The facts by date. States and settings without a date are at the end.'],
     next: ['What will change next if nothing else happens. Null if nothing will.'],
     asOf,

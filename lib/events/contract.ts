@@ -243,7 +243,7 @@ export const eventDescriptions = [
       '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10',
     ],
     key: ['The API key of the request. Absent for store notifications and jobs.'],
-    includeHeavyData: ['Whether the content includes the details of the receipt.', false],
+    includeHeavyData: ['The content includes the details of the receipt.', false],
   }),
   describeObject('AppDownload', AppDownload, 'Versions of the app in an app receipt.', {
     currentVersion: ['Version that created the receipt.', '2.1'],
@@ -318,7 +318,7 @@ export const eventDescriptions = [
   ),
   describeObject('EventResponse', EventResponse, 'The response to a recorded request.', {
     status: ['HTTP status.', 200],
-    ok: ['Whether the request succeeded.', true],
+    ok: ['The request succeeded.', true],
     message: ['Why it failed, or an empty string.', ''],
   }),
   describeObject('EventSummary', EventSummary, 'The content of an event in a few fields.', {

@@ -105,7 +105,7 @@ export const openIapDescriptions = [
   ),
   describeObject('PurchaseVerification', PurchaseVerification, 'The state of the purchase.', {
     store: ['The `store` of the request.', 'apple'],
-    isValid: ['Whether the purchase gives access.', true],
+    isValid: ['The purchase gives access.', true],
     state: ['The state.'],
     productId: ['Product of the purchase. Absent if the store rejects the evidence.', 'premium'],
     environment: ['Environment of the purchase.', 'Production'],

@@ -77,7 +77,7 @@ export const dueDescriptions = [
   describeObject('Backlog', Backlog, 'Work that is late or failed.', {
     count: ['Number of items; at most 1,000 are counted.', 2],
     oldest: ['Date of the oldest item. Absent if there is none.', '2026-01-15T09:30:00.000Z'],
-    isExact: ['Whether all items were counted.', true],
+    isExact: ['All items were counted.', true],
   }),
   describeObject('RecentDeliveries', RecentDeliveries, 'The attempted deliveries of a URL among the newest 100.', {
     numDeliveries: ['Number of attempted deliveries.', 40],

@@ -155,7 +155,7 @@ export const getRefreshToken = defineContract({
 });
 
 export const claimTexts = {
-  isEntitled: ['Whether the customer owns the purchase.', true],
+  isEntitled: ['The customer owns the purchase.', true],
   source: [
     '`validation`: by a receipt. `alias`: the store named the customer. `manual`: by a link of your server.',
     'validation',
@@ -221,7 +221,7 @@ export const purchaseEndpointOperations = [
         'newest',
       ],
       active: [
-        'Whether to select only purchases that give access now. Ignored without `customerId`. Only `true` selects them. If the customer has more than 100 purchases, the response has the best ones of each product.',
+        'Select only purchases that give access now. Ignored without `customerId`. Only `true` selects them. If the customer has more than 100 purchases, the response has the best ones of each product.',
         true,
       ],
     },

@@ -28,9 +28,9 @@ const date = '2026-01-15T09:30:00.000Z';
 const statementTexts = {
   preference: ['What the app prefers: a refund (`approve`), none (`decline`), or neither (`neutral`).', 'decline'],
   isProrated: ['store_a: limits an approved refund to the unused part.', false],
-  customerConsented: ['Whether the customer consented to the statement. store_a accepts none without consent.', true],
+  customerConsented: ['The customer consented to the statement. store_a accepts none without consent.', true],
   deliveryStatus: ['store_a: whether the app delivered a product that works.', 'DELIVERED'],
-  sampleContentProvided: ['Whether the customer had a free sample or a trial before the purchase.', false],
+  sampleContentProvided: ['The customer had a free sample or a trial before the purchase.', false],
   consumptionPercentage: ['Used part of the purchase, in thousandths of a percent.', 100_000],
 } as const;
 
@@ -189,8 +189,8 @@ export const refundRequestDescriptions = [
     name: ['Name of the key.', 'alice-support'],
   }),
   describeObject('RefundFacts', RefundFactsRecord, 'The stored facts about a payment and its customer.', {
-    isDelivered: ['Whether a customer has validated the purchase.', true],
-    isConsumed: ['Whether the purchase is consumed.', true],
+    isDelivered: ['A customer has validated the purchase.', true],
+    isConsumed: ['The purchase is consumed.', true],
     customerSince: ["Date of the customer's first payment. Null without a payment.", date],
     purchaseCount: ['Purchases of the customer.', 3],
     paidUSD: ['Sum of the payments in US dollars.', 14.97, 'decimal'],
@@ -237,7 +237,7 @@ export const refundRequestDescriptions = [
     consumptionPercentage: ['Thousandths of a percent. Default: from the prepared statement.', 100_000],
   }),
   describeObject('RefundConsentRequest', RefundConsentBody, 'The choice of the customer.', {
-    consented: ['Whether the customer consents to statements about refunds. False withdraws it.', true],
+    consented: ['The customer consents to statements about refunds. False withdraws it.', true],
   }),
   describeObject('RefundConsent', RefundConsent, 'The stored consent.', {
     applicationUsername,

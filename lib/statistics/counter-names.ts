@@ -18,7 +18,7 @@ export const toSubscriptionReasonName = (reason: string): string => `NS.${reason
 
 /** Notifications that a store has sent. */
 export const toReceivedName = (platform: string): string => `${platform}/received`;
-/** Whether the sum counts events, which expire before the counters. */
+/** The sum counts events, which expire before the counters. */
 export const isEventName = (name: string): boolean => name === 'requests' || name.endsWith('/received');
 
 /**

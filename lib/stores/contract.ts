@@ -190,7 +190,7 @@ export const storeDescriptions = [
     expiredKey: [
       'The last refresh that failed because the StoreID key of a customer has expired. Absent without one in two days.',
     ],
-    isFailing: ['Whether there was no usable response since the last failure.', false],
+    isFailing: ['There was no usable response since the last failure.', false],
     health: [
       '`unused`: no request and no notification. `failing`: the store rejects the settings, or at least half of the requests of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth failed.',
       'ok',
@@ -210,8 +210,8 @@ export const storeDescriptions = [
   }),
   describeObject('StoreCheck', StoreCheck, 'Result of the check of the settings of a store.', {
     platform: ['The store.'],
-    isConnected: ['Whether the app has settings for the store.', true],
-    ok: ['Whether there is no finding of severity `error`.', true],
+    isConnected: ['The app has settings for the store.', true],
+    ok: ['There is no finding of severity `error`.', true],
     summary: [
       'Description of the accepted settings. Absent if it rejects the settings.',
       'The App Store accepts the key.',
@@ -221,9 +221,9 @@ export const storeDescriptions = [
   describeObject('StoreSetting', StoreSetting, 'A setting of a store.', {
     name: ['Name of the setting.', 'bundleId'],
     kind: ['Kind of the value.', 'text'],
-    isRequired: ['Whether the setting is required.', true],
-    isSecret: ['Whether responses never contain the value.', false],
-    isSet: ['Whether a value is stored.', true],
+    isRequired: ['The setting is required.', true],
+    isSecret: ['Responses never contain the value.', false],
+    isSet: ['A value is stored.', true],
     choices: ['The possible values of a `choice`.', ['production', 'sandbox']],
     value: ['The stored value. Absent for a secret.', 'com.example.app'],
   }),
@@ -244,7 +244,7 @@ export const storeOperations = [
       'Checks the settings with a request to the store, and saves them, encrypted, if it accepts them. The service never returns secrets. The page of each store in the documentation lists its settings.',
     params: platformParam,
     query: {
-      merge: ['Whether absent settings keep their stored values, and null removes a setting. Default: false.', true],
+      merge: ['Absent settings keep their stored values, and null removes a setting. Default: false.', true],
     },
     bodyExamples: {
       store_a: {

@@ -334,7 +334,7 @@ export const webhookDescriptions = [
     eventId: ['Id of the event that records the attempt.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e-mkffk2g8'],
     date: ['Date of the attempt.', '2026-02-15T09:30:06.000Z'],
     durationMs: ['Duration in milliseconds.', 120],
-    ok: ['Whether your server accepted the webhook.', true],
+    ok: ['Your server accepted the webhook.', true],
     status: ['HTTP status. Absent if there was no response.', 200],
     response: ['Start of the response body.', 'ok'],
     error: ['Why there was no response, or why it is a failure.', 'The server responded with 500.'],
@@ -363,7 +363,7 @@ export const webhookDescriptions = [
   }),
   describeObject('WebhookStats', WebhookStats, 'Deliveries of a period by URL.', {
     countedFrom: ['Start of the counted deliveries.', '2026-02-08T09:30:00.000Z'],
-    isComplete: ['Whether all deliveries of the period are counted. Otherwise these are the newest 1,000.', true],
+    isComplete: ['All deliveries of the period are counted. Otherwise these are the newest 1,000.', true],
     rows: ['The URLs of the settings and of the deliveries.'],
   }),
   describeObject('DeliveryDetails', DeliveryDetails, 'A delivery with its attempts.', {
@@ -389,7 +389,7 @@ export const webhookDescriptions = [
   describeObject('ReplayResult', ReplayResult, 'Result of a replay.', {
     ok: ['The constant true.', true],
     replayed: ['Number of deliveries that are sent again.', 25],
-    isComplete: ['Whether no delivery of the range remains. Otherwise repeat the request.', true],
+    isComplete: ['No delivery of the range remains. Otherwise repeat the request.', true],
   }),
   describeObject('TestDeliveries', TestDeliveries, 'The test webhooks that are sent.', {
     ok: ['The constant true.', true],
@@ -402,13 +402,13 @@ export const webhookDescriptions = [
     {
       url: ['The URL. Without local or private addresses.', 'https://other.example.com/apple'],
       platforms: ['The stores, with neutral or brand tokens. All stores by default.', ['store_a']],
-      includesAuthorization: ['Whether the `Authorization` header of the store is sent. The default is false.', false],
+      includesAuthorization: ['The `Authorization` header of the store is sent. The default is false.', false],
     },
   ),
   describeObject('Forward', ForwardRecord, 'A URL that receives the notifications of the stores as they came.', {
     url: ['The URL.', 'https://other.example.com/apple'],
     platforms: ['The stores. All stores if absent.', ['store_a']],
-    includesAuthorization: ['Whether the `Authorization` header of the store is sent.', false],
+    includesAuthorization: ['The `Authorization` header of the store is sent.', false],
   }),
   describeObject('PurchasesUpdatedWebhook', PurchasesUpdatedWebhook, 'A change of a purchase of a customer.', {
     type: ['The constant `purchases.updated`.', 'purchases.updated'],

@@ -85,7 +85,7 @@ export interface Credit {
 export interface CreditChange {
   /** The customer's username in your app, 1 to 900 bytes of UTF-8. */
   readonly applicationUsername: string;
-  /** Whether the credits of the sandbox have changed. */
+  /** The credits of the sandbox have changed. */
   readonly isSandbox: boolean;
   /** Id of the change. */
   readonly id: string;
@@ -159,7 +159,7 @@ export interface CreditTotals {
 export interface CustomerCredits {
   /** The customer's username in your app, 1 to 900 bytes of UTF-8. */
   readonly applicationUsername: string;
-  /** Whether they are the credits of the sandbox. */
+  /** They are the credits of the sandbox. */
   readonly isSandbox: boolean;
   /** The credits by name. */
   readonly credits: Readonly<Record<string, Credit>>;
@@ -179,17 +179,17 @@ export interface CustomerEntitlements {
 
 /** An entitlement of a customer, by its best source. */
 export interface Entitlement {
-  /** Whether the customer has access now. */
+  /** The customer has access now. */
   readonly isActive: boolean;
   /** Start of the purchase or grant. Null if the store does not report it. */
   readonly since: string | null;
   /** End of access. A subscription that renews keeps access for 24 hours (`unverifiedHours`) after the renewal date. Null without an end, or, if it is not active, without a known end. */
   readonly until: string | null;
-  /** Whether the store renews the purchase at the end. */
+  /** The store renews the purchase at the end. */
   readonly willRenew: boolean;
   /** Whether the purchase is of the store's sandbox. */
   readonly isSandbox: boolean;
-  /** Whether the payment of a renewal failed and access goes on for now. */
+  /** The payment of a renewal failed and access goes on for now. */
   readonly isInGracePeriod: boolean;
   /** The best source: an active one takes precedence, then the one that ends last. */
   readonly source: EntitlementSource;
@@ -261,23 +261,23 @@ export interface Purchase {
   readonly lastRenewalDate?: string;
   /** Date at which the subscription expires or renews. */
   readonly expirationDate?: string;
-  /** Whether the subscription will renew. */
+  /** `Renew` if the subscription will renew at its end, otherwise `Lapse`. */
   readonly renewalIntent?: RenewalIntent;
   /** Date at which the renewal intent changed. */
   readonly renewalIntentChangeDate?: string;
   /** Why the purchase ended or does not renew. Absent if it was not canceled. */
   readonly cancelationReason?: CancelationReason;
-  /** Whether the payment is pending. The purchase gives no access until it is paid. */
+  /** The payment is pending. The purchase gives no access until it is paid. */
   readonly isPending?: boolean;
-  /** Whether the purchase is acknowledged at the store. */
+  /** The purchase is acknowledged at the store. */
   readonly isAcknowledged?: boolean;
-  /** Whether the consumable is consumed at the store. */
+  /** The consumable is consumed at the store. */
   readonly isConsumed?: boolean;
-  /** Whether the subscription is in its grace period after a failed payment. */
+  /** The subscription is in its grace period after a failed payment. */
   readonly isBillingRetryPeriod?: boolean;
-  /** Whether the subscription is in a free trial. */
+  /** The subscription is in a free trial. */
   readonly isTrialPeriod?: boolean;
-  /** Whether the subscription is in an introductory period. */
+  /** The subscription is in an introductory period. */
   readonly isIntroPeriod?: boolean;
   /** Whether the customer agreed to a price increase. */
   readonly priceConsentStatus?: PriceConsentStatus;
@@ -287,13 +287,13 @@ export interface Purchase {
   readonly quantity?: number;
   /** ISO 4217 code of the currency of `amountMicros`. */
   readonly currency?: string;
-  /** Whether another store account made the purchase, for example in a family. */
+  /** Another store account made the purchase, for example in a family. */
   readonly isSharedPurchase?: boolean;
-  /** Whether the subscription has expired. */
+  /** The subscription has expired. */
   readonly isExpired?: boolean;
   /** Renewal date since which the store could not be queried. Absent if the state is verified. */
   readonly unverifiedSince?: string;
-  /** Whether the subscription is paused. It then gives no access. */
+  /** The subscription is paused. It then gives no access. */
   readonly isPaused?: boolean;
   /** Date of the automatic resume. Only present while the subscription is paused. */
   readonly autoResumeDate?: string;
@@ -359,11 +359,11 @@ export interface SpendRequest {
   readonly amount: number;
   /** A repeated request with the same key has the same result. */
   readonly idempotencyKey: string;
-  /** Whether the credits of the sandbox change, which are apart. Default: false. */
+  /** The credits of the sandbox change, which are apart. Default: false. */
   readonly sandbox?: boolean;
   /** Why, at most 500 characters. */
   readonly reason?: string;
-  /** Whether the units are reserved only, until a capture or a release. */
+  /** The units are reserved only, until a capture or a release. */
   readonly hold?: boolean;
   /** End of the hold, at most 30 days from now. Default: in an hour. */
   readonly until?: string;
@@ -479,25 +479,25 @@ export interface ValidatorPurchase {
   readonly purchaseDate?: number;
   /** Date at which the subscription expires or renews. */
   readonly expiryDate?: number;
-  /** Whether the purchase gives no access. */
+  /** The purchase gives no access. */
   readonly isExpired?: boolean;
   /** Renewal date since which the store could not be queried. Absent if the state is verified. */
   readonly unverifiedSince?: number;
-  /** Whether the subscription will renew. */
+  /** `Renew` if the subscription will renew at its end, otherwise `Lapse`. */
   readonly renewalIntent?: RenewalIntent;
   /** Date at which the renewal intent changed. */
   readonly renewalIntentChangeDate?: number;
   /** Why the purchase ended or does not renew. Absent if it was not canceled. */
   readonly cancelationReason?: CancelationReason;
-  /** Whether the subscription is in its grace period after a failed payment. */
+  /** The subscription is in its grace period after a failed payment. */
   readonly isBillingRetryPeriod?: boolean;
-  /** Whether the subscription is in a free trial. */
+  /** The subscription is in a free trial. */
   readonly isTrialPeriod?: boolean;
-  /** Whether the subscription is in an introductory period. */
+  /** The subscription is in an introductory period. */
   readonly isIntroPeriod?: boolean;
-  /** Whether the purchase is acknowledged at the store. */
+  /** The purchase is acknowledged at the store. */
   readonly isAcknowledged?: boolean;
-  /** Whether the consumable is consumed at the store. */
+  /** The consumable is consumed at the store. */
   readonly isConsumed?: boolean;
   /** Id of the applied discount. */
   readonly discountId?: string;
@@ -507,7 +507,7 @@ export interface ValidatorPurchase {
   readonly lastRenewalDate?: number;
   /** Number of units of the latest transaction. Meaningful for consumables only. */
   readonly quantity?: number;
-  /** Whether the purchase is paused or on hold and gives no access. */
+  /** The purchase is paused or on hold and gives no access. */
   readonly isSuspended?: boolean;
 }
 

@@ -19,7 +19,7 @@ interface CustomerPurchasesProps {
   readonly payments: readonly TransactionRecord[] | undefined;
   /** The newest claims on purchases that the customer does not own. */
   readonly claims: ClaimPage | undefined;
-  /** Whether a grant gives access now. */
+  /** A grant gives access now. */
   readonly hasGrant: boolean;
   readonly getClaimRevision: GetClaimRevision;
 }

@@ -29,7 +29,7 @@ export const MergeButton = (props: MergeButtonProps) => (
 interface Preview {
   readonly from: string;
   readonly products: readonly string[];
-  /** Whether the customer claims more purchases than the listed ones. */
+  /** The customer claims more purchases than the listed ones. */
   readonly hasMore: boolean;
   readonly grants: readonly string[];
 }

@@ -21,7 +21,7 @@ interface HistoryProps {
   readonly lifecycles?: readonly PurchaseLifecycle[];
   /** Selected kind of entries, in the query of the URL. */
   readonly kind: string | undefined;
-  /** Whether refreshes that found no change are shown. */
+  /** Refreshes that found no change are shown. */
   readonly showsRefreshes: boolean;
   readonly linksPurchases?: boolean;
 }

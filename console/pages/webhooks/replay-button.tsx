@@ -112,7 +112,7 @@ function ReplayDialog({ filters, states, onClose, onDone }: ReplayDialogProps) {
 
 interface DeliveryCount {
   readonly total: number;
-  /** Whether there are others, which are not counted. */
+  /** There are others, which are not counted. */
   readonly isMinimum: boolean;
 }
 

@@ -137,7 +137,7 @@ class Credit(TypedDict):
 class _CreditChange(TypedDict):
     # The customer's username in your app, 1 to 900 bytes of UTF-8.
     applicationUsername: str
-    # Whether the credits of the sandbox have changed.
+    # The credits of the sandbox have changed.
     isSandbox: bool
     # Id of the change.
     id: str
@@ -220,7 +220,7 @@ class CustomerCredits(TypedDict):
 
     # The customer's username in your app, 1 to 900 bytes of UTF-8.
     applicationUsername: str
-    # Whether they are the credits of the sandbox.
+    # They are the credits of the sandbox.
     isSandbox: bool
     # The credits by name.
     credits: Dict[str, "Credit"]
@@ -242,17 +242,17 @@ class CustomerEntitlements(TypedDict):
 class Entitlement(TypedDict):
     """An entitlement of a customer, by its best source."""
 
-    # Whether the customer has access now.
+    # The customer has access now.
     isActive: bool
     # Start of the purchase or grant. Null if the store does not report it.
     since: Union[str, "None"]
     # End of access. A subscription that renews keeps access for 24 hours (`unverifiedHours`) after the renewal date. Null without an end, or, if it is not active, without a known end.
     until: Union[str, "None"]
-    # Whether the store renews the purchase at the end.
+    # The store renews the purchase at the end.
     willRenew: bool
     # Whether the purchase is of the store's sandbox.
     isSandbox: bool
-    # Whether the payment of a renewal failed and access goes on for now.
+    # The payment of a renewal failed and access goes on for now.
     isInGracePeriod: bool
     # The best source: an active one takes precedence, then the one that ends last.
     source: EntitlementSource
@@ -319,23 +319,23 @@ class Purchase(_Purchase, total=False):
     lastRenewalDate: str
     # Date at which the subscription expires or renews.
     expirationDate: str
-    # Whether the subscription will renew.
+    # `Renew` if the subscription will renew at its end, otherwise `Lapse`.
     renewalIntent: RenewalIntent
     # Date at which the renewal intent changed.
     renewalIntentChangeDate: str
     # Why the purchase ended or does not renew. Absent if it was not canceled.
     cancelationReason: CancelationReason
-    # Whether the payment is pending. The purchase gives no access until it is paid.
+    # The payment is pending. The purchase gives no access until it is paid.
     isPending: bool
-    # Whether the purchase is acknowledged at the store.
+    # The purchase is acknowledged at the store.
     isAcknowledged: bool
-    # Whether the consumable is consumed at the store.
+    # The consumable is consumed at the store.
     isConsumed: bool
-    # Whether the subscription is in its grace period after a failed payment.
+    # The subscription is in its grace period after a failed payment.
     isBillingRetryPeriod: bool
-    # Whether the subscription is in a free trial.
+    # The subscription is in a free trial.
     isTrialPeriod: bool
-    # Whether the subscription is in an introductory period.
+    # The subscription is in an introductory period.
     isIntroPeriod: bool
     # Whether the customer agreed to a price increase.
     priceConsentStatus: PriceConsentStatus
@@ -345,13 +345,13 @@ class Purchase(_Purchase, total=False):
     quantity: int
     # ISO 4217 code of the currency of `amountMicros`.
     currency: str
-    # Whether another store account made the purchase, for example in a family.
+    # Another store account made the purchase, for example in a family.
     isSharedPurchase: bool
-    # Whether the subscription has expired.
+    # The subscription has expired.
     isExpired: bool
     # Renewal date since which the store could not be queried. Absent if the state is verified.
     unverifiedSince: str
-    # Whether the subscription is paused. It then gives no access.
+    # The subscription is paused. It then gives no access.
     isPaused: bool
     # Date of the automatic resume. Only present while the subscription is paused.
     autoResumeDate: str
@@ -424,11 +424,11 @@ class _SpendRequest(TypedDict):
 class SpendRequest(_SpendRequest, total=False):
     """The units to spend."""
 
-    # Whether the credits of the sandbox change, which are apart. Default: false.
+    # The credits of the sandbox change, which are apart. Default: false.
     sandbox: bool
     # Why, at most 500 characters.
     reason: str
-    # Whether the units are reserved only, until a capture or a release.
+    # The units are reserved only, until a capture or a release.
     hold: bool
     # End of the hold, at most 30 days from now. Default: in an hour.
     until: str
@@ -558,25 +558,25 @@ class ValidatorPurchase(_ValidatorPurchase, total=False):
     purchaseDate: int
     # Date at which the subscription expires or renews.
     expiryDate: int
-    # Whether the purchase gives no access.
+    # The purchase gives no access.
     isExpired: bool
     # Renewal date since which the store could not be queried. Absent if the state is verified.
     unverifiedSince: int
-    # Whether the subscription will renew.
+    # `Renew` if the subscription will renew at its end, otherwise `Lapse`.
     renewalIntent: RenewalIntent
     # Date at which the renewal intent changed.
     renewalIntentChangeDate: int
     # Why the purchase ended or does not renew. Absent if it was not canceled.
     cancelationReason: CancelationReason
-    # Whether the subscription is in its grace period after a failed payment.
+    # The subscription is in its grace period after a failed payment.
     isBillingRetryPeriod: bool
-    # Whether the subscription is in a free trial.
+    # The subscription is in a free trial.
     isTrialPeriod: bool
-    # Whether the subscription is in an introductory period.
+    # The subscription is in an introductory period.
     isIntroPeriod: bool
-    # Whether the purchase is acknowledged at the store.
+    # The purchase is acknowledged at the store.
     isAcknowledged: bool
-    # Whether the consumable is consumed at the store.
+    # The consumable is consumed at the store.
     isConsumed: bool
     # Id of the applied discount.
     discountId: str
@@ -586,7 +586,7 @@ class ValidatorPurchase(_ValidatorPurchase, total=False):
     lastRenewalDate: int
     # Number of units of the latest transaction. Meaningful for consumables only.
     quantity: int
-    # Whether the purchase is paused or on hold and gives no access.
+    # The purchase is paused or on hold and gives no access.
     isSuspended: bool
 
 
