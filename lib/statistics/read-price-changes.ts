@@ -1,6 +1,8 @@
 import pMap from 'p-map';
+import { createCache } from '../foundation/cache.ts';
 import { addMonths } from '../foundation/calendar.ts';
-import type { Service } from '../foundation/service.ts';
+import { perContainer, type Service } from '../foundation/service.ts';
+import { minuteMs } from '../foundation/time.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { findPriceStarts, type PriceChange, toPriceChange } from './price-changes.ts';
@@ -14,6 +16,10 @@ const maxCounters = 30_000;
 /** Number of products whose counters are read concurrently. */
 const concurrency = 25;
 
+/** Each page of figures reads the changes of its range, whose counters can be many. */
+const cacheMs = 10 * minuteMs;
+const caches = perContainer(() => createCache<PriceChange[]>(200));
+
 interface Range {
   readonly startdate?: string | undefined;
   readonly enddate?: string | undefined;
@@ -21,13 +27,27 @@ interface Range {
 
 /**
  * Finds the price changes of a range of days in the counters of payments, by default of the last 12 months, earliest
- * first. Empty for an app with too many counters.
+ * first, as of ten minutes ago or later. Empty for an app with too many counters.
  */
 export async function readPriceChanges(service: Service, appName: string, range: Range): Promise<PriceChange[]> {
   const today = toUtcDay(service.now());
   const last = [range.enddate ?? today, today].sort()[0] ?? today;
   const first = range.startdate ?? `${addMonths(last.slice(0, 7), -11)}-01`;
   if (first > last) return [];
+  const key = JSON.stringify([appName, first, last]);
+  const now = service.now();
+  const cached = caches(service).get(key, now);
+  if (cached) return cached;
+  const changes = await findPriceChanges(service, appName, { first, last });
+  caches(service).set(key, changes, { now, usableUntil: now + cacheMs });
+  return changes;
+}
+
+async function findPriceChanges(
+  service: Service,
+  appName: string,
+  { first, last }: { readonly first: string; readonly last: string },
+): Promise<PriceChange[]> {
   const [firstMonth, lastMonth] = [addMonths(first.slice(0, 7), -monthsBefore), last.slice(0, 7)];
   let counters = 0;
   const changes = await pMap(

@@ -1,13 +1,16 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { saveAnnotation } from '../../lib/annotations/annotation-table.ts';
 import { createAnnotation, deleteAnnotation, listAnnotations } from '../../lib/annotations/contract.ts';
 import { createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
+import { minuteMs } from '../../lib/foundation/time.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
+import { readPriceChanges } from '../../lib/statistics/read-price-changes.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { overrideDeps } from '../../testing/override-deps.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let keys: IssuedApiKeys;
@@ -116,6 +119,18 @@ describe('GET /v3/annotations', () => {
     });
     const later = { startdate: '2026-02-11', enddate: '2026-03-31' };
     expect((await callWithSecretKey(listAnnotations, keys, { query: later })).body.priceChanges).toEqual([]);
+    const { table } = getService();
+    const countedQuery = jest.fn(table.query);
+    const readAt = async (now: number) =>
+      await readPriceChanges(
+        overrideDeps(getService(), { now: () => now, table: { ...table, query: countedQuery } }),
+        keys.appName,
+        query,
+      );
+    expect(await readAt(Date.now() + 9 * minuteMs)).toEqual([change]);
+    expect(countedQuery).not.toHaveBeenCalled();
+    expect(await readAt(Date.now() + 11 * minuteMs)).toEqual([change]);
+    expect(countedQuery).toHaveBeenCalled();
   });
 });
 
