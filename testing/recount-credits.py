@@ -96,7 +96,8 @@ for row in data["transactions"]:
 
 
 def count_demanded(given, paid, returned):
-    return given if returned >= paid else given * returned // paid
+    # The export rounds the price of refunded units to micros.
+    return given if returned >= paid else given * (2 * returned + 1) // (2 * paid)
 
 
 for purchase in data["purchases"]:

@@ -3,6 +3,7 @@ import { addBillingPeriods, BillingPeriod } from '../foundation/billing-period.t
 import type { EpochMillis } from '../foundation/time.ts';
 import type { PurchaseState } from '../purchases/merge.ts';
 import { isSubscription } from '../purchases/purchase.ts';
+import { isReturned } from '../purchases/refunds.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { LotParts } from './credit-account.ts';
 
@@ -133,10 +134,10 @@ function countReturned(
   given: number,
 ): number {
   if (refundedAt !== undefined) return given;
-  const refunds = partialRefunds.filter(({ status }) => status !== 'returned');
-  const units = sum(refunds.map((refund) => (refund.quantity ?? 0) * (given / quantity)));
+  const refunds = partialRefunds.filter((refund) => !isReturned(refund));
+  const units = sum(refunds.map((refund) => refund.quantity ?? 0));
   const micros = sum(refunds.map((refund) => (refund.quantity === undefined ? (refund.amountMicros ?? 0) : 0)));
-  return units + (amountMicros > 0 ? Math.floor((given * micros) / amountMicros) : 0);
+  return Math.floor((given * units) / quantity) + (amountMicros > 0 ? Math.floor((given * micros) / amountMicros) : 0);
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,3 +1,4 @@
+import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import type { PurchaseState } from './merge.ts';
@@ -43,8 +44,7 @@ function findPaidPlan(transaction: Transaction, known: readonly Transaction[]): 
 /** Returns the end of the period that was paid: that of an earlier extension is in its plan. */
 function findPaidEnd(transaction: Transaction, amountMicros: number): EpochMillis {
   const { plan, purchaseDate, periodStartDate: start = purchaseDate, isReplaced, plannedExpirationDate } = transaction;
-  const days = plan?.amountMicros === amountMicros ? Number(/^P(\d+)D$/.exec(plan.period)?.[1]) : Number.NaN;
-  if (!Number.isNaN(days)) return start + days * dayMs;
+  if (plan?.amountMicros === amountMicros) return addBillingPeriods(start, plan.period);
   // Another plan has cut the period.
   return isReplaced && plannedExpirationDate === undefined ? Infinity : getWholeEnd(transaction);
 }

@@ -56,7 +56,7 @@ function chooseLaterStatus(a: PartialRefund['status'], b: PartialRefund['status'
 }
 
 /** The money of the refund came back to the developer. */
-const isReturned = ({ status, latestDate = 0, reversedAt }: PartialRefund): boolean =>
+export const isReturned = ({ status, latestDate = 0, reversedAt }: PartialRefund): boolean =>
   status === 'returned' || (reversedAt !== undefined && reversedAt >= latestDate);
 
 const chooseLarger = (a?: number, b?: number): number | undefined =>

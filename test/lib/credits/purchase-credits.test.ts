@@ -81,4 +81,19 @@ describe('what the payments of a subscription give', () => {
     expect(customer.observe(pay('z', 0, { saleId: 'sale-z' }))).toBe(30);
     expect(customer.observe(pay('a', 0, { saleId: 'sale-a' }), pay('b', 1, { saleId: 'sale-b' }))).toBe(60);
   });
+
+  it('is taken back in whole units for refunded seats', () => {
+    const seats = { quantity: 3, credits: { coins: { perUnit: 20, expires: 'never' } } };
+    const partialRefunds = [{ id: 'seats', date: startDate, quantity: 1, isSum: true as const }];
+    expect(new Customer().observe(pay('a', 0, { ...seats, partialRefunds }))).toBe(14);
+  });
+
+  it('comes back with a part of the payment whose refund the store reverses', () => {
+    const customer = new Customer();
+    const refund = { id: 'prorated', date: startDate, latestDate: startDate, amountMicros: 5_000_000 };
+    const payment = { amountMicros: 10_000_000, partialRefunds: [refund] };
+    expect(customer.observe(pay('a', 0, payment))).toBe(15);
+    const reversed = [{ ...refund, reversedAt: startDate + dayMs }];
+    expect(customer.observe(pay('a', 0, { ...payment, partialRefunds: reversed }))).toBe(30);
+  });
 });
