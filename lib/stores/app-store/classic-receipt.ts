@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
-import type { EpochMillis } from '../../foundation/time.ts';
+import { type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { Environment } from './payloads.ts';
 import { toSaleFields } from './sales.ts';
 import { refundReasons } from './signed-transaction.ts';
@@ -72,10 +72,32 @@ interface ReceiptOrigin {
   readonly signedAt?: EpochMillis;
 }
 
-/** Classic receipts contain no prices. */
-export function fromClassicTransaction(
+/** Converts the transactions of a receipt, which contain no prices. */
+export const fromClassicTransactions = (
+  records: readonly ClassicTransaction[],
+  origin: ReceiptOrigin,
+): StoreTransaction[] =>
+  records.map((record) =>
+    fromClassicTransaction(record, origin, toBoolean(record.is_upgraded) ?? wasUpgraded(record, records)),
+  );
+
+/**
+ * Returns whether the cancellation date is that of an upgrade, seconds after the purchase of another product. The file
+ * in the app's bundle and `in_app` lack `is_upgraded`.
+ * @see https://developer.apple.com/forums/thread/96670
+ */
+const wasUpgraded = (record: ClassicTransaction, records: readonly ClassicTransaction[]): boolean =>
+  records.some(
+    (other) =>
+      other.original_transaction_id === record.original_transaction_id &&
+      other.product_id !== record.product_id &&
+      Math.abs(Number(other.purchase_date_ms) - Number(record.cancellation_date_ms)) < minuteMs,
+  );
+
+function fromClassicTransaction(
   record: ClassicTransaction,
   { environment, signedAt }: ReceiptOrigin,
+  isUpgraded: boolean,
 ): StoreTransaction {
   const isTrial = toBoolean(record.is_trial_period);
   const isIntro = toBoolean(record.is_in_intro_offer_period);
@@ -91,7 +113,7 @@ export function fromClassicTransaction(
       subscriptionGroupId: toText(record.subscription_group_identifier),
       originalPurchaseDate: toNumber(record.original_purchase_date_ms),
       expiresDate,
-      ...toEndDates(record, expiresDate),
+      ...toEndDates(record, isUpgraded, expiresDate),
       isTrial,
       isIntro: isIntro === undefined ? undefined : isIntro && !isTrial,
       offerId: discountId,
@@ -112,9 +134,9 @@ export function fromClassicTransaction(
 }
 
 /** An upgrade has a cancellation date, too, but is not a refund. */
-function toEndDates(record: ClassicTransaction, expiresDate: EpochMillis | undefined) {
+function toEndDates(record: ClassicTransaction, isUpgraded: boolean, expiresDate: EpochMillis | undefined) {
   const canceledAt = toNumber(record.cancellation_date_ms);
-  if (toBoolean(record.is_upgraded)) return { replacedAt: canceledAt ?? expiresDate };
+  if (isUpgraded) return { replacedAt: canceledAt ?? expiresDate };
   if (canceledAt === undefined) return {};
   return {
     revokedAt: canceledAt,

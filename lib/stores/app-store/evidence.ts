@@ -5,7 +5,7 @@ import { parse } from '../../foundation/parse.ts';
 import type { ValidationRequest } from '../store.ts';
 import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
 import { verifyAppReceipt } from './app-receipt.ts';
-import { fromClassicTransaction } from './classic-receipt.ts';
+import { fromClassicTransactions } from './classic-receipt.ts';
 import { isJws, verifyJws } from './jws.ts';
 import type { AppTransactionPayload, Environment } from './payloads.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
@@ -101,7 +101,7 @@ function fromAppDownload(payload: AppTransactionPayload): Evidence {
 function fromReceipt(receiptData: string, verification: VerificationContext): Evidence {
   const { receipt, environment, createdAt } = verifyAppReceipt(receiptData, verification);
   const origin = { environment: environment ?? ('Production' as const), signedAt: createdAt };
-  const transactions = (receipt.in_app ?? []).map((transaction) => fromClassicTransaction(transaction, origin));
+  const transactions = fromClassicTransactions(receipt.in_app ?? [], origin);
   const [first, ...rest] = transactions;
   return {
     isVerified: true,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
 import type { StoreFetch } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
-import { ClassicReceipt, ClassicTransaction, fromClassicTransaction } from './classic-receipt.ts';
+import { ClassicReceipt, ClassicTransaction, fromClassicTransactions } from './classic-receipt.ts';
 import { deriveStatuses, PendingRenewal } from './classic-status.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { Environment } from './payloads.ts';
@@ -117,7 +117,7 @@ function toAccount(response: SuccessBody, environment: Environment, { now }: Ver
   const { receipt, latest_receipt_info: latest, latest_expired_receipt_info: expired } = response;
   // The later lists take precedence: the receipt itself can be old.
   const records = [receipt.in_app ?? toSingleTransaction(receipt), expired ?? [], latest ?? []].flat();
-  const mapped = records.map((record) => fromClassicTransaction(record, { environment }));
+  const mapped = fromClassicTransactions(records, { environment });
   const transactions = [...new Map(mapped.map((transaction) => [transaction.transactionId, transaction])).values()];
   const asOf = Number(receipt.request_date_ms ?? now);
   const pending = response.pending_renewal_info ?? [];

@@ -203,6 +203,26 @@ describe('validate (App Store) by verifyReceipt', () => {
   });
 
   it.each([
+    ['seconds after the purchase of another product to a replacement', 'premium', 2_000, [true, undefined]],
+    ['at the purchase of the same product to a refund', 'monthly', 0, [undefined, now]],
+    ['hours after the purchase of another product to a refund', 'premium', 7_200_000, [undefined, now]],
+  ])('maps a cancellation %s', async (_title, productId, delayMs, expected) => {
+    // Only latest_receipt_info has `is_upgraded`.
+    const former = buildRecord({ cancellation_date_ms: String(now) });
+    const latest = buildRecord({
+      transaction_id: '1002',
+      product_id: productId,
+      purchase_date_ms: String(now - delayMs),
+      expires_date_ms: String(monthEnd + dayMs),
+    });
+    const { receipt, ...body } = buildResponse({ latest_receipt_info: undefined });
+    const response = { ...body, receipt: { ...receipt, in_app: [former, latest] } };
+    const { observations } = await validate(respond(response));
+    const [transaction] = observations[0]?.transactions ?? [];
+    expect([transaction?.isReplaced, transaction?.refundedAt]).toEqual(expected);
+  });
+
+  it.each([
     ['missing', undefined],
     ['empty', []],
     ['an object', buildRecord()],
