@@ -1,4 +1,5 @@
 import { type CommissionRates, findShares } from '../apps/commission-rates.ts';
+import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { toCountry } from '../foundation/country.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
@@ -129,7 +130,7 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
   const trial = findFirstTrial(state, periods[0]);
   const trialAt = trial?.purchaseDate ?? findReplacedTrial(context);
   for (const [index, transaction] of periods.entries()) {
-    const { transactionId, purchaseDate, productId, storefront } = transaction;
+    const { transactionId, purchaseDate, productId, storefront, plan } = transaction;
     const stored = context.storedById.get(transactionId);
     const whole = findWhole(transaction);
     const isPresent = transaction === present;
@@ -149,22 +150,22 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
       ...shares,
       isByCell: true as const,
       end,
-      ...(countedEnd !== undefined && { countedEnd }),
-      ...(isInvoluntary && { isInvoluntary: true as const }),
-      ...(whole && { isFurther: true as const }),
-      ...(previous && { previous: comparePrevious(previous, transaction, shares.share) }),
-      ...(first &&
-        omitUndefined({
-          firstPaidAt: first.paidAt,
-          firstProductId: first.productId === productId ? undefined : first.productId,
-          firstCountry: first.country === country ? undefined : first.country,
-        })),
-      ...(!first && trialAt !== undefined && { trialAt }),
+      ...omitUndefined({
+        countedEnd,
+        isInvoluntary: isInvoluntary ? (true as const) : undefined,
+        isFurther: whole && (true as const),
+        previous: previous && comparePrevious(previous, transaction, shares.share),
+        firstPaidAt: first?.paidAt,
+        firstProductId: first?.productId === productId ? undefined : first?.productId,
+        firstCountry: first?.country === country ? undefined : first?.country,
+        trialAt: first ? undefined : trialAt,
+      }),
     };
     links.set(transactionId, figures);
     first ??= { paidAt: purchaseDate, productId, country };
     previous = toPrevious({ transaction, figures });
-    paidMs += end - purchaseDate;
+    // Free time, such as an extension of a period, is not paid service.
+    paidMs += (plan ? Math.min(end, addBillingPeriods(purchaseDate, plan.period)) : end) - purchaseDate;
   }
   if (trial && !origin) links.set(trial.transactionId, { trialAt: trial.purchaseDate });
   return links;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs } from '../../../lib/foundation/time.ts';
 import { addPaymentFigures } from '../../../lib/purchases/add-payment-figures.ts';
 import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
@@ -61,6 +62,22 @@ function countState(
 }
 
 describe('addPaymentFigures', () => {
+  it.each([
+    ['the period that was paid', { plan: { amountMicros: 10_000_000, period: 'P300D' } }, 7_000],
+    ['the whole period if it is not extended', {}, 8_500],
+  ] as const)('counts %s as paid service for the rate of the second year', (_title, fields, share) => {
+    const platform = 'store_a';
+    const year = given('1', '01-01', { platform, expirationDate: day('01-01') + 390 * dayMs, ...fields });
+    const purchaseDate = year.expirationDate ?? 0;
+    const renewal = {
+      ...year,
+      transactionId: 'processor_a:2',
+      purchaseDate,
+      expirationDate: purchaseDate + 31 * dayMs,
+    };
+    expect(addFigures('2', '12-31', [year, renewal], { platform })[1]?.figures?.share).toBe(share);
+  });
+
   describe('of a further payment for the rest of a period', () => {
     const month = given('in_1', '02-01', { expirationDate: day('03-01') });
     const change = given('in_2', '02-15', { expirationDate: day('03-01'), isRenewal: false });
