@@ -166,6 +166,7 @@ export const Order = v.looseObject({
   total: OptionalMoney,
   tax: OptionalMoney,
   developerRevenueInBuyerCurrency: OptionalMoney,
+  orderDetails: lenient(v.looseObject({ taxInclusive: lenient(v.boolean()) })),
   state: Text,
   createTime: OptionalTime,
   lastEventTime: OptionalTime,

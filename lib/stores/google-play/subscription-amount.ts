@@ -64,11 +64,23 @@ export function findPlanPrice(
     findCatalogueProduct(catalogue, withPlatform(platformTokens.googlePlay, item.productId))?.billingPeriod ??
     replacedPeriods.get(predecessors.replacedIds.get(item.productId) ?? '');
   if (period === undefined) return undefined;
-  if (isPartialPayment(item)) return { amountMicros: toAmount(price).amountMicros, period };
+  if (isPartialPayment(item)) return { amountMicros: addTax(toAmount(price).amountMicros, item, order), period };
   if (!isExtendedPeriod(item, paid, period)) return undefined;
   // The price of the plan is without the tax that some countries add.
   const { amountMicros } = toAmount(findLineTotal(order, item.productId) ?? price);
   return { amountMicros, ...findLineTax(order, item.productId), period };
+}
+
+/**
+ * Adds the tax of the payment to the price of a plan, which lacks it where Google Play adds it to the listed prices.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders#OrderDetails
+ */
+function addTax(amountMicros: number, { productId }: LineItem, order: Order): number {
+  const total = findLineTotal(order, productId);
+  const paid = total ? toAmount(total).amountMicros : 0;
+  const { taxMicros = 0 } = findLineTax(order, productId);
+  const isAdded = order.orderDetails?.taxInclusive === false && paid > taxMicros;
+  return isAdded ? Math.round((amountMicros * paid) / (paid - taxMicros)) : amountMicros;
 }
 
 /**

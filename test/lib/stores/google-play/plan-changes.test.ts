@@ -161,6 +161,19 @@ describe('validate (Google Play) after a plan change', () => {
     });
   });
 
+  it.each([
+    [false, 25_000_000],
+    [true, 20_000_000],
+  ])(
+    'reports the price of the plan with its tax if listed prices include tax: %s',
+    async (taxInclusive, amountMicros) => {
+      const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+      const order = buildOrder('5', { tax: usd('1'), orderDetails: { taxInclusive } });
+      const [observation] = await observe(changeWith('CHARGE_PRORATED_PRICE'), order, { catalogue });
+      expect(observation?.transactions[0]?.plan).toEqual({ amountMicros, period: 'P1M' });
+    },
+  );
+
   it('keeps the price of the plan when the subscription renews', async () => {
     const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
     const [changed] = await observe(changeWith('CHARGE_PRORATED_PRICE'), buildOrder('4'), { catalogue });
