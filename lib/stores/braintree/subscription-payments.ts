@@ -3,6 +3,7 @@ import { dayMs, minuteMs } from '../../foundation/time.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
+import { isPaid } from './payment-reversals.ts';
 
 /** A payment of a subscription, and whether it is an additional one for a period that another payment started. */
 export interface SubscriptionPayment {
@@ -16,9 +17,11 @@ const maxBillingDelayMs = 2 * dayMs;
 /**
  * Finds the payments that start a period. A change of price or add-ons within a period charges the difference with a
  * separate payment, for the same billing period: it renews nothing, and its refund ends nothing. It is the only
- * payment of a period that a discount or the balance pays: the subscription was active in that period before.
+ * payment of a period that a discount or the balance pays: the subscription was active in that period before. The retry
+ * of a payment that was voided or whose settlement was declined starts the period.
  * @param payments the latest first
  * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/manage/node
+ * @see https://developer.paypal.com/braintree/docs/reference/request/subscription/retry-charge/node
  */
 export function markProrations(
   payments: readonly BraintreeTransaction[],
@@ -27,8 +30,11 @@ export function markProrations(
   return payments.map((payment, index) => {
     const start = payment.subscription?.billingPeriodStartDate;
     const isOfSamePeriod = (earlier: BraintreeTransaction) => earlier.subscription?.billingPeriodStartDate === start;
-    const isFurther = start !== undefined && payments.slice(index + 1).some(isOfSamePeriod);
-    return { payment, isProration: isFurther || isWithinFreePeriod(payment, subscription) };
+    const earlier = start === undefined ? [] : payments.slice(index + 1).filter(isOfSamePeriod);
+    return {
+      payment,
+      isProration: earlier.length > 0 ? earlier.some(isPaid) : isWithinFreePeriod(payment, subscription),
+    };
   });
 }
 

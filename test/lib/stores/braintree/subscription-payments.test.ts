@@ -316,3 +316,24 @@ describe('fetchObservations (Braintree) of a subscription with more payments tha
     ]);
   });
 });
+
+describe('the retry of a payment', () => {
+  it.each(['settlement_declined', 'voided'])('pays the period of a %s payment', (status) => {
+    const statusHistory = [
+      { status: 'submitted_for_settlement', timestamp: '2026-11-01T15:00:00Z' },
+      { status, timestamp: '2026-11-05T15:00:00Z' },
+    ];
+    const failed = { ...second, status, statusHistory };
+    const retry = buildPayment('retry', '2026-11-08T15:00:00Z', { subscription: november, amount: '20.00' });
+    const { purchase, transactions } = observe('2026-11-09T00:00:00Z', {
+      ...november,
+      paidThroughDate: '2026-11-30',
+      transactions: [retry, failed, first],
+    });
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(purchase).toMatchObject({ transactionId: 'processor_b:retry' });
+    expect(transactions.find(({ transactionId }) => transactionId === 'processor_b:retry')).not.toHaveProperty(
+      'isRenewal',
+    );
+  });
+});
