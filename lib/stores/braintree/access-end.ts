@@ -39,11 +39,14 @@ export function willRenew({
  * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
  */
 export function getLastPaidDay(subscription: PaidTime): string | undefined {
-  const { paidThroughDate = '', billingPeriodEndDate = '', trialPeriod, currentBillingCycle = 0 } = subscription;
-  const isInTrial = trialPeriod === true && currentBillingCycle === 0;
-  const isCovered = !isInTrial && getRunningStatus(subscription) === 'Active';
+  const { paidThroughDate = '', billingPeriodEndDate = '' } = subscription;
+  const isCovered = !isInTrial(subscription) && getRunningStatus(subscription) === 'Active';
   return (isCovered && billingPeriodEndDate > paidThroughDate ? billingPeriodEndDate : paidThroughDate) || undefined;
 }
+
+/** `trialPeriod` stays after the trial. */
+export const isInTrial = ({ trialPeriod, currentBillingCycle = 0 }: PaidTime): boolean =>
+  trialPeriod === true && currentBillingCycle === 0;
 
 const endStatuses: readonly string[] = ['Canceled', 'Expired'];
 

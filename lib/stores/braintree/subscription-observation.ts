@@ -7,7 +7,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { toPeriodStart } from '../to-period-start.ts';
-import { getAccessEnd, getLastPaidDay, getPaidUntil, getRunningStatus, willRenew } from './access-end.ts';
+import { getAccessEnd, getLastPaidDay, getPaidUntil, getRunningStatus, isInTrial, willRenew } from './access-end.ts';
 import { maxEmbeddedPayments } from './earlier-payments.ts';
 import { getDayEnd } from './gateway-day.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
@@ -85,7 +85,7 @@ function toPeriod(
     ...(latest && latest !== first && { lastRenewalDate: Date.parse(latest.createdAt) }),
     expirationDate: getAccessEnd(subscription, context),
     ...(isPastDue && { isBillingRetryPeriod: true }),
-    ...(trialPeriod && !latest && !isPastDue && { isTrialPeriod: true }),
+    ...(isInTrial(subscription) && !latest && !isPastDue && { isTrialPeriod: true }),
   };
 }
 

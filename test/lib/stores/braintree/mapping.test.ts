@@ -178,6 +178,12 @@ describe('the country and the offer of a payment (Braintree)', () => {
     expect(purchase).not.toHaveProperty('storefront');
   });
 
+  it('end a trial with a period that a discount pays', () => {
+    const state = { ...skippedBilling, trialPeriod: true, transactions: [] };
+    const { purchase } = toSubscriptionObservation(givenSubscription(state), [], context);
+    expect(purchase).not.toHaveProperty('isTrialPeriod');
+  });
+
   it('name a discount, and a trial with its length', () => {
     const discounted = toPaymentObservation(givenPayment({ discounts: [{ id: 'summer' }] }), [], context);
     expect(discounted.transactions[0]).toMatchObject({ offerType: 'discount' });
