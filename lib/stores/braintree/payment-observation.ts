@@ -140,6 +140,6 @@ export function toReversalReason(
 ): CancelationReason {
   const { status } = payment;
   if (isReversedByDispute(payment, refunds)) return 'System';
-  if (refundedAt !== undefined && status !== 'settlement_declined') return 'Customer';
+  if (refundedAt !== undefined && (isPaid(payment) || status === 'voided')) return 'Customer';
   return status === 'gateway_rejected' ? 'System' : 'System.BillingError';
 }

@@ -27,9 +27,9 @@ export const isSettlementPending = ({ status, type }: BraintreeTransaction): boo
 export const hasPaidStatus = ({ statusHistory }: BraintreeTransaction): boolean =>
   statusHistory.some(({ status }) => paidStatuses.has(status));
 
-/** A payment that ended unpaid can have counted as paid before. A payment without a history did. */
+/** A payment that ended unpaid can have counted as paid before. A voided or declined one without a history did. */
 const wasPaid = (payment: BraintreeTransaction): boolean =>
-  hasPaidStatus(payment) || payment.statusHistory.every(({ status }) => endedStatuses.has(status));
+  hasPaidStatus(payment) || [payment, ...payment.statusHistory].every(({ status }) => endedStatuses.has(status));
 
 /** Statuses in which a refund counts. */
 const refundStatuses = new Set([...paidStatuses, 'settlement_pending']);
@@ -57,15 +57,16 @@ interface Reversal extends PartialRefund {
 }
 
 /**
- * Finds the reversals of a payment: a void, refunds and lost disputes. A declined settlement or a void counts as a
- * reversal if the payment counted as paid until then, but not if it was pending. The refund that completes a full
+ * Finds the reversals of a payment: a void, refunds and lost disputes. A void, a declined settlement, an expired
+ * authorization or another failure counts as a reversal if the payment counted as paid until then, but not if it was
+ * pending. The refund that completes a full
  * refund is not a partial refund.
  */
 export function findReversals(
   payment: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
 ): PaymentReversals {
-  if (endedStatuses.has(payment.status)) return wasPaid(payment) ? { refundedAt: getStatusDate(payment) } : {};
+  if (!refundStatuses.has(payment.status)) return wasPaid(payment) ? { refundedAt: getStatusDate(payment) } : {};
   const reversals = listReversals(payment, refunds);
   const completing = findCompletingReversal(payment, reversals);
   const partialRefunds = reversals.flatMap((reversal) => toPartialRefund(reversal, completing));

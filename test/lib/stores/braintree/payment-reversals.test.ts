@@ -56,6 +56,20 @@ describe('findReversals', () => {
     ['with a won and a lost dispute', { disputes: [givenDispute('won'), givenDispute('lost')] }, '2027-01-07'],
     ['with a declined settlement', { status: 'settlement_declined' }, '2027-01-05'],
     ['that was voided', { status: 'voided' }, '2027-01-05'],
+    ...['authorization_expired', 'failed', 'processor_declined'].flatMap(
+      (status): [string, object, string | undefined][] => {
+        const failure = { status, timestamp: '2027-01-08T00:00:00Z' };
+        const authorization = { status: 'authorized', timestamp: '2027-01-01T00:00:00Z' };
+        return [
+          [
+            `that is ${status} after its authorization`,
+            { status, statusHistory: [failure, authorization] },
+            '2027-01-08',
+          ],
+          [`that was ${status} at once`, { status, statusHistory: [failure] }, undefined],
+        ];
+      },
+    ),
   ])('returns the reversal date of a payment %s: %s', (_state, changes, at) => {
     expect(findReversals(givenPayment(changes), []).refundedAt).toBe(at === undefined ? undefined : Date.parse(at));
   });
