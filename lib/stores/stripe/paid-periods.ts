@@ -27,7 +27,7 @@
 import { hourMs, secondMs } from '../../foundation/time.ts';
 import { getPaidAt, type InvoiceShare, isPaid, sumTotals } from './invoices.ts';
 import type { Subscription } from './payloads.ts';
-import { getItemId, isCredit, type Line } from './subscription-items.ts';
+import { getItemId, getPriceId, isCredit, type Line } from './subscription-items.ts';
 
 /** Epoch seconds. */
 export interface Period {
@@ -122,8 +122,30 @@ function findPeriodLine(share: InvoiceShare, periodEnd: number): Line | undefine
   if (share.invoice.billing_reason === 'subscription_threshold') return undefined;
   const lines = listItemLines(share).filter((line) => !isProration(line) && line.period.end > line.period.start);
   const started = lines.filter(({ period }) => period.start < periodEnd);
-  return findLatest(started.length > 0 ? started : lines);
+  const latest = findLatest(started.length > 0 ? started : lines);
+  return latest && mergeTiers(lines.filter((line) => isSamePrice(line, latest)));
 }
+
+/**
+ * A graduated price has a line for each tier, also for a free one.
+ * @see https://docs.stripe.com/billing/subscriptions/usage-based/recurring-tiers
+ */
+function mergeTiers([line, ...others]: readonly Line[]): Line | undefined {
+  if (!line || others.length === 0) return line;
+  const tiers = [line, ...others];
+  return {
+    ...line,
+    amount: tiers.reduce((sum, { amount }) => sum + amount, 0),
+    quantity: tiers.reduce((sum, { quantity }) => sum + (quantity ?? 0), 0),
+    discount_amounts: tiers.flatMap((tier) => tier.discount_amounts),
+    taxes: tiers.flatMap(({ taxes }) => taxes),
+  };
+}
+
+const isSamePrice = (line: Line, other: Line): boolean =>
+  getPriceId(line) === getPriceId(other) &&
+  line.period.start === other.period.start &&
+  line.period.end === other.period.end;
 
 /** Finds the charge of the last plan in a part that has prorations only. */
 function findChangeLine(share: InvoiceShare): Line | undefined {

@@ -41,6 +41,8 @@ export const Price = v.object({
   unit_amount_decimal: v.optional(v.unknown()),
   /** Only set if it was expanded: the amounts in other currencies. */
   currency_options: lenient(v.record(v.string(), v.object({ unit_amount: NullableNumber }))),
+  /** `graduated` or `volume`: the price of a unit depends on the quantity. */
+  tiers_mode: NullableText,
   /** The price is for a package of units. */
   transform_quantity: lenient(v.object({ divide_by: v.number(), round: NullableText })),
   metadata: NullableMetadata,

@@ -70,17 +70,34 @@ export function listProratedPriceIds({ items, currency }: Subscription, invoices
 /** Computes the price of a whole period from the charge for the rest of one, without the taxes on top of it. */
 function findProratedPrice(line: Line, { whole, price, prices, currency }: ProratedContext): PeriodPrice | undefined {
   if (line.amount <= 0) return undefined;
-  const unit = findUnitPrice(line, whole, { price: prices?.get(getPriceId(line)) ?? price, currency });
-  const afterDiscounts = getNetAmount(line) / line.amount;
+  const { start, end } = line.period;
+  const around = whole.findLast(({ period }) => period.start <= start && period.end >= end);
+  const current = prices?.get(getPriceId(line)) ?? price;
+  const unit = hasPartOfPrice(line, { current, around })
+    ? undefined
+    : findUnitPrice(line, whole, { price: current, currency });
   if (unit) {
     const count = countUnits(line.quantity ?? 1, unit.package);
+    const afterDiscounts = getNetAmount(line) / line.amount;
     return { amount: Math.round(unit.amount * count * afterDiscounts), period: unit.period };
   }
-  const { start, end } = line.period;
-  const around = whole.findLast(({ period }) => period.start <= start && period.end >= end)?.period;
   if (!around) return undefined;
-  const scale = (around.end - around.start) / (end - start);
-  return { amount: Math.round(getNetAmount(line) * scale), period: toBillingPeriod(around) };
+  const scale = (around.period.end - around.period.start) / (end - start);
+  return { amount: Math.round(getNetAmount(line) * scale), period: toBillingPeriod(around.period) };
+}
+
+/**
+ * The amount of the proration includes the discount of the period, unless it is itemized, or the price has tiers: the
+ * price of a unit does not tell what a period costs.
+ * @see https://docs.stripe.com/changelog/clover/2025-09-30/itemize-proration-discount-amounts
+ * @see https://docs.stripe.com/api/prices/object#price_object-tiers_mode
+ */
+function hasPartOfPrice(
+  line: Line,
+  { current, around }: { readonly current: Price | undefined; readonly around: Line | undefined },
+): boolean {
+  if (current?.id === getPriceId(line) && current.tiers_mode) return true;
+  return around !== undefined && line.discount_amounts.length === 0 && getNetAmount(around) < around.amount;
 }
 
 /**

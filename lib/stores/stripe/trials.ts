@@ -21,7 +21,7 @@ interface TrialContext {
 export function findTrialEnd({ kind, line, share }: Billing, context: TrialContext): number | undefined {
   const { subscription, billings, prices } = context;
   const { trial_start: latestStart, trial_end: latestEnd } = subscription;
-  if (kind !== 'period' || line?.amount !== 0 || latestEnd === null || line.period.start >= latestEnd) return undefined;
+  if (kind === 'extra' || line?.amount !== 0 || latestEnd === null || line.period.start >= latestEnd) return undefined;
   const { start, end } = line.period;
   const next = findNextStart(start, billings) ?? Infinity;
   if (latestStart === null || start >= latestStart - maxGap) return Math.min(next, latestEnd);

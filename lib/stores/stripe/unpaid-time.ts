@@ -41,7 +41,9 @@ export function findUnpaidTime(billings: readonly Billing[], context: UnpaidCont
   const { subscription, terms, areOthersUnpaid } = context;
   const paid = findPresentPayment(billings);
   // A paid change of the plan replaces the period of the former one, paid or not.
-  const unpaid = listUnpaidTime(billings).filter(({ period }) => !paid || period.start >= paid.period.start);
+  const unpaid = listUnpaidTime(billings).filter(
+    (billing) => (!paid || billing.period.start >= paid.period.start) && !isPendingUpdate(billing, terms.periodStart),
+  );
   const isAsked = subscription.status === 'past_due' || subscription.status === 'unpaid';
   if (isAsked && paid && paid.period.end >= terms.periodEnd) return findUnpaidChange(unpaid, paid, terms.productId);
   if (isAsked && !paid && areOthersUnpaid) return undefined;
@@ -67,6 +69,16 @@ function followUnpaid(unpaid: readonly PeriodBilling[], paidUntil: number) {
   }
   return { until };
 }
+
+/**
+ * The update of a subscription to another period was not applied because its payment failed. Stripe voids its invoice.
+ * @see https://docs.stripe.com/billing/subscriptions/pending-updates
+ */
+const isPendingUpdate = ({ kind, period, share: { invoice } }: PeriodBilling, periodStart: number): boolean =>
+  kind === 'period' &&
+  invoice.billing_reason === 'subscription_update' &&
+  period.start !== periodStart &&
+  period.end > periodStart;
 
 /**
  * Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. Stripe asks for the payment

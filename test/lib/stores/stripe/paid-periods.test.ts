@@ -28,13 +28,15 @@ interface LineInput {
   readonly kind?: 'whole' | 'proration' | 'fee';
   readonly product?: string;
   readonly quantity?: number;
+  readonly discount?: number;
   /** Tax of the rate of the account. */
   readonly tax?: readonly [amount: number, behavior: 'exclusive' | 'inclusive'];
 }
 
-const toLine = ({ amount, start, end, kind = 'whole', product = 'pro', quantity = 1, tax }: LineInput) => ({
+const toLine = ({ amount, start, end, kind = 'whole', product = 'pro', quantity = 1, discount, tax }: LineInput) => ({
   amount,
   quantity,
+  discount_amounts: discount === undefined ? [] : [{ amount: discount }],
   taxes: tax ? [{ amount: tax[0], tax_behavior: tax[1], tax_rate_details: { tax_rate: 'txr_1' } }] : [],
   period: { start: seconds(start), end: seconds(end) },
   parent:
@@ -243,6 +245,16 @@ describe('the refund of an invoice', () => {
     },
   );
 
+  it('ends the access if the last tier of the price is free', () => {
+    const february = { start: '2027-02-01', end: '2027-03-01' };
+    const tiers = [
+      { ...february, amount: 2000 },
+      { ...february, amount: 0, quantity: 9 },
+    ];
+    const invoices = [bill(2, '2027-02-01', tiers)];
+    expect(readAccess(seen('2027-02-17', {}, invoices, { charges: [refunded('pi_2')] })).ended).toBe('2027-02-16');
+  });
+
   it('does not end a trial if it returns a fee on the same invoice', () => {
     const trial = { amount: 0, start: '2027-02-01', end: '2027-03-01' };
     const invoices = [bill(2, '2027-02-01', [fee, trial], { billing_reason: 'subscription_create' })];
@@ -435,6 +447,20 @@ describe('unpaid time', () => {
     ],
   ])('does not start in a period of which %s', (_title, input) => {
     expect(readAccess(input)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
+  });
+
+  it('is not that of an update to another period that failed and was not applied', () => {
+    const yearly = { amount: 10_000, start: '2027-02-16', end: '2028-02-16', product: 'yearly' } as const;
+    const update = (status: 'open' | 'void') =>
+      bill(4, '2027-02-16', [yearly], { status, billing_reason: 'subscription_update' });
+    const charges = [failed('pi_4', '2027-02-16')];
+    const pending = seen('2027-02-17', activeInFebruary, [month(1), month(2), update('open')], { charges });
+    expect(readAccess(pending)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
+    const invoices = [month(1), month(2), update('void'), month(3, open)];
+    const unpaid = seen('2027-03-02', inMarch, invoices, {
+      charges: [...charges, failed('pi_3', '2027-03-01')],
+    });
+    expect(readAccess(unpaid)).toMatchObject({ until: '2027-03-08', isBillingRetryPeriod: true });
   });
 
   it('of an earlier plan does not leave a paid change of the current plan unpaid', () => {
@@ -761,6 +787,22 @@ describe('the trial of a subscription', () => {
     expect(transactions[3]?.isTrialPeriod).toBeUndefined();
   });
 
+  it('continues after an upgrade, which an invoice of 0 bills', () => {
+    const rest = { amount: 0, start: '2027-02-05', end: '2027-02-15', kind: 'proration' } as const;
+    const upgrade = bill(2, '2027-02-05', [rest, { ...rest, product: 'max' }], {
+      billing_reason: 'subscription_update',
+    });
+    const trialing = {
+      status: 'trialing',
+      trial_start: seconds('2027-02-01'),
+      trial_end: seconds('2027-02-15'),
+      period: ['2027-02-01', '2027-02-15'],
+      price: max,
+    } as const;
+    const { transactions } = look(seen('2027-02-06', trialing, [trial(), upgrade]));
+    expect(transactions.map(({ isTrialPeriod }) => isTrialPeriod)).toEqual([true, true]);
+  });
+
   it('is not an earlier period of a free price or without usage', () => {
     const lines = { amount: 0, start: '2027-01-15', end: '2027-02-15' } as const;
     for (const state of [{ product: 'free' }, { product: 'unknown' }, { quantity: 0 }]) {
@@ -949,6 +991,42 @@ describe('the plan of a payment', () => {
         transform_quantity: { divide_by: 10, round: 'down' },
       }).at(-1),
     ).toEqual([2000, 'P1M']);
+  });
+
+  it('has the sum of the tiers of a price', () => {
+    const february = { start: '2027-02-01', end: '2027-03-01' };
+    const tiers = [
+      { ...february, amount: 10_000, quantity: 10 },
+      { ...february, amount: 2500, quantity: 5 },
+      { ...february, amount: 0, quantity: 0 },
+    ];
+    const { transactions } = look(seen('2027-02-17', {}, [bill(2, '2027-02-01', tiers, { amount_paid: 12_000 })]));
+    expect(transactions[0]).toMatchObject({ quantity: 15, plan: { amountMicros: 125_000_000, period: 'P1M' } });
+    const seats = [
+      { ...rest, amount: -5000, quantity: 10 },
+      { ...rest, amount: 6000, quantity: 15 },
+    ];
+    const price = { unit_amount: null, tiers_mode: 'volume' };
+    const ten = bill(2, '2027-02-01', [{ ...february, amount: 10_000, quantity: 10 }]);
+    expect(readPlans([ten, bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([12_000, 'P1M']);
+  });
+
+  it('has the discount that a proration includes, or itemizes', () => {
+    const discounted = bill(
+      2,
+      '2027-02-01',
+      [{ amount: 1000, start: '2027-02-01', end: '2027-03-01', discount: 500 }],
+      {
+        amount_paid: 500,
+      },
+    );
+    const credit = { ...rest, amount: -250 };
+    const charges = [
+      { ...rest, amount: 500, product: 'max' },
+      { ...rest, amount: 1000, product: 'max', discount: 500 },
+    ];
+    for (const charge of charges)
+      expect(readPlans([discounted, bill(3, '2027-02-15', [credit, charge])], max).at(-1)).toEqual([1000, 'P1M']);
   });
 
   it('is the price of the period if a fee, a credit or tax changes the amount', () => {
