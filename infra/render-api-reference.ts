@@ -91,7 +91,9 @@ export function renderApiReference(document: Document): ReferencePage[] {
   const renderSchemasOf = (page: string) =>
     Object.entries(document.components.schemas)
       .filter(([name]) => pageBySchema.get(name) === page)
-      .map(([name, schema]) => renderSchema(name, schema, toSchemaUrl(page)));
+      .map(([name, schema]) =>
+        renderSchema(name, schema, { level: page === schemasPage ? 2 : 3, toUrl: toSchemaUrl(page) }),
+      );
   const toPage = (page: Omit<ReferencePage, 'html' | 'sections'>, parts: readonly Part[]): ReferencePage => ({
     ...page,
     html: joinBlocks(parts.map(({ html }) => html)),
@@ -318,7 +320,11 @@ interface ErrorResponse {
   };
 }
 
-function renderSchema(name: string, schema: JsonSchema, toUrl: ToSchemaUrl): Part {
+function renderSchema(
+  name: string,
+  schema: JsonSchema,
+  { level, toUrl }: { readonly level: 2 | 3; readonly toUrl: ToSchemaUrl },
+): Part {
   const { properties = {}, required = [] } = schema as {
     properties?: Readonly<Record<string, JsonSchema>>;
     required?: readonly string[];
@@ -326,7 +332,7 @@ function renderSchema(name: string, schema: JsonSchema, toUrl: ToSchemaUrl): Par
   const rows = Object.entries(properties);
   const id = `schema-${name}`;
   const html = joinBlocks([
-    renderHeading(3, name, id),
+    renderHeading(level, name, id),
     renderText(String(schema.description)),
     rows.length === 0 && `<p>Type: ${describeType(schema, toUrl)}</p>`,
     rows.length > 0 &&
@@ -342,7 +348,7 @@ function renderSchema(name: string, schema: JsonSchema, toUrl: ToSchemaUrl): Par
       ),
   ]);
   const fields = rows.map(([field, { description = '' }]) => `${field} ${description}`).join(' ');
-  return { html, section: { level: 3, id, title: name, text: `${schema.description} ${fields}` } };
+  return { html, section: { level, id, title: name, text: `${schema.description} ${fields}` } };
 }
 
 const describeContent = (content: Content | undefined, toUrl: ToSchemaUrl): string => {

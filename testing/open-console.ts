@@ -69,6 +69,8 @@ export interface RunningConsole {
   open(path: string, options?: PageOptions): Promise<ConsolePage>;
   /** Opens the console without signing in. */
   openSignedOut(options?: PageOptions): Promise<ConsolePage>;
+  /** Opens a page of the documentation site, such as `guides/credits.html`. */
+  openDocument(path: string, options?: PageOptions): Promise<ConsolePage>;
   /** Ends the use of all opened tabs, which otherwise go on polling. */
   closeTabs(): Promise<void>;
   close(): Promise<void>;
@@ -105,7 +107,7 @@ export const withApp = ({ service, tabs, close }: RunningConsole, app: IssuedApi
 function createOpeners(
   tabs: Tabs,
   service: LocalService,
-): Pick<RunningConsole, 'service' | 'open' | 'openSignedOut' | 'closeTabs'> {
+): Pick<RunningConsole, 'service' | 'open' | 'openSignedOut' | 'openDocument' | 'closeTabs'> {
   const { context } = tabs;
   return {
     service,
@@ -119,6 +121,7 @@ function createOpeners(
       return consolePage;
     },
     openSignedOut: async (options = {}) => await openTab(context, `${service.baseUrl}/console`, options),
+    openDocument: async (path, options = {}) => await openTab(context, `${service.baseUrl}/docs/${path}`, options),
     async closeTabs() {
       const [_idle, ...opened] = context.pages();
       const { shared } = tabs;

@@ -66,10 +66,11 @@ function createParser({ resolveLink, resolveImage }: Links): MarkdownIt {
   // Only URLs with a scheme: README.md is no host name.
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   const { rules } = markdown.renderer;
-  rules.fence = (tokens, index) => {
-    const { content = '', info = '' } = tokens[index] ?? {};
-    return renderCode(content, /^\w*/.exec(info)?.[0] ?? '');
-  };
+  for (const block of ['fence', 'code_block'])
+    rules[block] = (tokens, index) => {
+      const { content = '', info = '' } = tokens[index] ?? {};
+      return renderCode(content, /^\w*/.exec(info)?.[0] ?? '');
+    };
   rules.heading_close = (tokens, index) => {
     const { tag = 'h2' } = tokens[index] ?? {};
     const id = tokens[index - 2]?.attrGet('id') ?? '';

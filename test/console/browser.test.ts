@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
 import { createConnectedApp } from '../../testing/create-connected-app.ts';
 import { type RunningConsole, startConsole, withApp } from '../../testing/open-console.ts';
+import { describeDocumentation } from './browser/documentation.ts';
 import { describeEmulator } from './browser/emulator.ts';
 import { describeEvents } from './browser/events.ts';
 import { describeFigures } from './browser/figures.ts';
@@ -23,6 +24,8 @@ afterEach(async () => await running?.closeTabs());
 afterAll(async () => await running?.close());
 
 describe('serve-console', () => describeServedFiles(() => running.service));
+
+describe('documentation', () => describeDocumentation(() => running));
 
 // The notifications of the stores go to the demo app. The emulator is the first one: it starts without a purchase.
 describe.each([

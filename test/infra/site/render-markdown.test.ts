@@ -39,6 +39,7 @@ describe('renderMarkdown', () => {
 
   it('marks the tokens of code by classes, and aligns numbers by a class', () => {
     expect(render('```js name=x\nconst a = 1;\n```').html).toContain('<span class="hljs-keyword">const</span>');
+    expect(render('    a\n').html).toBe('<div class="code"><pre tabindex="0"><code>a\n</code></pre></div>\n');
     expect(render('| a | b |\n| - | -: |\n| 1 | 2 |').html).toContain('<td>1</td>\n<td class="number">2</td>');
   });
 });
