@@ -114,8 +114,9 @@ export class Claimcheck {
   };
 
   async #send<T>(username: string, path: string, body?: object, attempts = 3): Promise<T> {
-    // A URL cannot contain these names: they are steps of a path.
-    if (/^\.{0,2}$/.test(username)) throw new ClaimcheckError('InvalidPayload', 'The username is empty, or only dots.');
+    // Steps of a path, and a visitor without a session: `null` is no customer.
+    if (/^\.{0,2}$/.test(username ?? ''))
+      throw new ClaimcheckError('InvalidPayload', 'The username is empty, or only dots.');
     const call = { headers: this.#headers, body, attempts };
     return await send<T>(this.#options, `/v3/customers/${encodeURIComponent(username)}/${path}`, call);
   }

@@ -116,9 +116,11 @@ describe('docs/guides/entitlements.md', () => {
       const { GET } = await import(
         pathToFileURL(await writeServerModule(folder, `${name}.mjs`, readSnippet(page, name))).href
       );
-      const open = async (user: string) =>
-        (await GET(new Request('https://shop.example.com/premium', { headers: { 'x-user': user } }))).status;
-      expect([await open('alice'), await open('nora')]).toEqual([200, 403]);
+      const open = async (headers: Readonly<Record<string, string>>) =>
+        (await GET(new Request('https://shop.example.com/premium', { headers }))).status;
+      expect([await open({ 'x-user': 'alice' }), await open({ 'x-user': 'nora' }), await open({})]).toEqual([
+        200, 403, 403,
+      ]);
     }
     const page = readSnippet('packages/server-python/README.md', 'gate');
     const code = `${page}\nprint(show_premium("alice")[0], show_premium("nora")[0])`;

@@ -166,7 +166,7 @@ describeLanguages('a server', (language) => {
     expect(forbidden).toMatchObject({ code: 'Forbidden', status: 401, isTemporary: false });
     expect(forbidden.fix).toContain('the key');
     await connect(language);
-    for (const name of ['', '.', '..'])
+    for (const name of ['', '.', '..', null])
       expect(await getClient(language).call('hasEntitlement', name, 'premium')).toMatchObject({
         code: 'InvalidPayload',
       });

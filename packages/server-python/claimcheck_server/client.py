@@ -119,8 +119,8 @@ class Claimcheck:
         return cached
 
     def _send(self, username: str, path: str, body: Optional[Mapping[str, Any]] = None, attempts: int = 3) -> Any:
-        # A URL cannot contain these names: they are steps of a path.
-        if re.fullmatch(r"\.{0,2}", username):
+        # Steps of a path, and a visitor without a session.
+        if re.fullmatch(r"\.{0,2}", username or ""):
             raise ClaimcheckError("InvalidPayload", "The username is empty, or only dots.")
         return send(
             self._url,
