@@ -27,12 +27,7 @@ type Cached = { readonly answer: CustomerEntitlements; readonly sentAt: number; 
 
 const maxCachedCustomers = 10_000;
 const pauseMs = 5_000;
-const verdicts: ReadonlySet<string> = new Set([
-  'InvalidPayload',
-  'PurchaseExpired',
-  'PurchaseConsumed',
-  'NeedMoreData',
-]);
+const verdicts = new Set<string>(['InvalidPayload', 'PurchaseExpired', 'PurchaseConsumed', 'NeedMoreData']);
 
 /**
  * Calls a service for an app. The constructor throws `ClaimcheckError` with `InvalidOptions`; methods throw after three
@@ -58,8 +53,9 @@ export class Claimcheck {
   async validate(body: ValidationRequest): Promise<ValidationResponse> {
     const connection = { url: this.#options.url, timeoutMs: 6 * (this.#options.timeoutMs ?? 5_000) };
     const response = await send<ValidationResponse>(connection, '/v1/validate', { body, headers: this.#headers });
-    const code = response.ok ? undefined : (errorNumbers[response.code] ?? 'Unknown');
-    if (response.ok || !code || verdicts.has(code)) return response;
+    if (response.ok) return response;
+    const code = errorNumbers[response.code] ?? 'Unknown';
+    if (verdicts.has(code)) return response;
     throw new ClaimcheckError(code, response.message, response.status);
   }
 

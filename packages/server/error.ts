@@ -4,18 +4,15 @@ import type { ErrorCode } from './types.ts';
 export type ClaimcheckErrorCode = ErrorCode | 'InvalidOptions' | 'Unreachable' | 'InvalidWebhook' | 'InvalidToken';
 
 const keepAccess = 'Keep the current access, and try again later.';
-const fixes: Readonly<Record<ClaimcheckErrorCode, string>> = {
+const fixes: { readonly [code in ClaimcheckErrorCode]?: string } = {
   InvalidPayload: 'Correct the field that the message names.',
   ConnectionFailed: `A store is unavailable, or there are too many requests. ${keepAccess}`,
   PurchaseExpired: 'Deny access.',
   PurchaseConsumed: 'Deny access.',
-  InternalError: keepAccess,
   NeedMoreData: 'Deny access, and validate again after the payment.',
-  Unknown: keepAccess,
   AppNotFound: 'Check `appName` and the key.',
   Conflict: 'If `balance` is set, it does not suffice. Otherwise, use another `idempotencyKey`.',
   Forbidden: 'Check `appName` and the key: reading and spending need the secret key.',
-  DatabaseError: keepAccess,
   ResourceNotFound: 'Check the id. A hold that has ended is not found.',
   InvalidOptions:
     'Set it, usually from an environment variable. `url` is the stack output `ApiUrl`, or http://127.0.0.1:4000 with ' +
@@ -44,6 +41,6 @@ export class ClaimcheckError extends Error {
     this.status = status;
     this.balance = balance;
     this.isTemporary = status === undefined ? code === 'Unreachable' : status === 429 || status >= 500;
-    this.fix = fixes[code];
+    this.fix = fixes[code] ?? keepAccess;
   }
 }

@@ -17,21 +17,21 @@ const maxDelayMs = 5_000;
 
 /** Sends a request. An attempt that fails temporarily is repeated: each request of this package is idempotent. */
 export async function send<T>(connection: Connection, path: string, call: Call = {}): Promise<T> {
-  const { attempts = 3, body, headers } = call;
   const { url, timeoutMs = 5_000 } = connection;
-  const method = body === undefined ? 'GET' : 'POST';
-  const signal = AbortSignal.timeout(timeoutMs);
-  const request = { method, signal, headers: { ...headers, 'content-type': 'application/json' } };
-  const sent = fetch(trimUrl(url) + path, body === undefined ? request : { ...request, body: JSON.stringify(body) });
-  const response = await sent.catch((error: Error) => error);
-  const result = response instanceof Error ? undefined : await response.json().catch(() => undefined);
-  if (!(response instanceof Error) && response.ok && result) return result as T;
+  const { headers, body, attempts = 3 } = call;
+  const response = await fetch(trimUrl(url) + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body) ?? null,
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch(() => undefined);
+  const result = await response?.json().catch(() => undefined);
+  if (response?.ok && result) return result as T;
   // A response of the service has JSON. Others with 2xx are of a proxy, or incomplete.
-  const { status = undefined, headers: received = undefined } =
-    response instanceof Error || response.ok ? {} : response;
+  const failed = response?.ok ? undefined : response;
   const { code = 'Unreachable', message = `${url} did not respond as the service does.`, balance } = Object(result);
-  const error = new ClaimcheckError(code, message, status, balance);
-  const delayMs = Math.max(Number(received?.get('retry-after') ?? 0) * 1_000, 300 * (1 + Math.random()));
+  const error = new ClaimcheckError(code, message, failed?.status, balance);
+  const delayMs = Math.max(Number(failed?.headers.get('retry-after') ?? 0) * 1_000, 300 * (1 + Math.random()));
   if (!error.isTemporary || attempts <= 1 || !(delayMs <= maxDelayMs)) throw error;
   await new Promise((resolve) => setTimeout(resolve, delayMs));
   return await send(connection, path, { ...call, attempts: attempts - 1 });

@@ -19,7 +19,7 @@ export interface VerifiedToken {
 const maxAgeMs = 24 * 3_600_000;
 const refreshMs = 5 * 60_000;
 const minRefreshMs = 10_000;
-const keySets = new Map<string, { readonly keys: readonly TokenKey[]; readonly fetchedAt: number; triedAt: number }>();
+const keySets = new Map<string, { keys: readonly TokenKey[]; fetchedAt: number; triedAt: number }>();
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 /**
@@ -64,18 +64,18 @@ function parse(part: string): any {
 
 async function findKey(connection: Connection, appName: string, kid: unknown): Promise<TokenKey | undefined> {
   const path = `/.well-known/jwks.json?appName=${encodeURIComponent(appName)}`;
-  const id = connection.url + path;
-  const find = () => keySets.get(id)?.keys.find((key) => key.kid === kid);
+  const set = keySets.get(connection.url + path) ?? { keys: [], fetchedAt: 0, triedAt: 0 };
+  keySets.set(connection.url + path, set);
+  const find = () => set.keys.find((key) => key.kid === kid);
   const now = Date.now();
-  const { triedAt = 0, fetchedAt = 0 } = keySets.get(id) ?? {};
-  if (now - triedAt < (find() ? refreshMs : minRefreshMs)) return find();
+  if (now - set.triedAt < (find() ? refreshMs : minRefreshMs)) return find();
   try {
-    const { keys } = await send<TokenKeys>(connection, path, { attempts: fetchedAt ? 1 : 3 });
-    keySets.set(id, { keys, fetchedAt: now, triedAt: now });
+    const { keys } = await send<TokenKeys>(connection, path, { attempts: set.fetchedAt ? 1 : 3 });
+    set.keys = keys;
+    set.fetchedAt = now;
   } catch (error) {
-    const known = keySets.get(id);
-    if (!known || now - fetchedAt > maxAgeMs) throw error;
-    known.triedAt = now;
+    if (now - set.fetchedAt > maxAgeMs) throw error;
   }
+  set.triedAt = now;
   return find();
 }
