@@ -57,7 +57,7 @@ const PurchaseActions = v.strictObject({ purchaseId: v.string(), rows: v.array(P
 export const listPurchaseActions = defineContract({
   ...common,
   id: 'list-purchase-actions',
-  summary: 'List what is possible for a purchase at its store, and why the rest is not',
+  summary: 'List the actions that are possible for a purchase',
   method: 'GET',
   eventType: 'action.read',
   query: v.object({ transactionId: emptyAsAbsent(Id) }),
@@ -99,7 +99,7 @@ const PurchaseActionResult = v.strictObject({
 export const actOnPurchase = defineContract({
   ...common,
   id: 'act-on-purchase',
-  summary: 'Refund, cancel, revoke, extend or finish a purchase at its store, or set its account',
+  summary: 'Refund, cancel, revoke, extend or finish a purchase',
   method: 'POST',
   eventType: 'purchase.acted',
   additionalLevels: ['support'],

@@ -64,7 +64,7 @@ const CatalogueChange = v.strictObject({
 export const setCatalogue = defineContract({
   id: 'set-catalogue',
   area: 'app',
-  summary: 'Replace the products of the app, or preview who would gain and lose entitlements',
+  summary: 'Replace the products of the app, or preview the effect',
   method: 'PUT',
   path: '/v3/catalogue',
   aliases: [],

@@ -39,7 +39,7 @@ const CommissionRates = v.strictObject({ rates: v.array(SourcedCommissionRate) }
 export const getCommissionRates = defineContract({
   id: 'get-commission-rates',
   area: 'app',
-  summary: 'Get the rates of commission and tax for proceeds, rates of the app first',
+  summary: 'Get the rates of commission and tax for proceeds',
   method: 'GET',
   path: '/v3/commission-rates',
   aliases: [],

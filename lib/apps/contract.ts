@@ -63,7 +63,7 @@ const AppRecord = v.strictObject({
 export const getApp = defineContract({
   id: 'get-app',
   area: 'app',
-  summary: 'Get the settings of the app, without secrets, and the key of the request',
+  summary: 'Get the settings of the app, and the key of the request',
   method: 'GET',
   path: '/v3/app',
   aliases: [],
@@ -101,7 +101,7 @@ const ChangedApp = v.strictObject({
 export const changeApp = defineContract({
   ...settings,
   id: 'change-app',
-  summary: 'Change the entitlement strategy, the hours of access without verification and the URL for alerts',
+  summary: 'Change settings of the app',
   method: 'PATCH',
   path: '/v3/app',
   eventType: 'app.changed',
@@ -144,7 +144,7 @@ const SavedWebhookSettings = v.strictObject({ ok: v.literal(true), signingSecret
 export const setWebhook = defineContract({
   ...settings,
   id: 'set-webhook',
-  summary: 'Set the webhook URLs of the app, or rotate the signing secret; a new one is returned once',
+  summary: 'Set the webhook URLs, or rotate the signing secret',
   method: 'PUT',
   path: '/v3/app/webhooks',
   eventType: 'app.changed',

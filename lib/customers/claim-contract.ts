@@ -62,7 +62,7 @@ const LinkedPurchases = v.strictObject({
 export const addCustomerPurchase = defineContract({
   id: 'add-customer-purchase',
   area: 'customers',
-  summary: 'Link a purchase to a customer; takes precedence over all claims from validations',
+  summary: 'Link a purchase to a customer',
   method: 'POST',
   path: '/v3/customers/:applicationUsername/purchases',
   aliases: ['/v2/customers/:applicationUsername/purchases'],

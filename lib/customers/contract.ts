@@ -70,7 +70,7 @@ const CustomerList = v.strictObject({
 export const listCustomers = defineContract({
   id: 'list-customers',
   area: 'customers',
-  summary: 'List customers with a summary of their purchases, also by state, entitlement, store or product',
+  summary: 'List customers',
   method: 'GET',
   path: '/v3/customers',
   aliases: ['/v2/customers'],
@@ -185,7 +185,7 @@ const CustomerTimeline = v.strictObject({ applicationUsername: v.string(), ...ti
 export const getCustomerTimeline = defineContract({
   id: 'get-customer-timeline',
   area: 'customers',
-  summary: "List a customer's validations, store notifications, webhooks, payments and credits, newest first",
+  summary: 'List everything about a customer by time',
   method: 'GET',
   path: '/v3/customers/:applicationUsername/timeline',
   aliases: [],
@@ -301,7 +301,8 @@ export const customerOperations = [
     query: transactionPagingParameters,
   }),
   describeOperation(getCustomerTimeline, {
-    description: 'Lists everything about a customer by time, newest first, for support.',
+    description:
+      'Lists validations, store notifications, webhooks, payments and credits of a customer, newest first, for support.',
     params: { applicationUsername },
     query: cursorParameters,
   }),

@@ -206,7 +206,7 @@ const AccessExplanation = v.strictObject({
 export const explainAccess = defineContract({
   ...common,
   id: 'explain-access',
-  summary: 'Explain why a customer has access to an entitlement or a product, or not',
+  summary: 'Explain why a customer has access, or not',
   method: 'GET',
   path: '/v3/customers/:applicationUsername/why',
   keyLevel: 'secret',

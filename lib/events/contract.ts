@@ -156,7 +156,7 @@ export const listEvents = defineContract({
 export const searchEvents = defineContract({
   ...common,
   id: 'search-events',
-  summary: 'Search the latest events by a tag: a customer, a purchase, a transaction, a request id, or `error`',
+  summary: 'Search the latest events by a tag',
   path: '/v3/search/:tag',
   aliases: [],
   eventType: 'events.read',

@@ -58,8 +58,7 @@ const DueWork = v.strictObject({
 export const getDue = defineContract({
   id: 'get-due',
   area: 'due',
-  summary:
-    'Get the overdue refreshes, the webhooks that wait for a retry or are dead, and the health of the webhook URLs',
+  summary: 'Get overdue refreshes, and webhooks that wait or are dead',
   method: 'GET',
   path: '/v3/due',
   aliases: [],

@@ -120,7 +120,7 @@ const PurchaseList = v.strictObject({ paging: PagingInformation, rows: v.array(P
 export const listPurchases = defineContract({
   id: 'list-purchases',
   area: 'purchases',
-  summary: 'List purchases, oldest first, or all purchases that changed in a date range, also of one customer',
+  summary: 'List purchases, or those that changed in a date range',
   method: 'GET',
   path: '/v3/purchases',
   aliases: ['/v2/purchases'],

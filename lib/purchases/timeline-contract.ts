@@ -94,7 +94,7 @@ const PurchaseTimeline = v.strictObject({
 export const getPurchaseTimeline = defineContract({
   id: 'get-purchase-timeline',
   area: 'purchases',
-  summary: 'List the lifecycle notifications, payments, claims and events of a purchase, newest first',
+  summary: 'List everything about a purchase by time',
   method: 'GET',
   path: '/v3/purchases/:purchaseId/timeline',
   aliases: [],
@@ -189,7 +189,7 @@ export const timelineDescriptions = [
 
 export const timelineOperations = [
   describeOperation(getPurchaseTimeline, {
-    description: 'Lists everything about a purchase by time, newest first, for support.',
+    description: 'Lists lifecycle notifications, payments, claims and events of a purchase, newest first, for support.',
     params: { purchaseId },
     query: cursorParameters,
   }),

@@ -79,7 +79,7 @@ const TransactionList = v.strictObject({
 export const listTransactions = defineContract({
   id: 'list-transactions',
   area: 'transactions',
-  summary: 'List transactions by purchase date, also of a purchase, a customer, a store or a product',
+  summary: 'List transactions by purchase date',
   method: 'GET',
   path: '/v3/transactions',
   aliases: ['/v2/transactions'],

@@ -96,7 +96,7 @@ const RefundRequests = v.strictObject({ rows: v.array(RefundRequestRecord), next
 export const listRefundRequests = defineContract({
   ...common,
   id: 'list-refund-requests',
-  summary: "List the stores' requests for statements about refunds, newest first",
+  summary: 'List the requests for statements about refunds',
   method: 'GET',
   path: '/v3/refund-requests',
   eventType: 'refund.read',
@@ -133,7 +133,7 @@ const RefundAnswerBody = v.object({
 export const answerRefundRequest = defineContract({
   ...common,
   id: 'answer-refund-request',
-  summary: 'Send the statement about a refund to the store. The first one counts',
+  summary: 'Send the statement about a refund to the store',
   method: 'POST',
   path: '/v3/refund-requests/:id/answer',
   eventType: 'refund.answered',

@@ -43,8 +43,7 @@ const SearchResults = v.strictObject({ results: v.array(SearchResult) });
 export const search = defineContract({
   id: 'search',
   area: 'search',
-  summary:
-    'Find customers by the beginning of a name or word, and purchases, transactions, events and deliveries by id',
+  summary: 'Find customers by name, and everything else by id',
   method: 'GET',
   path: '/v3/search',
   aliases: [],

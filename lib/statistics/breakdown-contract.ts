@@ -75,7 +75,7 @@ const StatsBreakdown = v.strictObject({
 export const getStatsBreakdown = defineContract({
   ...statsCommon,
   id: 'get-stats-breakdown',
-  summary: 'Get revenue, lifecycle, active subscriptions and trials by interval, by platform or product',
+  summary: 'Get statistics by interval, platform or product',
   path: '/v3/stats/breakdown',
   aliases: [],
   query: v.object({

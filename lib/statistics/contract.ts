@@ -44,7 +44,7 @@ const Stats = v.strictObject({ dailyStats: v.array(DailyStat), monthlyStats: v.a
 export const getStats = defineContract({
   ...statsCommon,
   id: 'get-stats',
-  summary: 'Get revenue, transactions, requests and notifications by day and by month',
+  summary: 'Get revenue, transactions and requests by day and by month',
   path: '/v3/stats',
   aliases: [],
   query: v.object({
@@ -99,7 +99,7 @@ const AppStats = v.strictObject({
 export const getAppStats = defineContract({
   ...statsCommon,
   id: 'get-app-stats',
-  summary: 'Get transactions and requests of this month and the last month; deprecated',
+  summary: 'Get transactions and requests of two months; deprecated',
   path: '/v3/apps/:appName/stats',
   aliases: [],
   params: v.object({ appName: Id }),

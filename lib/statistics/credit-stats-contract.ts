@@ -24,7 +24,7 @@ const CreditStats = v.strictObject({ countedUntil: DateTime, credits: v.record(v
 export const getCreditStats = defineContract({
   ...statsCommon,
   id: 'get-credit-stats',
-  summary: 'Get the units of credits that were given and spent, and that are outstanding, by day',
+  summary: 'Get the credits given, spent and outstanding by day',
   path: '/v3/stats/credits',
   aliases: [],
   query: v.object({ startdate: emptyAsAbsent(QueryDay), enddate: emptyAsAbsent(QueryDay) }),

@@ -59,7 +59,7 @@ const StoreStatusList = v.strictObject({
 export const listStores = defineContract({
   ...common,
   id: 'list-stores',
-  summary: 'List the connected stores with the latest notification, response and failure',
+  summary: 'List the connected stores with their latest activity',
   method: 'GET',
   path: '/v3/stores',
   eventType: 'stores.read',
@@ -95,7 +95,7 @@ const StoreCheck = v.strictObject({
 export const checkStore = defineContract({
   ...common,
   id: 'check-store',
-  summary: 'Check the settings of a store with requests to it, and get what is wrong and how to correct it',
+  summary: 'Check the settings of a store',
   method: 'POST',
   path: '/v3/stores/:platform/check',
   eventType: 'store.checked',

@@ -192,7 +192,7 @@ const ReplayResult = v.strictObject({
 export const replayDeliveries = defineContract({
   ...common,
   id: 'replay-deliveries',
-  summary: 'Send the pending, dead or delivered webhook deliveries of a date range again, at most 1,000 in a request',
+  summary: 'Send the webhook deliveries of a date range again',
   method: 'POST',
   path: '/v3/webhooks/replay',
   eventType: 'webhook.replayed',
