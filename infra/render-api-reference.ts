@@ -375,4 +375,6 @@ function linkSchema(reference: string, toUrl: ToSchemaUrl): string {
   return `<a href="${toUrl(name)}">${name}</a>`;
 }
 
-const toExample = (example: unknown): string => (example === undefined ? '' : toCode(JSON.stringify(example)));
+/** Unlike a name, an example can be broken at any character: the column of descriptions must have its width. */
+const toExample = (example: unknown): string =>
+  example === undefined ? '' : `<code class="value">${escapeHtml(JSON.stringify(example))}</code>`;
