@@ -34,5 +34,5 @@ export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Renders HTML that a reader opens by its title. */
-export const renderBlock = (title: string, html: string): string =>
-  `<details><summary>${title}</summary>${html}</details>`;
+export const renderBlock = (title: string, html: string, isOpen = false): string =>
+  `<details${isOpen ? ' open' : ''}><summary>${title}</summary>${html}</details>`;

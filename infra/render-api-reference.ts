@@ -73,10 +73,16 @@ interface Area {
 /** Titles of areas whose name is an abbreviation. */
 const areaTitles: Readonly<Record<string, string>> = { stats: 'Statistics', app: 'App settings', due: 'Due work' };
 
+const examplesNote =
+  '<p>The <a href="index.html">overview</a> explains credentials and the variables of the examples.</p>';
+
 /** Returns the URL of the description of a schema, relative to the page. */
 type ToSchemaUrl = (name: string) => string;
 
 const schemasPage = 'schemas';
+
+/** A longer response is shown if the reader opens it. */
+const maxOpenLines = 60;
 
 /** Renders the reference: its overview, a page for each area, the errors, and the schemas that several areas use. */
 export function renderApiReference(document: Document): ReferencePage[] {
@@ -113,7 +119,7 @@ export function renderApiReference(document: Document): ReferencePage[] {
     ...areas.map(({ name, title, description, operations, webhooks }) => {
       const schemas = renderSchemasOf(name);
       return toPage({ name, title, description }, [
-        { html: joinBlocks([renderHeading(1, title), renderText(description)]) },
+        { html: joinBlocks([renderHeading(1, title), renderText(description), examplesNote]) },
         ...operations.map((operation) => renderOperation(operation, toSchemaUrl(name))),
         ...(webhooks.length > 0 ? [renderPart(2, 'Webhooks to your server', 'webhooks')] : []),
         ...webhooks.map((webhook) => renderWebhook(webhook, toSchemaUrl(name))),
@@ -251,13 +257,14 @@ function renderExample(method: string, operationId: string): string | undefined 
   const example = examples.operations[operationId];
   if (!example) return undefined;
   const request = { method, ...example };
+  const response = renderJson(example.response);
   return joinBlocks([
     '<div class="example">',
     renderLanguage('curl', renderCode(renderCurl(request), 'bash')),
     renderLanguage('JavaScript', renderCode(renderFetch(request), 'js')),
     renderLanguage('Python', renderCode(renderPython(request), 'python')),
     '</div>',
-    renderBlock('Example of the response', renderJson(example.response)),
+    renderBlock('Example of the response', response, response.split('\n').length <= maxOpenLines),
   ]);
 }
 
