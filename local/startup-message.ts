@@ -24,6 +24,8 @@ export function buildStartupMessage(
   { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores, realApps, host }: StartupOptions,
 ): string {
   const { baseUrl, consoleUrl, appName, publicKey, secretKey, webhooks } = service;
+  const usesRealStore = usesRealStores || realApps?.includes(appName);
+  const demoArguments = isDefaultFolder ? '' : ` -- ${relative('', folder)}`;
   return `
 Claimcheck   ${baseUrl}
 Stores       ${describeStores(service, { usesRealStores, realApps })}
@@ -34,7 +36,7 @@ Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
 Data         ${isPersistent ? `kept in ${storedFolder}` : 'in memory, deleted at exit'}${isDefaultFolder ? '' : describeFolder(folder)}
 
-${usesRealStores || realApps?.includes(appName) ? buildRealLines(service, host) : buildEmulatedLines(service)}
+${usesRealStore ? buildRealLines(service, host) : buildEmulatedLines(demoArguments)}
 
 Open the console, signed in as ${appName}. Press Ctrl-C here to stop.
 
@@ -52,12 +54,10 @@ function describeStores(
     : `${emulatorUrl}/control   (emulator; its clock also sets the service's clock)`;
 }
 
-const buildEmulatedLines = ({ baseUrl, emulatorUrl, appName, publicKey, secretKey }: LocalService): string =>
-  `Buy a subscription, validate its receipt, and list the purchases of Alice:
+const buildEmulatedLines = (demoArguments: string): string =>
+  `Play a subscription in another terminal, in this folder. It prints each request and response:
 
-  BOUGHT=$(curl -sS ${emulatorUrl}/control/purchases -d '{"platform":"store_a","productId":"premium","type":"paid subscription","applicationUsername":"alice"}')
-  node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${appName}:${publicKey} ${baseUrl}/v1/validate -d @-
-  curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/alice/purchases`;
+  npm run demo${demoArguments}`;
 
 const buildRealLines = ({ baseUrl, appName, publicKey, secretKey }: LocalService, host: string | undefined): string =>
   `Connect your stores, buy in the sandbox with your app, and list the purchases of a customer:

@@ -110,7 +110,7 @@ async function makeTerminalScreenshot({ service, openSignedOut }: RunningConsole
   })
     .replaceAll(service.baseUrl, 'http://127.0.0.1:4000')
     .replaceAll(service.emulatorUrl, 'http://127.0.0.1:4001');
-  const consolePage = await openSignedOut({ width: 1_000, height: 410 });
+  const consolePage = await openSignedOut({ width: 1_000, height: 370 });
   // Without the content security policy of the console.
   await consolePage.page.goto('about:blank');
   const text = `$ npm ci && npm start\n${output}`.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
