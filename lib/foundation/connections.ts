@@ -22,6 +22,7 @@ export interface AwsClientOptions {
         readonly connectionTimeout: number;
         readonly requestTimeout: number;
         readonly throwOnRequestTimeout: boolean;
+        readonly listPending?: never;
       };
 }
 

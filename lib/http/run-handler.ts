@@ -2,6 +2,7 @@ import middy from '@middy/core';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Contract } from '../api/contract.ts';
+import { clientOptions } from '../foundation/container.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { secondMs } from '../foundation/time.ts';
 
@@ -14,7 +15,8 @@ const ignoreContentType: object = { disableContentTypeCheck: true };
 const timeLimit = {
   timeoutEarlyInMillis: secondMs,
   timeoutEarlyResponse: (): never => {
-    throw new ServiceError('InternalError', 'The service timed out.', { status: 504 });
+    const cause = `Pending: ${clientOptions().requestHandler?.listPending?.() || 'none'}`;
+    throw new ServiceError('InternalError', 'The service timed out.', { status: 504, cause });
   },
 };
 

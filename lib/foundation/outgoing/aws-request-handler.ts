@@ -28,6 +28,8 @@ interface CallOptions {
 export interface AwsRequestHandler {
   readonly metadata: { readonly handlerProtocol: string };
   handle(request: AwsRequest, options?: CallOptions): Promise<{ readonly response: AwsResponse }>;
+  /** Names the operations without a complete response, such as `DynamoDB_20120810.Query`. */
+  listPending(): string;
   destroy(): void;
 }
 
@@ -45,34 +47,39 @@ interface HandlerOptions {
  */
 export function createAwsRequestHandler({ connectTimeoutMs, timeoutMs }: HandlerOptions = {}): AwsRequestHandler {
   const agentOptions = { keepAlive: true, maxSockets: 50 };
-  const [httpAgent, httpsAgent] = [new HttpAgent(agentOptions), new HttpsAgent(agentOptions)];
+  const httpAgent = new HttpAgent(agentOptions);
+  const httpsAgent = new HttpsAgent(agentOptions);
+  const pending = new Map<ClientRequest, string>();
   return {
     metadata: { handlerProtocol: 'http/1.1' },
-    handle: async ({ protocol, hostname: host, port, method, path, headers, body }, { abortSignal } = {}) =>
+    listPending: () => [...new Set(pending.values())].join(', '),
+    handle: async (request, { abortSignal } = {}) =>
       await new Promise((resolve, reject) => {
-        const isHttps = protocol === 'https:';
+        const isHttps = request.protocol === 'https:';
         const agent = isHttps ? httpsAgent : httpAgent;
-        const signal = abortSignal as AbortSignal | undefined;
-        const options = { host, port, method, path, headers, agent, ...(signal && { signal }) };
-        const call = (isHttps ? requestHttps : requestHttp)(options);
-        const stopTimer = startTimer(call, timeoutMs);
+        const call = (isHttps ? requestHttps : requestHttp)({ ...request, agent, signal: abortSignal as AbortSignal });
+        const timer = startTimer(call, timeoutMs);
+        pending.set(call, request.headers['x-amz-target'] ?? request.hostname);
         call
           .on('socket', (socket) => {
             if (!socket.connecting) return;
-            const stopConnectTimer = startTimer(call, connectTimeoutMs);
-            socket.once(isHttps ? 'secureConnect' : 'connect', stopConnectTimer).once('close', stopConnectTimer);
+            const connectTimer = startTimer(call, connectTimeoutMs);
+            const stopTimer = () => clearTimeout(connectTimer);
+            socket.once(isHttps ? 'secureConnect' : 'connect', stopTimer).once('close', stopTimer);
           })
           .on('response', (message) => {
-            collect(message).then((response) => {
-              stopTimer();
-              resolve({ response });
-            }, reject);
+            const chunks: Uint8Array[] = [];
+            message
+              .on('data', (chunk: Uint8Array) => chunks.push(chunk))
+              .on('end', () => resolve({ response: toResponse(message, chunks) }))
+              .on('error', reject);
           })
-          .on('error', (error) => {
-            stopTimer();
-            reject(error);
+          .on('error', reject)
+          .on('close', () => {
+            clearTimeout(timer);
+            pending.delete(call);
           })
-          .end(body);
+          .end(request.body);
       }),
     destroy() {
       httpAgent.destroy();
@@ -82,25 +89,17 @@ export function createAwsRequestHandler({ connectTimeoutMs, timeoutMs }: Handler
 }
 
 /** Ends the call after a time. The SDK repeats a call that fails with an error of this name. */
-function startTimer(call: ClientRequest, ms: number | undefined): () => void {
-  if (ms === undefined) return () => {};
-  const error = Object.assign(new Error(`AWS did not respond within ${ms / secondMs} s.`), { name: 'TimeoutError' });
-  const timer = setTimeout(() => call.destroy(error), ms);
-  return () => clearTimeout(timer);
-}
+const startTimer = (call: ClientRequest, ms: number | undefined) =>
+  ms === undefined
+    ? undefined
+    : setTimeout(() => {
+        const error = new Error(`AWS did not respond within ${ms / secondMs} s.`);
+        call.destroy(Object.assign(error, { name: 'TimeoutError' }));
+      }, ms);
 
-async function collect(message: IncomingMessage): Promise<AwsResponse> {
-  const chunks = await new Promise<Uint8Array[]>((resolve, reject) => {
-    const received: Uint8Array[] = [];
-    message
-      .on('data', (chunk: Uint8Array) => received.push(chunk))
-      .on('end', () => resolve(received))
-      .on('error', reject);
-  });
-  const [first = new Uint8Array(), ...others] = chunks;
-  return {
-    statusCode: message.statusCode ?? 0,
-    headers: message.headers as Readonly<Record<string, string>>,
-    body: others.length === 0 ? first : Buffer.concat(chunks),
-  };
-}
+const toResponse = ({ statusCode = 0, headers }: IncomingMessage, chunks: readonly Uint8Array[]): AwsResponse => ({
+  statusCode,
+  headers: headers as AwsResponse['headers'],
+  // Most responses have one part, which needs no copy.
+  body: chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks),
+});
