@@ -68,7 +68,7 @@ export async function runStack(
   }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
-  const { STORE_TIME_FACTOR: storeTimeFactor, OTLP_TRACES_URL: otlpTracesUrl } = process.env;
+  const { STORE_TIME_FACTOR: storeTimeFactor, OTLP_TRACES_URL: otlpTracesUrl, STOPPED_SCHEDULES = '' } = process.env;
   const queues = await shutdown.add(startQueueServer());
   const names = createLocalNames(template, { run, getQueueUrl: queues.getUrl });
   await queues.createQueues(template, names);
@@ -121,7 +121,8 @@ export async function runStack(
   const runtime = { names, functions, database, databaseEndpoint, clock, changes, log };
   await shutdown.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
   await shutdown.add(connectEventSources(template, { ...runtime, queues }));
-  await shutdown.add(startSchedules(template, names, runtime));
+  const stopped = STOPPED_SCHEDULES.split(/[, ]+/).filter(Boolean);
+  await shutdown.add(startSchedules(template, names, { ...runtime, stopped }));
   return {
     secrets,
     functions,

@@ -15,6 +15,8 @@ const Rule = v.object({
 });
 
 interface ScheduleOptions {
+  /** Ids of workers whose schedules do not run, as after an operator has disabled their rules. */
+  readonly stopped?: readonly string[];
   readonly functions: Pick<LocalFunctions, 'getByArn'>;
   readonly clock: SharedClock;
   readonly log: (text: string) => void;
@@ -41,11 +43,12 @@ interface Schedule {
 export function startSchedules(
   template: Template,
   names: TemplateNames,
-  { functions, clock, log }: ScheduleOptions,
+  { stopped = [], functions, clock, log }: ScheduleOptions,
 ): Closable {
   const rules = [...listResources(template, 'AWS::Events::Rule', { properties: Rule, names })];
+  const stoppedRules = stopped.map((worker) => findRule(rules, worker));
   const checks = rules
-    .filter(([, { State }]) => State === 'ENABLED')
+    .filter(([rule, { State }]) => State === 'ENABLED' && !stoppedRules.includes(rule))
     .flatMap(([rule, { ScheduleExpression, Targets }]) => {
       const periodMs = parseRate(ScheduleExpression, rule);
       return Targets.map(({ Arn }) =>
@@ -68,6 +71,15 @@ export function startSchedules(
       for (const { stop } of checks) stop();
     },
   };
+}
+
+/** CloudFormation ids contain the id of the worker without hyphens. Throws a `StartupError` if no rule has it. */
+function findRule(rules: readonly (readonly [string, unknown])[], worker: string): string {
+  const [rule] = rules.find(([id]) => id.includes(worker.replaceAll('-', ''))) ?? [];
+  if (rule !== undefined) return rule;
+  throw startupError(
+    `STOPPED_SCHEDULES ${worker} is not valid: set ids of scheduled workers, such as enqueue-due-items.`,
+  );
 }
 
 /** Converts `rate(5 minutes)` to milliseconds. */

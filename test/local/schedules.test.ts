@@ -71,6 +71,23 @@ describe('startSchedules', () => {
     await schedules.close();
   });
 
+  it('does not invoke the functions of stopped schedules, and rejects an unknown one', async () => {
+    const calls: string[] = [];
+    const functions = createFunctions(async (arn) => {
+      calls.push(arn.includes('Hourly') ? 'hourly' : 'minutely');
+      return { result: 'null' };
+    });
+    const clock = createSharedClock();
+    const start = (...stopped: string[]) =>
+      startSchedules(template, names, { stopped, functions, clock, log: () => {} });
+    const schedules = start('Each-Minute');
+    clock.set(Date.parse('2037-01-03T12:00:10Z'));
+    await waitUntil(() => calls.length > 0);
+    await schedules.close();
+    expect(calls).toEqual(['hourly']);
+    expect(() => start('Each-Minute', 'no-worker')).toThrow(/^STOPPED_SCHEDULES no-worker is not valid/);
+  });
+
   it.each<[string, () => Promise<InvocationResult>]>([
     ['fails', async () => ({ error: 'Error: no luck' })],
     ['takes too long', async () => ({ timedOut: true })],
