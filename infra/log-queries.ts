@@ -47,6 +47,8 @@ const functionQueries: Readonly<Record<string, QueryStringProps>> = {
       'message.endpoint',
       'message.worker',
       'message.eventId',
+      // A text, or an error.
+      'message.cause',
       'message.cause.stack',
     ],
     filterStatements: [error],

@@ -79,6 +79,12 @@ describe('saved queries of the logs', () => {
     },
   );
 
+  // CloudWatch makes a field of each leaf: a cause is a text, or an error with a stack trace.
+  it('show both kinds of a cause: latest-errors', () => {
+    const { QueryString } = queries.find(({ Name }) => Name.endsWith('/latest-errors')) as Query;
+    expect(listNames(QueryString, /\b(message\.cause[.\w]*)/g)).toEqual(['message.cause', 'message.cause.stack']);
+  });
+
   it.each(queries.filter(({ LogGroupNames }) => LogGroupNames.length === 1))(
     'read only fields of the access log: $Name',
     ({ QueryString }) => {
