@@ -37,6 +37,8 @@ interface StackOptions {
 
 /** The resources of a template, running. */
 export interface RunningStack {
+  /** Connects the functions to queues, streams and schedules, after the table has the version of this release. */
+  readonly startTriggers: () => Promise<void>;
   readonly secrets: SecretValues;
   readonly functions: LocalFunctions;
   readonly queues: QueueServer;
@@ -120,10 +122,12 @@ export async function runStack(
   );
   const runtime = { names, functions, database, databaseEndpoint, clock, changes, log };
   await shutdown.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
-  await shutdown.add(connectEventSources(template, { ...runtime, queues }));
   const stopped = STOPPED_SCHEDULES.split(/[, ]+/).filter(Boolean);
-  await shutdown.add(startSchedules(template, names, { ...runtime, stopped }));
   return {
+    startTriggers: async () => {
+      await shutdown.add(connectEventSources(template, { ...runtime, queues }));
+      await shutdown.add(startSchedules(template, names, { ...runtime, stopped }));
+    },
     secrets,
     functions,
     queues,

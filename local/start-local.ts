@@ -154,6 +154,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     { emulator: demoEmulator, receiverUrl: receiver.url, now: clock.now },
     state,
   );
+  await stack.startTriggers();
   const { secrets } = stack;
   await save({ secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment, outputs } = stack;

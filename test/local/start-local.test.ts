@@ -1,11 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildUpdate } from '../../lib/foundation/build-update.ts';
 import type { errorCodes } from '../../lib/foundation/errors.ts';
+import { tableVersionKey } from '../../lib/foundation/keys.ts';
+import { createTableClient } from '../../lib/foundation/table.ts';
 import type { LocalService } from '../../local/start-local.ts';
+import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
+import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;
@@ -94,6 +100,18 @@ async function rotateAll({ appName, environment }: LocalService): Promise<void> 
   await cli('set-webhook', appName, '--url', 'http://127.0.0.1:9/elsewhere');
 }
 
+/** Starts a proxy that delays the read of the version of the table by more than schedules take to start. */
+async function startSlowVersionRead(endpoint: string): Promise<HttpServer> {
+  return await startHttpServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    if (body.includes(tableVersionKey().pk)) await sleep(3_000);
+    const names = ['authorization', 'content-type', 'x-amz-date', 'x-amz-target'];
+    const headers = names.map((name): [string, string] => [name, String(request.headers[name])]);
+    const result = await fetch(endpoint, { method: 'POST', headers, body });
+    response.writeHead(result.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await result.text());
+  });
+}
+
 describe('startLocal with a data folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -132,5 +150,25 @@ describe('startLocal with a data folder', () => {
     expect(await validate(receipt, third)).toMatchObject({ ok: true });
     expect(await purchasesOf('carol', third)).toMatchObject(active('carol'));
     await third.close();
+  });
+
+  it('rejects a table of an earlier version before a function uses it', async () => {
+    const first = await startLocalService({ folder });
+    await validate(await bought('dora', first), first);
+    await first.close();
+    const engine = await startTableEngine({ directory: folder, hasStreams: true });
+    const table = createTableClient(first.environment.TABLE_NAME ?? '', { endpoint: engine.endpoint });
+    await table.update(buildUpdate(tableVersionKey(), { version: 1 }));
+    const slowEngine = await startSlowVersionRead(engine.endpoint);
+    process.env.DYNAMODB_ENDPOINT = slowEngine.url;
+
+    const calls: unknown[] = [];
+    const record = (...call: unknown[]) => void calls.push(call);
+    const start = startLocalService({ folder, onAccess: record, log: record });
+    await expect(start).rejects.toThrow('The table has version 1, which this release cannot convert');
+    delete process.env.DYNAMODB_ENDPOINT;
+    await slowEngine.close();
+    await engine.close();
+    expect(calls).toEqual([]);
   });
 });
