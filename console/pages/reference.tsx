@@ -70,11 +70,13 @@ const columns: readonly Column<Operation>[] = [
   {
     title: 'Operation',
     render: ({ operationId, method, path }) => (
-      <Link to="/reference/:operation" params={{ operation: operationId }}>
-        <span class="mono">
-          {method} {path}
-        </span>
-      </Link>
+      <div class="path">
+        <Link to="/reference/:operation" params={{ operation: operationId }}>
+          <span class="mono">
+            {method} {path.split(/(?=\/)/).map((part) => [part, <wbr />])}
+          </span>
+        </Link>
+      </div>
     ),
   },
   { title: 'Summary', render: ({ summary }) => <div class="wrap">{summary}</div> },
