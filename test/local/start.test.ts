@@ -119,7 +119,8 @@ describe('npm start', () => {
     first.kill('SIGINT');
     expect(await once(first, 'exit')).toEqual([0, null]);
     expect(await printed).toMatch(/^Starting Claimcheck\. /);
-    expect(await printed).toContain(`-u demo:${ready.publicKey} ${ready.baseUrl}/v1/validate`);
+    expect(await printed).toContain(`Public key   ${ready.publicKey}\n`);
+    expect(await printed).toContain('\n  npm run demo\n');
     expect(await printed).toContain(`stop.\n\n  ${ready.consoleUrl}\n`);
     // At exit, the log can name a scheduled run that was stopped.
     expect(await warnings).not.toMatch(/Warning/);
