@@ -235,6 +235,13 @@ export function removeLot(
   return { account: withCredit(account, credit, { granted: granted - left, lots: rest }), left };
 }
 
+/** Adds units that a refund has taken back of a lot of another customer, or removes them with a negative number. */
+export function addTakenBack(account: CreditAccount, credit: string, amount: number): CreditAccount {
+  if (amount === 0) return account;
+  const { granted, takenBack } = findCredit(account, credit);
+  return withCredit(account, credit, { granted: granted + amount, takenBack: takenBack + amount });
+}
+
 /** Adds the ledgers of two customers. */
 export function addAccounts(to: CreditAccount, from: Pick<CreditAccount, 'credits' | 'holds'>): CreditAccount {
   const names = Object.keys({ ...to.credits, ...from.credits });

@@ -2,6 +2,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import {
+  addTakenBack,
   type CreditAccount,
   type CreditLot,
   findCredit,
@@ -92,24 +93,29 @@ function renamePayments(purchase: PurchaseCredits, claims: readonly CreditClaim[
   return { ...purchase, payments: Object.fromEntries(payments) };
 }
 
-/** Moves what is left of each lot to the new owner, with one entry for each customer and credit. */
+/**
+ * Moves what is left of each lot to the new owner, with one entry for each customer and credit. The units that refunds
+ * have taken of the lot move as well: a reversed refund returns them to the new owner.
+ */
 function moveLots(settlement: Settlement, { now }: SettlementRules): Settlement {
   let { account, former, purchase } = settlement;
   if (!former) return settlement;
   const moved = new Map<string, number>();
   for (const [paymentId, lots] of Object.entries(purchase.payments)) {
     for (const [credit, lot] of Object.entries(lots)) {
-      const removed = removeLot(former, credit, paymentId);
-      former = removed.account;
-      const owned = removed.left;
-      if (owned > 0)
-        account = giveLot(account, credit, toLot({ paymentId, givenAt: now, expiresAt: lot.expiresAt }, owned));
+      const { account: rest, left } = removeLot(former, credit, paymentId);
+      const taken = lot.taken.filter(([lotId]) => lotId === paymentId);
+      const owned = left + sumParts(taken);
+      former = addTakenBack(rest, credit, -sumParts(taken));
+      account = addTakenBack(account, credit, sumParts(taken));
+      if (left > 0)
+        account = giveLot(account, credit, toLot({ paymentId, givenAt: now, expiresAt: lot.expiresAt }, left));
       purchase = withLot(
         purchase,
         { paymentId, credit },
-        { ...lot, owned, demanded: Math.min(lot.demanded, owned), taken: [] },
+        { ...lot, owned, demanded: Math.min(lot.demanded, owned), taken },
       );
-      moved.set(credit, (moved.get(credit) ?? 0) + owned);
+      moved.set(credit, (moved.get(credit) ?? 0) + left);
     }
   }
   let after: Settlement = { ...settlement, account, former, purchase };

@@ -39,6 +39,23 @@ describe('what a purchase gives', () => {
     expect(findCredit(renamed.account, 'coins')).toMatchObject({ granted: 10, takenBack: 4 });
   });
 
+  it('goes to a new owner as if the refund before the move had been made after it', () => {
+    const rules = { now: 1, allowsDebt: false };
+    const bob = createAccount('bob', false);
+    const own = (demanded: number) => {
+      const given = settle({ purchase, account: ann, former: undefined }, [claim('a', 20, demanded)], rules);
+      return settle({ ...given, account: bob, former: given.account }, [claim('a', 20, demanded)], rules);
+    };
+    const readBalance = (owned: ReturnType<typeof own>, demanded: number) =>
+      findCredit(settle({ ...owned, former: undefined }, [claim('a', 20, demanded)], rules).account, 'coins');
+    const refunded = own(20);
+    expect(isSettled(refunded.purchase, [claim('a', 20, 20)], 'bob')).toBe(true);
+    expect(findCredit(refunded.former ?? ann, 'coins')).toMatchObject({ granted: 0, takenBack: 0 });
+    expect(readBalance(refunded, 0)).toMatchObject({ granted: 20, takenBack: 0, lots: [{ left: 20 }] });
+    expect(getBalance(readBalance(own(5), 20))).toBe(0);
+    expect(getBalance(readBalance(own(5), 5))).toBe(15);
+  });
+
   it('takes several writes for many payments', () => {
     const claims = Array.from({ length: 200 }, (_, index) => claim(`payment${index}`, 1));
     let settlement = settle({ purchase, account: ann, former: undefined }, claims, { now: 1, allowsDebt: false });
