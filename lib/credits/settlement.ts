@@ -105,9 +105,10 @@ function moveLots(settlement: Settlement, { now }: SettlementRules): Settlement 
     for (const [credit, lot] of Object.entries(lots)) {
       const { account: rest, left } = removeLot(former, credit, paymentId);
       const taken = lot.taken.filter(([lotId]) => lotId === paymentId);
-      const owned = left + sumParts(taken);
-      former = addTakenBack(rest, credit, -sumParts(taken));
-      account = addTakenBack(account, credit, sumParts(taken));
+      const takenUnits = sumParts(taken);
+      const owned = left + takenUnits;
+      former = addTakenBack(rest, credit, -takenUnits);
+      account = addTakenBack(account, credit, takenUnits);
       if (left > 0)
         account = giveLot(account, credit, toLot({ paymentId, givenAt: now, expiresAt: lot.expiresAt }, left));
       purchase = withLot(
