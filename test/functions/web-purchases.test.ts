@@ -105,6 +105,26 @@ describe('paid checkout of a buyer who never returns to the app', () => {
     expect((await fixture.fetchPurchase(keys, purchaseId)).entitledUsers).toEqual(owners);
   });
 
+  it.each(['subscription', 'payment'] as const)(
+    'grants a known user the purchase of a payment link with their reference in mode %s',
+    async (mode) => {
+      const { keys, stripe, applicationUsername, buildValidateBody } = await payAtCheckout('processor_a', 'payment');
+      await fixture.validate(keys, buildValidateBody(applicationUsername));
+      const { id: product } = await stripe.products.create({ name: 'The plan of the link' });
+      const recurring = products[mode];
+      const price = { product, unit_amount: 499, currency: 'usd', ...(recurring && { recurring }) };
+      const { id: sessionId } = await stripe.checkout.sessions.create({
+        mode,
+        line_items: [{ price: (await stripe.prices.create(price)).id, quantity: 1 }],
+        success_url: checkoutUrls.successUrl,
+        client_reference_id: applicationUsername,
+      });
+      await fixture.callControl(`/checkouts/${sessionId}/pay`, {});
+      await fixture.processNotifications();
+      expect(await listOwnProducts(keys, applicationUsername)).toContain(`processor_a:${product}`);
+    },
+  );
+
   it.each([
     ['a reference that the buyer wrote into a payment link', {}],
     ["another app's metadata", { app: 'another-app', applicationUsername: 'a user' }],

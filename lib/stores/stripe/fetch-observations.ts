@@ -2,12 +2,13 @@ import pMap from 'p-map';
 import { ServiceError } from '../../foundation/errors.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { getSubscriptionId } from './invoices.ts';
-import { getPriceProductId, isOwnMetadata } from './mapping-context.ts';
+import { getPriceProductId, isOwnMetadata, requireOwnApp } from './mapping-context.ts';
 import type { Charge, Invoice, Session, Subscription } from './payloads.ts';
 import {
   getChargedProductId,
   getLatestCharge,
   getPaymentId,
+  readSessionAliases,
   toChargeObservation,
   toPaymentObservations,
 } from './payment-observation.ts';
@@ -86,10 +87,20 @@ async function mapSubscription(
   return toSubscriptionObservations(subscription, { ...billing, context, mainProductId });
 }
 
-const fetchSessionObservations = async (session: Session, account: StripeAccount): Promise<Observation[]> =>
-  session.subscription === null
-    ? await mapSessions([session], account)
-    : await fetchSubscriptionObservations(session.subscription, account);
+/**
+ * A subscription whose metadata does not name the user is of the one whom the session names: the buyer of a payment
+ * link or a pricing table.
+ *
+ * @see https://docs.stripe.com/payment-links/url-parameters
+ */
+async function fetchSessionObservations(session: Session, account: StripeAccount): Promise<Observation[]> {
+  if (session.subscription === null) return await mapSessions([session], account);
+  requireOwnApp(account.mapping, session.metadata);
+  const sessionAliases = readSessionAliases(session);
+  return (await fetchSubscriptionObservations(session.subscription, account)).map((observation) =>
+    observation.userAliases.length > 0 ? observation : { ...observation, userAliases: sessionAliases },
+  );
+}
 
 async function fetchIntentObservations(id: string, account: StripeAccount): Promise<Observation[]> {
   const [session] = await listSessions(account.stripe, { payment_intent: id });

@@ -111,7 +111,7 @@ function toLineObservation(
       ...toDiscountId(session),
     },
     transactions: isUnpaid ? [] : [transaction],
-    userAliases: session.client_reference_id ? [session.client_reference_id] : readUserAliases(session.metadata),
+    userAliases: readSessionAliases(session),
     ...readCheckoutUser(context, session.metadata),
     refreshToken: { id: session.id, ...(session.customer && { customer: session.customer }) },
   };
@@ -123,6 +123,9 @@ function toLineObservation(
  * @see https://docs.stripe.com/payments/paymentintents/lifecycle
  */
 const failedStatuses = new Set(['requires_payment_method', 'canceled']);
+
+export const readSessionAliases = ({ client_reference_id: reference, metadata }: Session): string[] =>
+  reference ? [reference] : readUserAliases(metadata);
 
 /** Returns the id of the payment intent of a session, or of a session without payment. */
 export const getPaymentId = ({ id, payment_intent: intent }: Session): string =>
