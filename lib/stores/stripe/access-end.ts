@@ -18,7 +18,7 @@ interface ExpirationInput {
 /**
  * Computes the end of access. Stripe starts the next period before its payment, so unpaid time counts with its grace
  * only. While payment collection is paused, the subscription stays active and the customer keeps access. A paused
- * subscription, which Stripe can pause at any time, gives none.
+ * subscription, which Stripe can pause at any time, gives none. A test clock can be ahead: what has ended is over.
  *
  * @see https://docs.stripe.com/billing/subscriptions/pause
  * @see https://docs.stripe.com/billing/subscriptions/pause-payment
@@ -35,9 +35,9 @@ export function computeExpiration(
   switch (status) {
     case 'canceled':
     case 'incomplete_expired':
-      return Math.min(toOptionalMillis(ended_at) ?? periodStart, graceEnd);
+      return Math.min(toOptionalMillis(ended_at) ?? periodStart, graceEnd, context.now);
     case 'paused':
-      return Math.min(toOptionalMillis(pausedAt ?? trial_end) ?? periodStart, graceEnd);
+      return Math.min(toOptionalMillis(pausedAt ?? trial_end) ?? periodStart, graceEnd, context.now);
   }
   const runningEnd = (status === 'trialing' ? toOptionalMillis(trial_end) : undefined) ?? periodEnd;
   return Math.min(unpaid ? graceEnd : runningEnd, toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY);

@@ -63,6 +63,18 @@ describe('toSubscriptionObservations', () => {
       ['isPending'],
     ],
     [
+      'that has ended on a test clock ahead of the service',
+      { status: 'canceled', ended_at: now / 1000 + 86_400 },
+      { expirationDate: now, renewalIntent: 'Lapse', cancelationReason: 'Unknown' },
+      [],
+    ],
+    [
+      'that is paused on a test clock ahead of the service',
+      { status: 'paused', trial_end: now / 1000 + 86_400 },
+      { expirationDate: now, isPaused: true, cancelationReason: 'PAUSED' },
+      [],
+    ],
+    [
       'that is past due with an unpaid current period, after its grace period',
       { status: 'past_due' },
       {
