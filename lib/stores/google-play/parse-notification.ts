@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { ServiceError } from '../../foundation/errors.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse, parseJson } from '../../foundation/parse.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
@@ -83,13 +82,15 @@ const productKinds: Readonly<Record<number, 'subscription' | 'product'>> = { 1: 
 const quantityBasedPartialRefund = 2;
 
 /**
- * Parses a Pub/Sub push whose sender has been verified. Throws `Forbidden` for another app's notification and
- * `InvalidPayload` for a malformed one.
+ * Parses a Pub/Sub push whose sender has been verified. Returns undefined for another app's notification: apps can share
+ * a topic, and Pub/Sub repeats a rejected message for days and slows the others down. Throws `InvalidPayload` for a
+ * malformed one.
+ * @see https://cloud.google.com/pubsub/docs/push
  */
-export function parseNotification(body: string, packageName: string): StoreNotification {
+export function parseNotification(body: string, packageName: string): StoreNotification | undefined {
   const { text, messageId } = unwrap(body);
   const origin = parseJson(v.looseObject({ packageName: v.string() }), text);
-  if (origin.packageName !== packageName) throw new ServiceError('Forbidden', 'The notification is for another app.');
+  if (origin.packageName !== packageName) return undefined;
   const notification = parse(DeveloperNotification, origin);
   const key = messageId === undefined ? hashParts(text) : `message ${messageId}`;
   const review = toReviewNotification(notification);

@@ -8,5 +8,6 @@ import { parseStoredSettings } from './settings.ts';
 export async function receive(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications> {
   const settings = parseStoredSettings(context.settings);
   await verifyPushToken(raw, settings, context);
-  return { notifications: [parseNotification(raw.body, settings.packageName)] };
+  const notification = parseNotification(raw.body, settings.packageName);
+  return { notifications: notification ? [notification] : [] };
 }

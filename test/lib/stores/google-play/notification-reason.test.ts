@@ -4,7 +4,7 @@ import { parseNotification } from '../../../../lib/stores/google-play/parse-noti
 import { buildPushBody, packageName } from './fake-pubsub.ts';
 
 const getReason = (content: object, facts?: ObservedFacts): string =>
-  toNotificationReason(parseNotification(buildPushBody(content), packageName).type, facts);
+  toNotificationReason(parseNotification(buildPushBody(content), packageName)?.type ?? '', facts);
 
 const createSubscriptionNotification = (notificationType: number) => ({
   subscriptionNotification: { version: '1.0', notificationType, purchaseToken: 'token-1' },

@@ -98,10 +98,11 @@ describe('receive (Google Play)', () => {
     await expect(push(await signToken(key), { settings })).rejects.toMatchObject(forbidden);
   });
 
-  it('rejects a push about another package', async () => {
+  it('accepts and ignores a push about another package, whose topic the apps share', async () => {
     const { signToken, push } = createPubSub(key);
     const body = buildPushBody({ packageName: 'com.example.other' });
-    await expect(push(await signToken(key), { body })).rejects.toMatchObject(forbidden);
+    await expect(push(await signToken(key), { body })).resolves.toEqual([]);
+    await expect(push(await signToken(foreignKey), { body })).rejects.toMatchObject(forbidden);
   });
 
   it.each([
