@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { secondMs } from '../../foundation/time.ts';
 import { unavailableError } from './api-errors.ts';
 import { hasIncompleteList } from './complete-lists.ts';
 import {
@@ -245,12 +246,8 @@ export const Session = v.object({
 });
 export type Session = v.InferOutput<typeof Session>;
 
-/**
- * A Stripe event. Only its reason and its object's id are used; `observe` fetches the current state of the object.
- *
- * @see https://docs.stripe.com/api/events/object
- */
-export const StripeEvent = v.object({
+/** @see https://docs.stripe.com/api/events/object */
+const SnapshotEvent = v.object({
   id: v.string(),
   type: v.string(),
   created: v.number(),
@@ -259,6 +256,31 @@ export const StripeEvent = v.object({
     previous_attributes: v.exactOptional(v.nullable(v.record(v.string(), v.unknown()))),
   }),
 });
+
+/**
+ * An event without the object that changed, only with its id.
+ * @see https://docs.stripe.com/event-destinations#thin-events
+ */
+const ThinEvent = v.pipe(
+  v.object({
+    id: v.string(),
+    object: v.literal('v2.core.event'),
+    type: v.string(),
+    created: v.pipe(v.string(), v.isoTimestamp()),
+    related_object: v.nullish(v.object({ id: v.string() })),
+  }),
+  v.transform(
+    ({ id, type, created, related_object: object }): v.InferOutput<typeof SnapshotEvent> => ({
+      id,
+      type: type.replace(/^v1\./, ''),
+      created: Date.parse(created) / secondMs,
+      data: { object: { ...object, isReference: true } },
+    }),
+  ),
+);
+
+/** Only the reason and the object's id are used; `observe` fetches the current state of the object. */
+export const StripeEvent = v.union([SnapshotEvent, ThinEvent]);
 export type StripeEvent = v.InferOutput<typeof StripeEvent>;
 
 /**

@@ -82,6 +82,8 @@ function findSubjectId({ type, data: { object } }: StripeEvent): string | undefi
   if (type.startsWith('customer.subscription.') || type.startsWith('checkout.session.')) return object.id;
   if (type.startsWith('payment_intent.')) return object.id;
   if (type.startsWith('invoice.')) {
+    // A thin event has the id of the invoice only.
+    if (object.isReference === true) return object.id;
     const parent = v.safeParse(Parent, object.parent);
     // API versions before `parent` have the subscription as a member of the invoice.
     return parent.success ? parent.output.subscription_details.subscription : readId('subscription');

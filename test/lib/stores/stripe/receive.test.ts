@@ -112,6 +112,27 @@ describe('receive (Stripe)', () => {
   });
 
   it.each([
+    ['v1.customer.subscription.deleted', 'sub_1', 'EXPIRED'],
+    ['v1.checkout.session.completed', 'cs_1', 'OTHER'],
+    ['v1.invoice.paid', 'in_1', 'OTHER'],
+    ['v1.charge.refunded', 'ch_1', 'REFUNDED'],
+    ['v1.charge.dispute.closed', undefined, 'OTHER'],
+  ])('accepts the thin event %s', async (type, subjectId, reason) => {
+    const related_object = { id: subjectId ?? 'dp_1', type: 'any', url: '/v1/any' };
+    const event = { id: 'evt_1', object: 'v2.core.event', type, created: '2027-01-15T08:00:00.000Z', related_object };
+    expect(await receive(JSON.stringify(event))).toEqual({
+      notifications: [
+        {
+          key: 'evt_1',
+          type: type.slice(3),
+          occurredAt: 1_800_000_000_000,
+          payload: { reason, ...(subjectId && { subjectId }) },
+        },
+      ],
+    });
+  });
+
+  it.each([
     ['its parent', { parent: { subscription_details: { subscription: 'sub_1' } }, subscription: 'sub_old' }],
     ['a member, in older API versions', { subscription: 'sub_1' }],
     ['an expanded member', { subscription: { id: 'sub_1', object: 'subscription' } }],
