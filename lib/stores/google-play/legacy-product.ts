@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { lenient, type OneTimePurchase } from './payloads.ts';
+import { lenient, type OneTimePurchase, Text } from './payloads.ts';
 
-const Text = lenient(v.string());
 const OptionalNumber = lenient(v.number());
 
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products */

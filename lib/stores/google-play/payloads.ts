@@ -15,7 +15,8 @@ const strict = <S extends v.GenericSchema>(schema: S) =>
     ),
   );
 
-const Text = lenient(v.string());
+/** Older responses have an empty text instead of an absent one. */
+export const Text = lenient(v.pipe(v.string(), v.minLength(1)));
 const Time = v.pipe(
   v.string(),
   v.transform((text) => Date.parse(text)),

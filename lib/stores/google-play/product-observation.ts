@@ -37,12 +37,14 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
     const isAbandoned = endedAt !== undefined && wasNeverPaid(oneTimePurchase, order, context.known.get(purchaseId));
     const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt, isAbandoned });
     const isPaid = state !== 'PENDING' && !isAbandoned;
-    const { regionCode: storefront } = oneTimePurchase;
+    const { regionCode: storefront, orderId } = oneTimePurchase;
     return {
       asOf: context.now,
       ...(!order && endedAt === undefined && { hasInferredTransactions: true }),
       purchase,
-      transactions: isPaid ? [toProductTransaction(purchase, context, { order, endedAt, storefront })] : [],
+      transactions: isPaid
+        ? [toProductTransaction(purchase, context, { order, endedAt, storefront, hasOrder: orderId !== undefined })]
+        : [],
       userAliases: listDefined([
         oneTimePurchase.obfuscatedExternalAccountId,
         oneTimePurchase.obfuscatedExternalProfileId,
@@ -126,14 +128,19 @@ interface PaymentFacts {
   readonly order: Order | undefined;
   readonly endedAt: EpochMillis | undefined;
   readonly storefront: string | undefined;
+  /**
+   * Google Play makes no order for a promotion code.
+   * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
+   */
+  readonly hasOrder: boolean;
 }
 
 function toProductTransaction(
   purchase: Purchase,
   { now, hints }: ProductContext,
-  { order, endedAt, storefront }: PaymentFacts,
+  { order, endedAt, storefront, hasOrder }: PaymentFacts,
 ): Transaction {
-  const isRequestedProduct = hints !== undefined && toPrefixedId(hints.id) === purchase.productId;
+  const price = hints && toPrefixedId(hints.id) === purchase.productId ? hints : {};
   const productId = withoutPlatform(purchase.productId);
   const refunds = getProductRefunds(order, productId);
   const total = order && findLineTotal(order, productId);
@@ -150,9 +157,12 @@ function toProductTransaction(
     }),
     ...(order && findLineTax(order, productId)),
     ...(order && findLineProceeds(order, productId)),
-    ...(total ? toAmount(total) : toReportedAmount(isRequestedProduct ? hints : {}, purchase.quantity ?? 1)),
+    ...(total ? toAmount(total) : hasOrder ? toReportedAmount(price, purchase.quantity ?? 1) : toFreeAmount(price)),
   };
 }
+
+const toFreeAmount = ({ currency }: Pick<ValidationRequest, 'currency'>) =>
+  omitUndefined({ currency, amountMicros: 0 });
 
 /**
  * Finds the time of a cancellation, which only the order has. Without it, the stored end counts, then the notification.

@@ -270,9 +270,19 @@ describe('validate (Google Play) of a one-time product', () => {
     expect((await validateProduct(product))?.purchase).toMatchObject(fields);
   });
 
-  it('multiplies the reported price by the quantity if the purchase lacks an order', async () => {
+  it('multiplies the reported price by the quantity if the order cannot be read', async () => {
     expect((await validateProduct(purchased))?.transactions).toMatchObject([
       { amountMicros: 2_000_000, currency: 'EUR', isReportedAmount: true },
     ]);
+  });
+
+  it.each([{}, { orderId: '' }])('counts no money for a promotion code, which makes no order (%j)', async (order) => {
+    const { orderId: _orderId, ...promoted } = purchased;
+    const observation = await validateProduct({ ...promoted, ...order, obfuscatedExternalAccountId: '' });
+    expect(observation).toMatchObject({ userAliases: [], purchase: { transactionId: 'store_b:token-1' } });
+    expect(observation?.transactions).toMatchObject([
+      { transactionId: 'store_b:token-1', amountMicros: 0, currency: 'EUR' },
+    ]);
+    expect(observation?.transactions[0]).not.toHaveProperty('isReportedAmount');
   });
 });
