@@ -1,4 +1,5 @@
 import { errorCodes } from '../lib/foundation/errors.ts';
+import { errorFixes } from './server-errors.ts';
 
 /** A part of JSON Schema as the API document has it. */
 interface Schema {
@@ -105,6 +106,7 @@ function toPythonLiteral(value: unknown): string {
 }
 
 const numbers = Object.entries(errorCodes).map(([code, { number }]) => [number, code] as const);
+const fixes = Object.entries(errorFixes);
 
 function writeTypeScript(name: string, schema: Schema): string {
   const { description = '', properties, required = [], additionalProperties } = schema;
@@ -147,16 +149,20 @@ export function buildServerTypes(schemas: Schemas): { readonly typeScript: strin
   const [aliases, objects] = [false, true].map((isObject) =>
     entries.filter(([, { properties }]) => (properties !== undefined) === isObject),
   );
+  const codes = fixes.map(([code]) => code);
   return {
     typeScript: [
       `// ${notice}\n`,
       ...entries.map((entry) => writeTypeScript(...entry)),
+      `/** A code of the service, or of this package. */\nexport type ClaimcheckErrorCode = ${typeScript.literal(codes)};\n`,
       `/** Codes by the number that a failed validation has. */\nexport const errorNumbers: Readonly<Record<number, ErrorCode>> = {\n${numbers.map(([number, code]) => `  ${number}: '${code}',\n`).join('')}};\n`,
+      `/** What to do about an error. */\nexport const errorFixes: Readonly<Record<ClaimcheckErrorCode, string>> = {\n${fixes.map(([code, fix]) => `  ${code}: '${fix}',\n`).join('')}};\n`,
     ].join('\n'),
     python: [
       `"""${notice}"""\n\nfrom __future__ import annotations\n\nfrom typing import Any, Dict, List, Literal, TypedDict, Union\n`,
       ...[...(aliases ?? []), ...(objects ?? [])].map((entry) => writePython(...entry)),
       `# Codes by the number that a failed validation has.\nERROR_NUMBERS: Dict[int, str] = {\n${numbers.map(([number, code]) => `    ${number}: "${code}",\n`).join('')}}\n`,
+      `# What to do about an error.\nERROR_FIXES: Dict[str, str] = {\n${fixes.map(([code, fix]) => `    "${code}": ${JSON.stringify(fix)},\n`).join('')}}\n`,
     ].join('\n\n'),
   };
 }

@@ -1,5 +1,5 @@
 export { Claimcheck, type ClaimcheckOptions, type ValidationRequest } from './claimcheck.ts';
-export { ClaimcheckError, type ClaimcheckErrorCode } from './error.ts';
+export { ClaimcheckError } from './error.ts';
 export { type VerifiedToken, verifyToken } from './token.ts';
 export type * from './types.ts';
 export { verifyWebhook } from './webhook.ts';

@@ -530,6 +530,9 @@ export interface WebhookNotification {
 /** The body of a webhook. `type` selects the form. */
 export type WebhookEvent = PurchasesUpdatedWebhook | RefundRequestedWebhook | ConsentRescindedWebhook | ExternalPurchaseTokenWebhook | TestWebhook;
 
+/** A code of the service, or of this package. */
+export type ClaimcheckErrorCode = 'InvalidPayload' | 'ConnectionFailed' | 'PurchaseExpired' | 'PurchaseConsumed' | 'InternalError' | 'NeedMoreData' | 'Unknown' | 'AppNotFound' | 'Conflict' | 'Forbidden' | 'DatabaseError' | 'ResourceNotFound' | 'InvalidOptions' | 'Unreachable' | 'InvalidWebhook' | 'InvalidToken';
+
 /** Codes by the number that a failed validation has. */
 export const errorNumbers: Readonly<Record<number, ErrorCode>> = {
   6778001: 'InvalidPayload',
@@ -544,4 +547,24 @@ export const errorNumbers: Readonly<Record<number, ErrorCode>> = {
   7691003: 'Forbidden',
   7691004: 'DatabaseError',
   7691005: 'ResourceNotFound',
+};
+
+/** What to do about an error. */
+export const errorFixes: Readonly<Record<ClaimcheckErrorCode, string>> = {
+  InvalidPayload: 'Correct the field that the message names.',
+  ConnectionFailed: 'A store is unavailable, or there are too many requests. Keep the current access, and try again later.',
+  PurchaseExpired: 'Deny access.',
+  PurchaseConsumed: 'Deny access.',
+  InternalError: 'Keep the current access, and try again later.',
+  NeedMoreData: 'Deny access, and validate again after the payment.',
+  Unknown: 'Keep the current access, and try again later.',
+  AppNotFound: 'Check the app name and the key.',
+  Conflict: 'If `balance` is set, it does not suffice. Otherwise, use another idempotency key.',
+  Forbidden: 'Check the app name and the key: reading and spending need the secret key.',
+  DatabaseError: 'Keep the current access, and try again later.',
+  ResourceNotFound: 'Check the id. A hold that has ended is not found.',
+  InvalidOptions: 'Set it, usually from an environment variable. `url` is the stack output `ApiUrl`, or http://127.0.0.1:4000 with `npm start`. `claimcheck app create` prints the name and the secret key, `app set-webhook` the signing secret.',
+  Unreachable: 'Check `url` and the network. Keep the current access, and try again later.',
+  InvalidWebhook: 'Respond with 401. If each webhook fails, check the secret, and pass the body before it is parsed.',
+  InvalidToken: 'Respond with 401. The client requests a new token from your server.',
 };
