@@ -32,6 +32,7 @@ const roots = [
   'CustomerCredits',
   'SpendRequest',
   'CreditChange',
+  'ValidationRequest',
   'ValidationResponse',
   'TokenKeys',
   ...webhooks,

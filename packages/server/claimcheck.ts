@@ -1,7 +1,14 @@
 import { ClaimcheckError } from './error.ts';
 import { type Connection, requireOptions, send } from './request.ts';
-import type { CreditChange, CustomerCredits, CustomerEntitlements, SpendRequest, ValidationResponse } from './types.ts';
-import { errorNumbers } from './types.ts';
+import {
+  type CreditChange,
+  type CustomerCredits,
+  type CustomerEntitlements,
+  errorNumbers,
+  type SpendRequest,
+  type ValidationRequest,
+  type ValidationResponse,
+} from './types.ts';
 
 export interface ClaimcheckOptions extends Connection {
   readonly appName: string;
@@ -11,15 +18,6 @@ export interface ClaimcheckOptions extends Connection {
   readonly cacheSeconds?: number;
   /** How long the last answer is used while the service is unavailable, in seconds (default 86,400). */
   readonly outageSeconds?: number;
-}
-
-/** The request of a client library, or its documented members. */
-export interface ValidationRequest {
-  readonly id: string;
-  readonly type: 'application' | 'paid subscription' | 'non renewing subscription' | 'consumable' | 'non consumable';
-  /** Evidence of the store. */
-  readonly transaction: { readonly type: string; readonly [member: string]: unknown };
-  readonly additionalData?: { readonly applicationUsername?: string };
 }
 
 type Sandbox = { readonly sandbox?: boolean };

@@ -1,4 +1,4 @@
-export { Claimcheck, type ClaimcheckOptions, type ValidationRequest } from './claimcheck.ts';
+export { Claimcheck, type ClaimcheckOptions } from './claimcheck.ts';
 export { ClaimcheckError } from './error.ts';
 export { type VerifiedToken, verifyToken } from './token.ts';
 export type * from './types.ts';

@@ -1,5 +1,35 @@
 // Generated from the contracts of the service by `npm run openapi`. Do not edit.
 
+/** Access token of a checkout session (processor_a). */
+export interface AccessToken {
+  /** The constant `client-library`. */
+  readonly type: 'client-library';
+  /** The platform behind the client library. */
+  readonly adapter?: 'processor_a' | 'stripe';
+  /** Token from the creation of the checkout session. */
+  readonly accessToken: string;
+  readonly [member: string]: unknown;
+}
+
+/** The same with the brand token, so the response has brand tokens. */
+export interface AccessTokenBrand {
+  /** The constant `iaptic`. */
+  readonly type: 'iaptic';
+  /** The platform behind the client library. */
+  readonly adapter?: 'processor_a' | 'stripe';
+  /** Token from the creation of the checkout session. */
+  readonly accessToken: string;
+  readonly [member: string]: unknown;
+}
+
+/** The customer of the validation. */
+export interface AdditionalData {
+  /** The customer's username in your app. Without it, the purchases are recorded without an owner. */
+  readonly applicationUsername?: string;
+  /** Form of the username that your app passed to the store. */
+  readonly obfuscatedUsername?: string;
+}
+
 /** A rescinded consent in a webhook. */
 export interface AnnouncedConsent {
   /** Type of the notification in the store's terms. */
@@ -48,8 +78,141 @@ export interface AnnouncedRefundRequest {
   readonly deadline: string;
 }
 
+/** Receipt of the app from StoreKit 1 (store_a). */
+export interface AppStoreReceipt {
+  /** The constant `ios-store`. */
+  readonly type: 'ios-store';
+  /** Transaction to validate, or the id of the app. */
+  readonly id?: string;
+  /** Receipt of the app, in base64. A signed transaction (JWS) is accepted, too. */
+  readonly appStoreReceipt: string;
+  /** Receipt of a transaction, in base64. Deprecated: send `appStoreReceipt`. */
+  readonly transactionReceipt?: string;
+  readonly [member: string]: unknown;
+}
+
+/** The same with the brand token, so the response has brand tokens. */
+export interface AppStoreReceiptBrand {
+  /** The constant `ios-appstore`. */
+  readonly type: 'ios-appstore';
+  /** Transaction to validate, or the id of the app. */
+  readonly id?: string;
+  /** Receipt of the app, in base64. A signed transaction (JWS) is accepted, too. */
+  readonly appStoreReceipt: string;
+  /** Receipt of a transaction, in base64. Deprecated: send `appStoreReceipt`. */
+  readonly transactionReceipt?: string;
+  readonly [member: string]: unknown;
+}
+
+/** Signed transaction of StoreKit 2 (store_a). */
+export interface AppStoreTransaction {
+  /** The constant `store_a-signed`. */
+  readonly type: 'store_a-signed';
+  /** Product or app id. */
+  readonly id?: string;
+  /** Numeric id of the app in the App Store. A production transaction is rejected if it has a different one. */
+  readonly appAppleId?: number;
+  /** `jwsRepresentation` of a StoreKit 2 transaction or app transaction. */
+  readonly jwsRepresentation: string;
+  readonly [member: string]: unknown;
+}
+
+/** The same with the brand token, so the response has brand tokens. */
+export interface AppStoreTransactionBrand {
+  /** The constant `apple-sk2`. */
+  readonly type: 'apple-sk2';
+  /** Product or app id. */
+  readonly id?: string;
+  /** Numeric id of the app in the App Store. A production transaction is rejected if it has a different one. */
+  readonly appAppleId?: number;
+  /** `jwsRepresentation` of a StoreKit 2 transaction or app transaction. */
+  readonly jwsRepresentation: string;
+  readonly [member: string]: unknown;
+}
+
+/** Payment of Braintree (processor_b). The validation makes the payment. */
+export interface BraintreePayment {
+  /** The constant `processor_b`. */
+  readonly type: 'processor_b';
+  /** Not used. */
+  readonly id?: unknown;
+  /** Nonce of Braintree's client SDK. The validation charges it. */
+  readonly paymentMethodNonce: string;
+  /** Device data of Braintree's client SDK. */
+  readonly deviceData?: unknown;
+  readonly [member: string]: unknown;
+}
+
+/** The same with the brand token, so the response has brand tokens. */
+export interface BraintreePaymentBrand {
+  /** The constant `braintree`. */
+  readonly type: 'braintree';
+  /** Not used. */
+  readonly id?: unknown;
+  /** Nonce of Braintree's client SDK. The validation charges it. */
+  readonly paymentMethodNonce: string;
+  /** Device data of Braintree's client SDK. */
+  readonly deviceData?: unknown;
+  readonly [member: string]: unknown;
+}
+
 /** Why a purchase ended or does not renew: by the developer, the store or payment system, or the customer. `PAUSED`: the subscription is paused. */
 export type CancelationReason = 'Developer' | 'System' | 'System.Replaced' | 'System.ProductUnavailable' | 'System.BillingError' | 'System.Deleted' | 'Customer' | 'Customer.TechnicalIssues' | 'Customer.PriceIncrease' | 'Customer.Cost' | 'Customer.FoundBetterApp' | 'Customer.NotUsefulEnough' | 'Customer.OtherReason' | 'Unknown' | 'PAUSED';
+
+/** An offer, in the data of the app. */
+export interface ClientOffer {
+  /** Id of the offer. */
+  readonly id?: string;
+  /** Product of the offer. */
+  readonly productId?: string;
+  /** Type of the product. */
+  readonly productType?: string;
+  /** Platform of the offer. */
+  readonly platform?: string;
+  /** Type of the offer. */
+  readonly offerType?: string;
+  /** Subscription group. */
+  readonly productGroup?: string;
+  /** Phases of the price. */
+  readonly pricingPhases?: readonly ClientPricingPhase[];
+  readonly [member: string]: unknown;
+}
+
+/** A phase of the price, in the data of the app. */
+export interface ClientPricingPhase {
+  /** Price in millionths of `currency`. */
+  readonly priceMicros?: number;
+  /** ISO 4217 code. */
+  readonly currency?: string;
+  /** ISO 8601 duration between two payments. */
+  readonly billingPeriod?: string;
+  /** Repetition of the phase. */
+  readonly recurrenceMode?: string;
+  /** Form of the payment. */
+  readonly paymentMode?: string;
+  readonly [member: string]: unknown;
+}
+
+/** A product that the app sells. */
+export interface ClientProduct {
+  /** Product id, unique for the platform. */
+  readonly id: string;
+  /** Type of the product. */
+  readonly type?: string;
+  /** Name of the product. */
+  readonly title?: string;
+  /** Description of the product. */
+  readonly description?: string;
+  /** Platform of the product. */
+  readonly platform?: string;
+  /** Country of the store account. */
+  readonly countryCode?: string;
+  /** Subscription group. Decides for which products the introductory price was used. */
+  readonly group?: string;
+  /** Offers of the product. */
+  readonly offers?: readonly ClientOffer[];
+  readonly [member: string]: unknown;
+}
 
 /** A parent rescinded the consent for a customer. */
 export interface ConsentRescindedWebhook {
@@ -227,6 +390,40 @@ export interface GrantingKey {
   readonly name: string;
 }
 
+/** StoreID keys of the Microsoft Store. */
+export interface License {
+  /** StoreID key of the collections service. */
+  readonly storeIdKey_collections?: string;
+  /** StoreID key of the purchase service. */
+  readonly storeIdKey_purchases?: string;
+}
+
+/** Purchase of the Microsoft Store (store_c). The keys are in `license`. */
+export interface MicrosoftPurchase {
+  /** The constant `store_c-transaction`. */
+  readonly type: 'store_c-transaction';
+  /** Product id. */
+  readonly id?: string;
+  /** Store ID of the product. */
+  readonly storeId?: string;
+  /** Store ID of the SKU. */
+  readonly skuId?: string;
+  readonly [member: string]: unknown;
+}
+
+/** The same with the brand token, so the response has brand tokens. */
+export interface MicrosoftPurchaseBrand {
+  /** The constant `windows-store-transaction`. */
+  readonly type: 'windows-store-transaction';
+  /** Product id. */
+  readonly id?: string;
+  /** Store ID of the product. */
+  readonly storeId?: string;
+  /** Store ID of the SKU. */
+  readonly skuId?: string;
+  readonly [member: string]: unknown;
+}
+
 /** The store's own transaction. Its other members depend on the store. */
 export interface NativeTransaction {
   /** The `type` of the request. */
@@ -239,6 +436,36 @@ export type NeutralPlatform = 'store_a' | 'store_b' | 'store_c' | 'processor_a' 
 
 /** Store in the vocabulary of the app: neutral tokens, or the brand tokens `apple`, `google`, `windows`, `stripe`, `iaptic` and `braintree`. Ids have the same prefix. */
 export type PlatformToken = 'store_a' | 'store_b' | 'store_c' | 'processor_a' | 'service_processor_a' | 'processor_b' | 'apple' | 'google' | 'windows' | 'stripe' | 'iaptic' | 'braintree';
+
+/** Purchase of Google Play (store_b). */
+export interface PlayPurchase {
+  /** The constant `android-store`. */
+  readonly type: 'android-store';
+  /** Order id. */
+  readonly id?: string;
+  /** Purchase token of Google Play Billing. */
+  readonly purchaseToken: string;
+  /** `originalJson` of the purchase, unchanged: the signature covers this text. */
+  readonly receipt?: string;
+  /** Signature of `receipt`, in base64. */
+  readonly signature?: string;
+  readonly [member: string]: unknown;
+}
+
+/** The same with the brand token, so the response has brand tokens. */
+export interface PlayPurchaseBrand {
+  /** The constant `android-playstore`. */
+  readonly type: 'android-playstore';
+  /** Order id. */
+  readonly id?: string;
+  /** Purchase token of Google Play Billing. */
+  readonly purchaseToken: string;
+  /** `originalJson` of the purchase, unchanged: the signature covers this text. */
+  readonly receipt?: string;
+  /** Signature of `receipt`, in base64. */
+  readonly signature?: string;
+  readonly [member: string]: unknown;
+}
 
 /** Whether the customer agreed to a price increase (`Agreed`) or was only notified of it (`Notified`). */
 export type PriceConsentStatus = 'Agreed' | 'Notified';
@@ -336,6 +563,9 @@ export interface PurchasesUpdatedWebhook {
   readonly entitlementsChanged?: readonly string[];
 }
 
+/** Evidence of a purchase, by store. `type` selects the form. */
+export type ReceiptTransaction = AppStoreReceipt | AppStoreTransaction | PlayPurchase | MicrosoftPurchase | StripeCharge | BraintreePayment | AccessToken | AppStoreReceiptBrand | AppStoreTransactionBrand | PlayPurchaseBrand | MicrosoftPurchaseBrand | StripeChargeBrand | BraintreePaymentBrand | AccessTokenBrand;
+
 /** A new refund request. */
 export interface RefundRequestedWebhook {
   /** The constant `refund.requested`. */
@@ -367,6 +597,24 @@ export interface SpendRequest {
   readonly hold?: boolean;
   /** End of the hold, at most 30 days from now. Default: in an hour. */
   readonly until?: string;
+}
+
+/** Payment of Stripe (processor_a). */
+export interface StripeCharge {
+  /** The constant `processor_a-charge`. */
+  readonly type: 'processor_a-charge';
+  /** Id of a charge, payment intent, subscription or checkout session. */
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+/** The same with the brand token, so the response has brand tokens. */
+export interface StripeChargeBrand {
+  /** The constant `stripe-charge`. */
+  readonly type: 'stripe-charge';
+  /** Id of a charge, payment intent, subscription or checkout session. */
+  readonly id: string;
+  readonly [member: string]: unknown;
 }
 
 /** A webhook that checks the connection to your server. */
@@ -452,6 +700,48 @@ export interface ValidationFailureData {
   /** The error message. */
   readonly error: ValidationErrorMessage;
   readonly [member: string]: unknown;
+}
+
+/** A receipt with the product to validate. */
+export interface ValidationRequest {
+  /** Product to validate. With the type `application`, the id of the app. */
+  readonly id: string;
+  /** Type of the product. `application` validates all purchases of an app receipt (store_a only). */
+  readonly type: 'application' | 'paid subscription' | 'non renewing subscription' | 'consumable' | 'non consumable';
+  /** Evidence of the purchase. */
+  readonly transaction: ReceiptTransaction;
+  /** Price in millionths of `currency`, for stores that do not return it. It is used for statistics only. */
+  readonly priceMicros?: number;
+  /** ISO 4217 code of the currency of the price. */
+  readonly currency?: string;
+  /** Country of the store account. */
+  readonly countryCode?: string;
+  /** Number of units between two payments, for stores that do not return it. */
+  readonly billingPeriod?: number;
+  /** Unit of `billingPeriod`. */
+  readonly billingPeriodUnit?: 'Day' | 'Week' | 'Month' | 'Year';
+  /** Products that the app sells. */
+  readonly products?: readonly ClientProduct[];
+  /** The customer, if the user of the app has signed in. */
+  readonly additionalData?: AdditionalData;
+  /** StoreID keys (store_c only). */
+  readonly license?: License;
+  /** Accepted from released clients and not used. */
+  readonly offers?: readonly ClientOffer[];
+  /** Accepted from released clients and not used. */
+  readonly group?: string;
+  /** Accepted from released clients and not used. */
+  readonly introPriceMicros?: number;
+  /** Accepted from released clients and not used. */
+  readonly introPricePeriod?: number;
+  /** Accepted from released clients and not used. */
+  readonly introPricePeriodUnit?: 'Day' | 'Week' | 'Month' | 'Year';
+  /** Accepted from released clients and not used. */
+  readonly trialPeriod?: number;
+  /** Accepted from released clients and not used. */
+  readonly trialPeriodUnit?: 'Day' | 'Week' | 'Month' | 'Year';
+  /** Accepted from released clients and not used. */
+  readonly device?: Readonly<Record<string, unknown>>;
 }
 
 /** Result of the validation. `ok` selects the form. */

@@ -106,8 +106,11 @@ describe('the types of @claimcheck/server', () => {
         if (event.type === 'purchases.updated') claimcheck.invalidate(event.applicationUsername);
         // @ts-expect-error: the name of a member
         event.applicationUser;
-        const response = await claimcheck.validate({ id: 'a', type: 'consumable', transaction: { type: 'ios-store' } });
+        const transaction = { type: 'android-store', purchaseToken: 'token' } as const;
+        const response = await claimcheck.validate({ id: 'a', type: 'consumable', transaction });
         if (!response.ok) console.log(response.code);
+        // @ts-expect-error: the evidence of Google Play is a purchase token
+        await claimcheck.validate({ id: 'a', type: 'consumable', transaction: { type: 'android-store' } });
         // @ts-expect-error: an idempotency key is required
         await claimcheck.credits.spend('alice', { credit: 'coins', amount: 1 });
         const token = await verifyToken('', { url: '', appName: '' });

@@ -33,6 +33,10 @@ PriceConsentStatus = Literal["Agreed", "Notified"]
 PurchaseCollection = Dict[str, "Purchase"]
 
 
+# Evidence of a purchase, by store. `type` selects the form.
+ReceiptTransaction = Union["AppStoreReceipt", "AppStoreTransaction", "PlayPurchase", "MicrosoftPurchase", "StripeCharge", "BraintreePayment", "AccessToken", "AppStoreReceiptBrand", "AppStoreTransactionBrand", "PlayPurchaseBrand", "MicrosoftPurchaseBrand", "StripeChargeBrand", "BraintreePaymentBrand", "AccessTokenBrand"]
+
+
 # Whether the customer lets the subscription renew (`Renew`) or expire (`Lapse`).
 RenewalIntent = Literal["Lapse", "Renew"]
 
@@ -43,6 +47,43 @@ ValidationResponse = Union["ValidationSuccess", "ValidationFailure"]
 
 # The body of a webhook. `type` selects the form.
 WebhookEvent = Union["PurchasesUpdatedWebhook", "RefundRequestedWebhook", "ConsentRescindedWebhook", "ExternalPurchaseTokenWebhook", "TestWebhook"]
+
+
+class _AccessToken(TypedDict):
+    # The constant `client-library`.
+    type: Literal["client-library"]
+    # Token from the creation of the checkout session.
+    accessToken: str
+
+
+class AccessToken(_AccessToken, total=False):
+    """Access token of a checkout session (processor_a)."""
+
+    # The platform behind the client library.
+    adapter: Literal["processor_a", "stripe"]
+
+
+class _AccessTokenBrand(TypedDict):
+    # The constant `iaptic`.
+    type: Literal["iaptic"]
+    # Token from the creation of the checkout session.
+    accessToken: str
+
+
+class AccessTokenBrand(_AccessTokenBrand, total=False):
+    """The same with the brand token, so the response has brand tokens."""
+
+    # The platform behind the client library.
+    adapter: Literal["processor_a", "stripe"]
+
+
+class AdditionalData(TypedDict, total=False):
+    """The customer of the validation."""
+
+    # The customer's username in your app. Without it, the purchases are recorded without an owner.
+    applicationUsername: str
+    # Form of the username that your app passed to the store.
+    obfuscatedUsername: str
 
 
 class AnnouncedConsent(TypedDict):
@@ -97,6 +138,160 @@ class AnnouncedRefundRequest(TypedDict):
     requestedAt: str
     # Time until which the store accepts the statement.
     deadline: str
+
+
+class _AppStoreReceipt(TypedDict):
+    # The constant `ios-store`.
+    type: Literal["ios-store"]
+    # Receipt of the app, in base64. A signed transaction (JWS) is accepted, too.
+    appStoreReceipt: str
+
+
+class AppStoreReceipt(_AppStoreReceipt, total=False):
+    """Receipt of the app from StoreKit 1 (store_a)."""
+
+    # Transaction to validate, or the id of the app.
+    id: str
+    # Receipt of a transaction, in base64. Deprecated: send `appStoreReceipt`.
+    transactionReceipt: str
+
+
+class _AppStoreReceiptBrand(TypedDict):
+    # The constant `ios-appstore`.
+    type: Literal["ios-appstore"]
+    # Receipt of the app, in base64. A signed transaction (JWS) is accepted, too.
+    appStoreReceipt: str
+
+
+class AppStoreReceiptBrand(_AppStoreReceiptBrand, total=False):
+    """The same with the brand token, so the response has brand tokens."""
+
+    # Transaction to validate, or the id of the app.
+    id: str
+    # Receipt of a transaction, in base64. Deprecated: send `appStoreReceipt`.
+    transactionReceipt: str
+
+
+class _AppStoreTransaction(TypedDict):
+    # The constant `store_a-signed`.
+    type: Literal["store_a-signed"]
+    # `jwsRepresentation` of a StoreKit 2 transaction or app transaction.
+    jwsRepresentation: str
+
+
+class AppStoreTransaction(_AppStoreTransaction, total=False):
+    """Signed transaction of StoreKit 2 (store_a)."""
+
+    # Product or app id.
+    id: str
+    # Numeric id of the app in the App Store. A production transaction is rejected if it has a different one.
+    appAppleId: int
+
+
+class _AppStoreTransactionBrand(TypedDict):
+    # The constant `apple-sk2`.
+    type: Literal["apple-sk2"]
+    # `jwsRepresentation` of a StoreKit 2 transaction or app transaction.
+    jwsRepresentation: str
+
+
+class AppStoreTransactionBrand(_AppStoreTransactionBrand, total=False):
+    """The same with the brand token, so the response has brand tokens."""
+
+    # Product or app id.
+    id: str
+    # Numeric id of the app in the App Store. A production transaction is rejected if it has a different one.
+    appAppleId: int
+
+
+class _BraintreePayment(TypedDict):
+    # The constant `processor_b`.
+    type: Literal["processor_b"]
+    # Nonce of Braintree's client SDK. The validation charges it.
+    paymentMethodNonce: str
+
+
+class BraintreePayment(_BraintreePayment, total=False):
+    """Payment of Braintree (processor_b). The validation makes the payment."""
+
+    # Not used.
+    id: Any
+    # Device data of Braintree's client SDK.
+    deviceData: Any
+
+
+class _BraintreePaymentBrand(TypedDict):
+    # The constant `braintree`.
+    type: Literal["braintree"]
+    # Nonce of Braintree's client SDK. The validation charges it.
+    paymentMethodNonce: str
+
+
+class BraintreePaymentBrand(_BraintreePaymentBrand, total=False):
+    """The same with the brand token, so the response has brand tokens."""
+
+    # Not used.
+    id: Any
+    # Device data of Braintree's client SDK.
+    deviceData: Any
+
+
+class ClientOffer(TypedDict, total=False):
+    """An offer, in the data of the app."""
+
+    # Id of the offer.
+    id: str
+    # Product of the offer.
+    productId: str
+    # Type of the product.
+    productType: str
+    # Platform of the offer.
+    platform: str
+    # Type of the offer.
+    offerType: str
+    # Subscription group.
+    productGroup: str
+    # Phases of the price.
+    pricingPhases: List["ClientPricingPhase"]
+
+
+class ClientPricingPhase(TypedDict, total=False):
+    """A phase of the price, in the data of the app."""
+
+    # Price in millionths of `currency`.
+    priceMicros: int
+    # ISO 4217 code.
+    currency: str
+    # ISO 8601 duration between two payments.
+    billingPeriod: str
+    # Repetition of the phase.
+    recurrenceMode: str
+    # Form of the payment.
+    paymentMode: str
+
+
+class _ClientProduct(TypedDict):
+    # Product id, unique for the platform.
+    id: str
+
+
+class ClientProduct(_ClientProduct, total=False):
+    """A product that the app sells."""
+
+    # Type of the product.
+    type: str
+    # Name of the product.
+    title: str
+    # Description of the product.
+    description: str
+    # Platform of the product.
+    platform: str
+    # Country of the store account.
+    countryCode: str
+    # Subscription group. Decides for which products the introductory price was used.
+    group: str
+    # Offers of the product.
+    offers: List["ClientOffer"]
 
 
 class _ConsentRescindedWebhook(TypedDict):
@@ -290,11 +485,88 @@ class GrantingKey(TypedDict):
     name: str
 
 
+class License(TypedDict, total=False):
+    """StoreID keys of the Microsoft Store."""
+
+    # StoreID key of the collections service.
+    storeIdKey_collections: str
+    # StoreID key of the purchase service.
+    storeIdKey_purchases: str
+
+
+class _MicrosoftPurchase(TypedDict):
+    # The constant `store_c-transaction`.
+    type: Literal["store_c-transaction"]
+
+
+class MicrosoftPurchase(_MicrosoftPurchase, total=False):
+    """Purchase of the Microsoft Store (store_c). The keys are in `license`."""
+
+    # Product id.
+    id: str
+    # Store ID of the product.
+    storeId: str
+    # Store ID of the SKU.
+    skuId: str
+
+
+class _MicrosoftPurchaseBrand(TypedDict):
+    # The constant `windows-store-transaction`.
+    type: Literal["windows-store-transaction"]
+
+
+class MicrosoftPurchaseBrand(_MicrosoftPurchaseBrand, total=False):
+    """The same with the brand token, so the response has brand tokens."""
+
+    # Product id.
+    id: str
+    # Store ID of the product.
+    storeId: str
+    # Store ID of the SKU.
+    skuId: str
+
+
 class NativeTransaction(TypedDict, total=False):
     """The store's own transaction. Its other members depend on the store."""
 
     # The `type` of the request.
     type: str
+
+
+class _PlayPurchase(TypedDict):
+    # The constant `android-store`.
+    type: Literal["android-store"]
+    # Purchase token of Google Play Billing.
+    purchaseToken: str
+
+
+class PlayPurchase(_PlayPurchase, total=False):
+    """Purchase of Google Play (store_b)."""
+
+    # Order id.
+    id: str
+    # `originalJson` of the purchase, unchanged: the signature covers this text.
+    receipt: str
+    # Signature of `receipt`, in base64.
+    signature: str
+
+
+class _PlayPurchaseBrand(TypedDict):
+    # The constant `android-playstore`.
+    type: Literal["android-playstore"]
+    # Purchase token of Google Play Billing.
+    purchaseToken: str
+
+
+class PlayPurchaseBrand(_PlayPurchaseBrand, total=False):
+    """The same with the brand token, so the response has brand tokens."""
+
+    # Order id.
+    id: str
+    # `originalJson` of the purchase, unchanged: the signature covers this text.
+    receipt: str
+    # Signature of `receipt`, in base64.
+    signature: str
 
 
 class _Purchase(TypedDict):
@@ -434,6 +706,24 @@ class SpendRequest(_SpendRequest, total=False):
     until: str
 
 
+class StripeCharge(TypedDict):
+    """Payment of Stripe (processor_a)."""
+
+    # The constant `processor_a-charge`.
+    type: Literal["processor_a-charge"]
+    # Id of a charge, payment intent, subscription or checkout session.
+    id: str
+
+
+class StripeChargeBrand(TypedDict):
+    """The same with the brand token, so the response has brand tokens."""
+
+    # The constant `stripe-charge`.
+    type: Literal["stripe-charge"]
+    # Id of a charge, payment intent, subscription or checkout session.
+    id: str
+
+
 class _TestWebhook(TypedDict):
     # The constant `test`.
     type: Literal["test"]
@@ -529,6 +819,52 @@ class ValidationFailureData(TypedDict):
     code: int
     # The error message.
     error: ValidationErrorMessage
+
+
+class _ValidationRequest(TypedDict):
+    # Product to validate. With the type `application`, the id of the app.
+    id: str
+    # Type of the product. `application` validates all purchases of an app receipt (store_a only).
+    type: Literal["application", "paid subscription", "non renewing subscription", "consumable", "non consumable"]
+    # Evidence of the purchase.
+    transaction: ReceiptTransaction
+
+
+class ValidationRequest(_ValidationRequest, total=False):
+    """A receipt with the product to validate."""
+
+    # Price in millionths of `currency`, for stores that do not return it. It is used for statistics only.
+    priceMicros: int
+    # ISO 4217 code of the currency of the price.
+    currency: str
+    # Country of the store account.
+    countryCode: str
+    # Number of units between two payments, for stores that do not return it.
+    billingPeriod: int
+    # Unit of `billingPeriod`.
+    billingPeriodUnit: Literal["Day", "Week", "Month", "Year"]
+    # Products that the app sells.
+    products: List["ClientProduct"]
+    # The customer, if the user of the app has signed in.
+    additionalData: AdditionalData
+    # StoreID keys (store_c only).
+    license: License
+    # Accepted from released clients and not used.
+    offers: List["ClientOffer"]
+    # Accepted from released clients and not used.
+    group: str
+    # Accepted from released clients and not used.
+    introPriceMicros: int
+    # Accepted from released clients and not used.
+    introPricePeriod: int
+    # Accepted from released clients and not used.
+    introPricePeriodUnit: Literal["Day", "Week", "Month", "Year"]
+    # Accepted from released clients and not used.
+    trialPeriod: int
+    # Accepted from released clients and not used.
+    trialPeriodUnit: Literal["Day", "Week", "Month", "Year"]
+    # Accepted from released clients and not used.
+    device: Dict[str, "Any"]
 
 
 class ValidationSuccess(TypedDict):
