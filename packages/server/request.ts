@@ -7,21 +7,19 @@ export interface Connection {
   readonly timeoutMs?: number;
 }
 
-interface Call {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly attempts?: number;
-}
-
 const maxDelayMs = 5_000;
 
 /** Sends a request. An attempt that fails temporarily is repeated: each request of this package is idempotent. */
-export async function send<T>(connection: Connection, path: string, call: Call = {}): Promise<T> {
-  const { url, timeoutMs = 5_000 } = connection;
-  const { headers, body, attempts = 3 } = call;
+export async function send<T>(
+  connection: Connection & { readonly authorization?: string },
+  path: string,
+  body?: unknown,
+  attempts = 3,
+): Promise<T> {
+  const { url, timeoutMs = 5_000, authorization } = connection;
   const response = await fetch(trimUrl(url) + path, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
     body: JSON.stringify(body) ?? null,
     signal: AbortSignal.timeout(timeoutMs),
   }).catch(() => undefined);
@@ -34,7 +32,7 @@ export async function send<T>(connection: Connection, path: string, call: Call =
   const delayMs = Math.max(Number(failed?.headers.get('retry-after') ?? 0) * 1_000, 300 * (1 + Math.random()));
   if (!error.isTemporary || attempts <= 1 || !(delayMs <= maxDelayMs)) throw error;
   await new Promise((resolve) => setTimeout(resolve, delayMs));
-  return await send(connection, path, { ...call, attempts: attempts - 1 });
+  return await send(connection, path, body, attempts - 1);
 }
 
 /** Throws for an option that is missing, as one of a variable that is not set, or that is no URL. */

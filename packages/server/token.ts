@@ -70,8 +70,7 @@ async function findKey(connection: Connection, appName: string, kid: unknown): P
   const now = Date.now();
   if (now - set.triedAt < (find() ? refreshMs : minRefreshMs)) return find();
   try {
-    const { keys } = await send<TokenKeys>(connection, path, { attempts: set.fetchedAt ? 1 : 3 });
-    set.keys = keys;
+    set.keys = (await send<TokenKeys>(connection, path, undefined, set.fetchedAt ? 1 : 3)).keys;
     set.fetchedAt = now;
   } catch (error) {
     if (now - set.fetchedAt > maxAgeMs) throw error;

@@ -15,7 +15,8 @@ from .types import ERROR_NUMBERS, CreditChange, CustomerCredits, CustomerEntitle
 
 _MAX_CACHED_CUSTOMERS = 10_000
 _PAUSE_SECONDS = 5.0
-_VERDICTS = {"InvalidPayload", "PurchaseExpired", "PurchaseConsumed", "NeedMoreData"}
+# Codes that prove that a purchase gives no access.
+_DENIED_CODES = {6778001, 6778003, 6778004, 6778006}
 
 
 @dataclass
@@ -72,14 +73,14 @@ class Claimcheck:
         """
         timeout = 6 * self._timeout_seconds
         response = send(self._url, "/v1/validate", headers=self._headers, body=request, timeout_seconds=timeout)
-        code = "" if response["ok"] else ERROR_NUMBERS.get(response["code"], "Unknown")
-        if response["ok"] or code in _VERDICTS:
+        if response["ok"] or response["code"] in _DENIED_CODES:
             return cast(ValidationResponse, response)
+        code = ERROR_NUMBERS.get(response["code"], "Unknown")
         raise ClaimcheckError(code, response["message"], response["status"])
 
     def entitlements(self, username: str) -> CustomerEntitlements:
         """Reads the entitlements that a customer has or ever had, without the cache."""
-        return self._load(username, 3).answer
+        return self._load(username).answer
 
     def has_entitlement(self, username: str, name: str) -> bool:
         """Whether an entitlement is active.
@@ -88,16 +89,18 @@ class Claimcheck:
         answer it raises ClaimcheckError with Unreachable.
         """
         cached = self._cache.get(username)
-        age = time.time() - cached.sent_at if cached else float("inf")
-        known = cached is not None and cached.is_active(name)
-        max_age = 0 if cached is None or cached.is_stale else self._cache_seconds if known else min(self._cache_seconds, 5)
+        if cached is None:
+            return self._load(username).is_active(name)
+        age = time.time() - cached.sent_at
+        known = cached.is_active(name)
+        max_age = 0 if cached.is_stale else self._cache_seconds if known else min(self._cache_seconds, 5)
         is_paused = time.time() < self._paused_until
         if age < max_age or (is_paused and age < self._outage_seconds):
             return known
         try:
-            return self._load(username, 1 if cached else 3).is_active(name)
+            return self._load(username, 1).is_active(name)
         except ClaimcheckError as error:
-            if not error.is_temporary or cached is None or age >= self._outage_seconds:
+            if not error.is_temporary or age >= self._outage_seconds:
                 raise
             self._paused_until = time.time() + _PAUSE_SECONDS
             return cached.is_active(name)
@@ -108,7 +111,7 @@ class Claimcheck:
         if cached:
             cached.is_stale = True
 
-    def _load(self, username: str, attempts: int) -> _Cached:
+    def _load(self, username: str, attempts: int = 3) -> _Cached:
         sent_at = time.time()
         cached = _Cached(self._send(username, "entitlements", attempts=attempts), sent_at)
         with self._lock:
