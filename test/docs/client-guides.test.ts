@@ -232,7 +232,10 @@ describe('docs/guides/flutter-expo-react-native.md', () => {
     export const requestPurchase = async () => {};
     export const restorePurchases = async () => {};
     export const getAvailablePurchases = async () => globalThis.available;
-    export const finishTransaction = async ({ purchase }) => void globalThis.finished.push(purchase.id);`;
+    export const finishTransaction = async ({ purchase }) => {
+      globalThis.finished.push(purchase.id);
+      if (globalThis.finishError) throw globalThis.finishError;
+    };`;
 
   /** Opens an app. The store lists these purchases. `stored` outlives the app. */
   async function openApp(os: string, available: readonly object[], stored = new Map<string, string>()) {
@@ -249,8 +252,10 @@ describe('docs/guides/flutter-expo-react-native.md', () => {
       setItem: async (key: string, value: string) => void stored.set(key, value),
     };
     const record = (id: string, access: boolean) => decisions.push([id, access]);
-    const start = async (username: string): Promise<void> =>
-      await window.app.startPurchases(username, { premium: 'paid subscription' }, record, storage);
+    const start = async (
+      username: string,
+      types: object = { premium: 'paid subscription' },
+    ): Promise<() => Promise<void>> => await window.app.startPurchases(username, types, record, storage);
     return { window, decisions, start };
   }
 
@@ -297,6 +302,38 @@ describe('docs/guides/flutter-expo-react-native.md', () => {
     app.window.fetch = async () => await Promise.reject(new TypeError('Network request failed'));
     await app.start('nora');
     expect({ decisions: app.decisions, finished: app.window.finished }).toEqual({ decisions: [], finished: [] });
+  });
+
+  it('checks the other purchases and returns the restore function if the store cannot finish one', async () => {
+    const username = randomUUID();
+    const order = { platform: 'store_b', applicationUsername: username };
+    const purchases: Json[] = [];
+    for (const productId of ['premium', 'plus'])
+      purchases.push({ productId, ...(await buy({ ...order, productId })).validate.transaction });
+    const app = await openApp('android', purchases);
+    app.window.finishError = new Error('The purchase is acknowledged.');
+    const restore = await app.start(username, { premium: 'paid subscription', plus: 'paid subscription' });
+    expect(app.decisions).toEqual([
+      ['premium', true],
+      ['plus', true],
+    ]);
+    await restore();
+    expect(app.window.finished).toHaveLength(4);
+  });
+
+  it('decides by the latest transaction of a product: the App Store lists each one', async () => {
+    const username = randomUUID();
+    const order = { platform: 'store_a', form: 'signed', type: 'non consumable', applicationUsername: username };
+    const listed: Json[] = [];
+    for (const action of ['refund', undefined]) {
+      const { id, validate } = await buy({ ...order, productId: 'lifetime' });
+      if (action) await callLocalControl(service, `/purchases/${id}/${action}`, {});
+      const { jwsRepresentation: purchaseToken } = validate.transaction;
+      listed.unshift({ productId: 'lifetime', id, purchaseToken, transactionDate: listed.length });
+    }
+    const app = await openApp('ios', listed);
+    await app.start(username, { lifetime: 'non consumable' });
+    expect(app.decisions).toEqual([['lifetime', true]]);
   });
 
   it('sends the fields of a validation in Flutter', () => {
