@@ -113,7 +113,7 @@ const platformNames: Readonly<Record<string, string>> = {
 
 export const formatPlatform = (platform: string): string => platformNames[platform] ?? platform;
 
-/** A platform token, neutral or brand, is of the store. */
+/** Returns whether a platform token, neutral or brand, names the store. */
 export const isStore = (platform: string, store: 'store_a' | 'store_b'): boolean =>
   platformNames[platform] === platformNames[store];
 

@@ -62,7 +62,7 @@ function decodeSegment(segment: string): string | undefined {
 
 let isNavigated = false;
 
-/** The user has followed a link since the console was opened. */
+/** Returns whether the user has followed a link since the console was opened. */
 export const hasNavigated = (): boolean => isNavigated;
 
 function navigate(href: string, { isReplacing = false } = {}): void {

@@ -15,7 +15,7 @@ const appStorageKey = 'claimcheck.app';
 const sessions = createObservable<readonly StoredSession[]>(readSessions());
 const session = createObservable<StoredSession | undefined>(findInitialSession());
 
-/** The service ended the session because it rejected the key. */
+/** True after the service has ended the session because it rejected the key. */
 const isRejected = createObservable(false);
 
 export const useIsRejected = (): boolean => isRejected.use();
@@ -25,10 +25,10 @@ export const useSession = (): StoredSession | undefined => session.use();
 /** All apps to which the user is signed in. */
 export const useSessions = (): readonly StoredSession[] => sessions.use();
 
-/** The key of the session may change data. Pages offer changes only if it may. */
+/** Returns whether the key of the session can change data. Pages offer changes only if it can. */
 export const useCanChange = (): boolean => useSession()?.level === 'secret';
 
-/** The key of the session may make grants, links, refreshes, replays and statements about refunds. */
+/** Returns whether the key of the session can make grants, links, refreshes, replays and statements about refunds. */
 export function useCanSupport(): boolean {
   const level = useSession()?.level;
   return level === 'secret' || level === 'support';

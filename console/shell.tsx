@@ -143,11 +143,11 @@ function findPage(path: string): PageMatch | undefined {
   return undefined;
 }
 
-/** A page of the navigation is the current one or contains it. */
+/** Returns whether a page of the navigation is the current one or contains it. */
 const isSectionOf = (target: string, path: string): boolean =>
   target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
 
-/** The search is open. Ctrl-K or Command-K opens it. */
+/** Returns whether the search is open, and a function that opens and closes it. Ctrl-K or Command-K opens it. */
 function useSearch() {
   const [isOpen, setOpen] = useState(false);
   const close = useCallback(() => setOpen(false), []);

@@ -43,7 +43,7 @@ export function describeError(error: unknown): ErrorDescription {
 
 export const isOffline = (): boolean => globalThis.navigator?.onLine === false;
 
-/** A dynamic import of a page fails if a deployment has replaced its file. */
+// A dynamic import of a page fails if a deployment has replaced its file.
 const isMissingAsset = (error: unknown): boolean =>
   error instanceof TypeError && /dynamically imported module|importing a module/i.test(error.message);
 

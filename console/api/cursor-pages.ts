@@ -35,8 +35,8 @@ export async function loadPages<Row>(
 type GetId<Row> = (row: Row) => string;
 
 /**
- * Whether rows can be missing between the newest page and the loaded rows. A page without rows has none that are newer
- * than the loaded rows.
+ * Returns whether rows can be missing between the newest page and the loaded rows. A page without rows has none that
+ * are newer than the loaded rows.
  */
 export function hasGap<Row>(loaded: CursorPage<Row>, newest: CursorPage<Row>, getId: GetId<Row>): boolean {
   if (newest.nextCursor === undefined || newest.rows.length === 0 || loaded.rows.length === 0) return false;

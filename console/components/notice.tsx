@@ -44,7 +44,7 @@ export const EmptyState = ({ title, children }: { readonly title: string; readon
   </div>
 );
 
-/** The data of this part of a page could not be loaded: its placeholders end. The page shows the error. */
+/** True if the data of this part of a page could not be loaded: its placeholders end. The page shows the error. */
 const LoadFailure = createContext(false);
 export const useLoadFailure = (): boolean => useContext(LoadFailure);
 

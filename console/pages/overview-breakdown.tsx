@@ -142,7 +142,7 @@ function toLabels(groups: readonly BreakdownGroup[]): string[] {
 const findRows = (group: BreakdownGroup, groups: readonly BreakdownGroup[] = []): BreakdownGroup['rows'] =>
   groups.find((candidate) => toKey(candidate) === toKey(group))?.rows ?? [];
 
-/** The group has a figure other than zero. Products that are no longer sold have none. */
+// Products that are no longer sold have only zeros.
 const hasValues = ({ rows, previous }: GroupRow): boolean =>
   metrics.some(({ read }) => Boolean(read(rows)) || Boolean(read(previous)));
 

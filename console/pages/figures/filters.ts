@@ -118,7 +118,7 @@ export function chooseCohortRanges({ first, last }: Range, interval: CohortInter
   };
 }
 
-/** A month of the age of a cohort of customers has ended for all of them. */
+/** Returns whether a month of the age of a cohort of customers has ended for all of them. */
 export const isAgeComplete = (start: string, interval: CohortInterval, month: number, now: number): boolean => {
   const nextStart = shiftCohort(start, interval, 1);
   return Date.parse(addMonthsToDay(nextStart, month + 1)) <= now;

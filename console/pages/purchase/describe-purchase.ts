@@ -58,7 +58,7 @@ function describeState(purchase: DescribedPurchase, transactions: readonly Trans
   return describeSubscription(purchase, now);
 }
 
-/** The service decides. It does not report an expiration for a product that is not a subscription. */
+// The service decides. It does not report an expiration for a product that is not a subscription.
 const hasEnded = ({ isExpired, expirationDate }: PurchaseRecord, now: number): boolean =>
   isExpired ?? (expirationDate !== undefined && Date.parse(expirationDate) <= now);
 
@@ -209,7 +209,7 @@ function describePriceIncrease({ priceConsentStatus }: PurchaseRecord, givesAcce
   return priceConsentStatus === 'Agreed' ? 'The customer agreed to the price increase.' : undefined;
 }
 
-/** A refund without an amount is a full one. */
+// A refund without an amount is a full one.
 export const isRefundedInFull = ({ refundDate, refundedAmountMicros, amountMicros }: TransactionRecord): boolean =>
   refundDate !== undefined && (refundedAmountMicros === undefined || refundedAmountMicros >= (amountMicros ?? 0));
 

@@ -113,7 +113,8 @@ function NoEntries({ isSearching, isFiltered, hasOlder }: NoEntriesProps) {
 }
 
 /**
- * Whether the date is not before the loaded rows. Older lifecycle entries would be between rows that are not loaded.
+ * Returns whether a date is not before the loaded rows. Older lifecycle entries would be between rows that are not
+ * loaded.
  */
 function isInRange(date: string, rows: readonly TimelineRecord[]): boolean {
   const oldest = rows.at(-1);

@@ -33,7 +33,7 @@ export interface HistoryEntry {
   /** Set for an attempt of a webhook. */
   readonly deliveryId?: string;
   readonly purchaseId?: string;
-  /** It is a refresh that found no change. */
+  /** Set for a refresh that found no change. */
   readonly isUnchanged?: true;
 }
 
@@ -205,7 +205,7 @@ function toEventEntry(event: EventRow): HistoryEntry {
   };
 }
 
-/** The store reported nothing new. Most refreshes are of this kind. */
+/** Returns whether the event is a refresh without a change, like most of them. */
 const isUnchangedRefresh = ({ eventType, ok, reasons = [] }: EventRow): boolean =>
   eventType === 'receipt.refreshed' && ok && reasons.length === 0;
 
