@@ -31,7 +31,7 @@ export function AnnotationsButton({ annotations }: AnnotationsProps) {
       icon="note"
       render={(onClose) => <LazyDialog annotations={annotations} onClose={onClose} />}
     >
-      Annotations{count > 0 && ` (${count})`}
+      Annotations <span class="count">{count > 0 && `(${count})`}</span>
     </DialogButton>
   );
 }

@@ -31,7 +31,7 @@ export const pages: readonly PageDefinition[] = [
     group: 'Business',
     icon: 'retention',
     isFigures: true,
-    load: async () => (await import('./figures/cohort-pages.ts')).RetentionPage,
+    load: async () => (await import('./figures/retention.tsx')).RetentionPage,
   },
   {
     path: '/ltv',
@@ -39,7 +39,7 @@ export const pages: readonly PageDefinition[] = [
     group: 'Business',
     icon: 'lifetimeValue',
     isFigures: true,
-    load: async () => (await import('./figures/cohort-pages.ts')).LifetimeValuePage,
+    load: async () => (await import('./figures/lifetime-value.tsx')).LifetimeValuePage,
   },
   {
     path: '/conversion',

@@ -3,11 +3,11 @@ import type { PurchaseDetails } from '../../../lib/purchases/purchase-contract.t
 import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import { callApi } from '../../api/client.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import { useApi, useLoad } from '../../api/use-api.ts';
+import { type Loaded, useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { readEmulatorClock } from '../../clock.ts';
-import { Page } from '../../components/layout.tsx';
-import { EmptyState, EndPlaceholders, ErrorNotice } from '../../components/notice.tsx';
+import { Page, Section } from '../../components/layout.tsx';
+import { EmptyState, EndPlaceholders, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { CopyId, DateTime } from '../../components/values.tsx';
 import { addRecentCustomer } from '../../recent-customers.ts';
 import { Link } from '../../router.tsx';
@@ -80,6 +80,11 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     { params: { applicationUsername: user } },
     { revision: accessRevision },
   );
+  const entitlements = useApi(
+    entitlementEndpoints.getCustomerEntitlements,
+    { params: { applicationUsername: user } },
+    { revision: accessRevision },
+  );
   const error = purchases.error ?? timeline.error ?? payments.error ?? claims.error;
   const reload = () => {
     for (const loaded of [purchases, timeline, payments, claims]) loaded.reload();
@@ -98,6 +103,9 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     },
     { revision: JSON.stringify([revision, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
   );
+  // In this order, so that no section moves another one that is already shown.
+  const showsAccess = error !== undefined || [app, entitlements, grants].every(isSettled);
+  const showsHistory = error !== undefined || (showsAccess && purchases.isLoaded && isSettled(claims));
   const isUnknown =
     [newest, timeline.data?.rows, claims.data?.rows].every((rows) => rows?.length === 0) &&
     timeline.data?.nextCursor === undefined;
@@ -157,17 +165,24 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
             revision={timeline.data && JSON.stringify(listAttempts(events))}
             onReplay={timeline.reload}
           />
-          <EntitlementsPanel
-            user={user}
-            app={app}
-            revision={accessRevision}
-            grants={grants}
-            onChange={() => {
-              setGrantChanges(grantChanges + 1);
-              timeline.reload();
-            }}
-          />
-          {creditNames.length > 0 && (
+          {showsAccess ? (
+            <EntitlementsPanel
+              user={user}
+              app={app}
+              revision={accessRevision}
+              entitlements={entitlements}
+              grants={grants}
+              onChange={() => {
+                setGrantChanges(grantChanges + 1);
+                timeline.reload();
+              }}
+            />
+          ) : (
+            <Section title="Entitlements">
+              <Skeleton lines={4} />
+            </Section>
+          )}
+          {showsAccess && creditNames.length > 0 && (
             <Credits
               user={user}
               isSandbox={showsSandbox(query)}
@@ -176,37 +191,44 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
               onChange={timeline.reload}
             />
           )}
-          <CustomerPurchases
-            user={user}
-            lists={purchases.lists}
-            payments={payments.data?.rows}
-            claims={claims.data}
-            hasGrant={grants.data?.rows.some(({ isActive }) => isActive) ?? false}
-            getClaimRevision={getClaimRevision}
-          />
-          <HistoryTabs
-            subject="customer"
-            timeline={timeline.data}
-            loadOlder={(cursor) =>
-              callApi(purchaseEndpoints.getCustomerTimeline, {
-                params: { applicationUsername: user },
-                query: { limit: timelinePageSize, cursor },
-              })
-            }
-            lifecycles={newest && uniqueById([...newest, ...active])}
-            timelineNote={
-              purchases.lists.total > purchasePageSize
-                ? `The lifecycle is that of the newest ${purchasePageSize} purchases and of those that give access. The page of a purchase has its own.`
-                : undefined
-            }
-            payments={payments.data}
-            query={query}
-          />
+          {showsAccess && (
+            <CustomerPurchases
+              user={user}
+              lists={purchases.lists}
+              payments={payments.data?.rows}
+              claims={claims.data}
+              hasGrant={grants.data?.rows.some(({ isActive }) => isActive) ?? false}
+              getClaimRevision={getClaimRevision}
+            />
+          )}
+          {showsHistory && (
+            <HistoryTabs
+              subject="customer"
+              timeline={timeline.data}
+              loadOlder={(cursor) =>
+                callApi(purchaseEndpoints.getCustomerTimeline, {
+                  params: { applicationUsername: user },
+                  query: { limit: timelinePageSize, cursor },
+                })
+              }
+              lifecycles={newest && uniqueById([...newest, ...active])}
+              timelineNote={
+                purchases.lists.total > purchasePageSize
+                  ? `The lifecycle is that of the newest ${purchasePageSize} purchases and of those that give access. The page of a purchase has its own.`
+                  : undefined
+              }
+              payments={payments.data}
+              query={query}
+            />
+          )}
         </EndPlaceholders>
       )}
     </Page>
   );
 }
+
+const isSettled = ({ data, error }: Pick<Loaded<unknown>, 'data' | 'error'>): boolean =>
+  data !== undefined || error !== undefined;
 
 /** Lists the ids of the attempts of webhooks. */
 const listAttempts = (timeline: readonly TimelineRecord[]): string[] =>

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
 import type { getApp } from '../../../lib/apps/contract.ts';
-import type { listGrants } from '../../../lib/entitlements/contract.ts';
-import { type Loaded, useApi } from '../../api/use-api.ts';
+import type { getCustomerEntitlements, listGrants } from '../../../lib/entitlements/contract.ts';
+import type { Loaded } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';
 import { Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice } from '../../components/notice.tsx';
@@ -11,7 +11,6 @@ import { formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
 import { AccessExplanation } from './access-explanation.tsx';
-import { entitlementEndpoints } from './entitlement-endpoints.ts';
 import { GrantButton } from './grant-dialogs.tsx';
 import { Grants } from './grants.tsx';
 import { type DescribedEntitlement, listEntitlements } from './list-entitlements.ts';
@@ -21,6 +20,7 @@ interface EntitlementsProps {
   readonly app: Loaded<ContractResponse<typeof getApp>>;
   /** Version of the purchases, grants and events of the customer. */
   readonly revision: string | undefined;
+  readonly entitlements: Loaded<ContractResponse<typeof getCustomerEntitlements>>;
   readonly grants: Loaded<ContractResponse<typeof listGrants>>;
   readonly onChange: () => void;
 }
@@ -29,10 +29,8 @@ interface EntitlementsProps {
  * What the customer has access to and why, with the grants. Shows nothing for an app without entitlements and a
  * customer without grants, unless the key may grant access.
  */
-export function EntitlementsPanel({ user, app, revision, grants, onChange }: EntitlementsProps) {
+export function EntitlementsPanel({ user, app, revision, entitlements, grants, onChange }: EntitlementsProps) {
   const canSupport = useCanSupport();
-  const params = { applicationUsername: user };
-  const entitlements = useApi(entitlementEndpoints.getCustomerEntitlements, { params }, { revision });
   const names = [...new Set(Object.values(app.data?.catalogue ?? {}).flatMap((product) => product.entitlements ?? []))];
   const rows = entitlements.data ? listEntitlements(entitlements.data) : [];
   const grantRows = grants.data?.rows ?? [];

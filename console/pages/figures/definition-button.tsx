@@ -8,12 +8,19 @@ import { type DefinitionId, definitionTitles } from './definition-titles.ts';
 /** The texts are loaded with the first definition. */
 const loadDefinitions = async () => await import('./definitions.ts');
 
+interface DefinitionButtonProps {
+  readonly id: DefinitionId;
+  /** The text around the button names the figure. */
+  readonly isNamed?: boolean;
+}
+
 /** Opens the definition of a figure. */
-export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
+export function DefinitionButton({ id, isNamed = false }: DefinitionButtonProps) {
   const title = definitionTitles[id];
   return (
     <DialogButton
       kind="quiet"
+      label={`Definition: ${title}`}
       render={(onClose) => (
         <Dialog title={title} onClose={onClose}>
           <DefinitionText id={id} />
@@ -23,7 +30,7 @@ export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
         </Dialog>
       )}
     >
-      Definition: {title}
+      Definition{!isNamed && `: ${title}`}
     </DialogButton>
   );
 }

@@ -60,7 +60,7 @@ export function FiguresPage(props: FiguresPageProps) {
             onChange={(id) => changeQuery({ amount: id === 'after_refunds' ? '' : id })}
           />
         )}
-        <DefinitionButton id={definition} />
+        <DefinitionButton id={definition} isNamed />
         <AnnotationsButton annotations={annotations} />
       </Row>
       <FilterBar filters={filters} range={range} />

@@ -33,7 +33,7 @@ export function LossSection(props: LossSectionProps) {
   return (
     <Section
       title={`Largest loss in ${name} ${period}`}
-      description={describeLargest(sorted?.[0], sorted?.[0] && read(sorted[0]))}
+      description={sorted ? describeLargest(sorted[0], sorted[0] && read(sorted[0])) : '\u00a0'}
       actions={
         <SelectField
           label={`Loss in ${name}`}

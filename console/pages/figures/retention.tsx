@@ -16,8 +16,6 @@ import { RowsLink } from './rows-link.tsx';
 import { describeSegment, toSegmentKey } from './segments.ts';
 import { useCohortFigures } from './use-figures.ts';
 
-type Cohorts = readonly RetentionCohort[];
-
 const measures = [
   { id: 'subscriptions', label: 'Subscriptions' },
   { id: 'revenue', label: 'Revenue' },
@@ -35,7 +33,6 @@ export function RetentionPage({ query }: PageProps) {
   const { filters, interval, range, view } = figures;
   const measure = measures.find(({ id }) => id === query.measure)?.id ?? 'subscriptions';
   const unit = interval === 'month' ? 'Month' : 'Week';
-  const cohorts = view.items ?? [];
   // One-time purchases have cohorts without subscriptions.
   const groups = view.groups?.filter(({ items = [] }) => countStarted(items) > 0);
   const periods: readonly FigureMetric<RetentionCohort>[] = shownPeriods.map((period) => ({
@@ -50,64 +47,73 @@ export function RetentionPage({ query }: PageProps) {
     read: countStarted,
     format: formatNumber,
   };
-  const columnCount = Math.max(0, ...cohorts.map((cohort) => cohort.periods.length));
+  const columnCount = Math.max(0, ...(view.items ?? []).map((cohort) => cohort.periods.length));
   const columnTitles = Array.from({ length: columnCount }, (_, index) => `${unit} ${index + 1}`);
   const heat = { sizeTitle: 'Started', columnTitles, isStale: view.isStale };
+  // The table above the cohorts has a row for each group, and must not move them.
+  const isReady = filters.by === 'none' || groups !== undefined || view.failed !== undefined;
   return (
     <FiguresPage title="Retention" definition="retention" {...figures}>
       <FigureSummary metrics={[size, ...periods]} {...figures} />
       <LossSection {...figures} groups={groups} unit={unit} />
-      <Section
-        title={`Cohorts by ${measure}`}
-        description={`${unit} 1 begins with the first payment.`}
-        actions={<MeasureChoice measures={measures} selected={measure} />}
-      >
-        <HeatMap
-          caption={`Cohorts by ${measure}`}
-          rowTitle="First payment"
-          rows={view.items?.map((cohort) =>
-            toHeatRow([cohort], columnCount, {
-              key: cohort.start,
-              measure,
-              name: <CohortLink segment={filters.segment} start={cohort.start} interval={interval} />,
-            }),
+      {isReady && (
+        <>
+          <Section
+            title={`Cohorts by ${measure}`}
+            description={`${unit} 1 begins with the first payment.`}
+            actions={<MeasureChoice measures={measures} selected={measure} />}
+          >
+            <HeatMap
+              caption={`Cohorts by ${measure}`}
+              rowTitle="First payment"
+              rows={view.items?.map((cohort) =>
+                toHeatRow([cohort], columnCount, {
+                  key: cohort.start,
+                  measure,
+                  name: <CohortLink segment={filters.segment} start={cohort.start} interval={interval} />,
+                }),
+              )}
+              {...heat}
+            />
+          </Section>
+          {groups && (
+            <Section
+              title={`Retention by ${filters.by}`}
+              description="All cohorts of the period whose period is complete."
+            >
+              <HeatMap
+                caption={`Retention by ${filters.by}`}
+                rowTitle="Cohorts of"
+                rows={groups.map(({ segment, items = [] }) =>
+                  toHeatRow(items, columnCount, {
+                    key: toSegmentKey(segment),
+                    measure,
+                    name: (
+                      <RowsLink segment={{ ...filters.segment, ...segment }} range={range}>
+                        {describeSegment(segment)}
+                      </RowsLink>
+                    ),
+                  }),
+                )}
+                {...heat}
+              />
+            </Section>
           )}
-          {...heat}
-        />
-      </Section>
-      {groups && (
-        <Section title={`Retention by ${filters.by}`} description="All cohorts of the period whose period is complete.">
-          <HeatMap
-            caption={`Retention by ${filters.by}`}
-            rowTitle="Cohorts of"
-            rows={groups.map(({ segment, items = [] }) =>
-              toHeatRow(items, columnCount, {
-                key: toSegmentKey(segment),
-                measure,
-                name: (
-                  <RowsLink segment={{ ...filters.segment, ...segment }} range={range}>
-                    {describeSegment(segment)}
-                  </RowsLink>
-                ),
-              }),
-            )}
-            {...heat}
+          <FigureChart
+            title="Retention by cohort"
+            description="Share of each cohort that is active. Cohorts that have not ended are shaded."
+            metrics={periods}
+            {...figures}
           />
-        </Section>
+        </>
       )}
-      <FigureChart
-        title="Retention by cohort"
-        description="Share of each cohort that is active. Cohorts that have not ended are shaded."
-        metrics={periods}
-        {...figures}
-      />
     </FiguresPage>
   );
 }
 
 /** Builds a row of cohorts together. Undefined cells are periods that have not started. */
 function toHeatRow(
-  cohorts: Cohorts,
+  cohorts: readonly RetentionCohort[],
   columnCount: number,
   { key, name, measure }: Pick<HeatRow, 'key' | 'name'> & { readonly measure: MeasureId },
 ): HeatRow {

@@ -53,6 +53,13 @@ const act = async ({ id }: Bought, action: string): Promise<unknown> =>
 
 const toPath = (folder: string, id: string): string => `/${folder}/${encodeURIComponent(id)}`;
 
+/** A program of the page that sums its layout shifts. */
+const sumLayoutShifts = `new Promise((resolve) => {
+  const sum = (list) => resolve(list.getEntries().reduce((total, { value }) => total + value, 0));
+  new PerformanceObserver(sum).observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => resolve(0), 1_000);
+})`;
+
 /** Opens a page and waits for its content. */
 async function openLoaded(path: string, options = {}): Promise<ConsolePage> {
   const consolePage = await running.open(path, options);
@@ -159,6 +166,16 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       await page.getByRole('link', { name: oddName, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: oddName }).waitFor();
       expectNoProblem(consolePage);
+    });
+
+    it('moves nothing that it has shown while the rest loads', async () => {
+      const moving: string[] = [];
+      for (const path of [toPath('customers', 'alice'), '/ltv', '/retention?by=product']) {
+        const { page } = await openLoaded(path, { isUncached: true });
+        // The limit of "good": https://web.dev/articles/cls
+        if ((await page.evaluate<number>(sumLayoutShifts)) >= 0.1) moving.push(path);
+      }
+      expect(moving).toEqual([]);
     });
 
     it('links a purchase after the user has confirmed it', async () => {
