@@ -52,11 +52,22 @@ export const formatChange = (current: number, previous: number): string =>
   );
 
 /** Formats a date-time in the viewer's time zone. */
-export const formatDateTime = (date: Date, timeStyle: 'medium' | 'short' = 'medium'): string =>
-  new Intl.DateTimeFormat(locales, { dateStyle: 'medium', timeStyle }).format(date);
+export const formatDateTime = (date: Date): string =>
+  new Intl.DateTimeFormat(locales, { dateStyle: 'medium', timeStyle: 'medium' }).format(date);
 
-/** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`. */
-export const formatDate = (date: Date): string => new Intl.DateTimeFormat(locales, { dateStyle: 'long' }).format(date);
+/** Formats a date-time without seconds, and without the year of `now`, in the viewer's time zone: `3 Mar, 12:34`. */
+export const formatMinute = (date: Date, now: number): string =>
+  new Intl.DateTimeFormat(locales, {
+    ...(date.getFullYear() !== new Date(now).getFullYear() && { year: 'numeric' }),
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+  }).format(date);
+
+/** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`, or `3 Mar 2026` if it is medium. */
+export const formatDate = (date: Date, dateStyle: 'long' | 'medium' = 'long'): string =>
+  new Intl.DateTimeFormat(locales, { dateStyle }).format(date);
 
 /** Returns the first day of a month, `2026-03`, or of a quarter, `2026-Q1`. A day stays as it is. */
 export const toFirstDay = (day: string): string =>

@@ -4,6 +4,7 @@ import { useNow } from '../clock.ts';
 import {
   formatDate,
   formatDateTime,
+  formatMinute,
   formatMoney,
   formatPlatform,
   formatRelative,
@@ -43,23 +44,26 @@ interface DateTimeProps {
   /** ISO 8601 or epoch milliseconds. */
   readonly value: string | number | null | undefined;
   /**
-   * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. `minute`:
-   * without seconds. The title has the time in UTC always.
+   * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. For tables,
+   * `day`: the same, shorter. `minute`: without seconds and the current year. The title has the time in UTC always.
    */
-  readonly kind?: 'local' | 'both' | 'relative' | 'date' | 'minute';
+  readonly kind?: 'local' | keyof typeof formats;
 }
+
+const formats = {
+  both: formatDateTime,
+  relative: formatRelative,
+  date: (date: Date) => formatDate(date),
+  day: (date: Date) => formatDate(date, 'medium'),
+  minute: formatMinute,
+} as const;
 
 /** A date-time in the viewer's language and time zone. */
 export function DateTime({ value, kind = 'local' }: DateTimeProps) {
   const now = useNow();
   const date = value === null || value === undefined ? undefined : new Date(value);
   if (!date || Number.isNaN(date.getTime())) return <None />;
-  const text =
-    kind === 'relative'
-      ? formatRelative(date, now)
-      : kind === 'date'
-        ? formatDate(date)
-        : formatDateTime(date, kind === 'minute' ? 'short' : 'medium');
+  const text = (kind === 'local' ? formatDateTime : formats[kind])(date, now);
   const title = kind === 'relative' ? `${formatDateTime(date)} (${formatUtc(date)})` : formatUtc(date);
   return (
     <time class="number" dateTime={date.toISOString()} title={title}>

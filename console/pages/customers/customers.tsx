@@ -204,7 +204,7 @@ const columns: readonly Column<CustomerRow>[] = [
   },
   {
     title: 'Access until',
-    render: ({ customerInfo }) => <DateTime value={customerInfo.expirationDate} kind="date" />,
+    render: ({ customerInfo }) => <DateTime value={customerInfo.expirationDate} kind="day" />,
     csv: ({ customerInfo }) => customerInfo.expirationDate,
   },
   {
@@ -221,7 +221,7 @@ const columns: readonly Column<CustomerRow>[] = [
   },
   {
     title: 'First seen',
-    render: ({ createdAt }) => <DateTime value={createdAt} kind="date" />,
+    render: ({ createdAt }) => <DateTime value={createdAt} kind="day" />,
     csv: ({ createdAt }) => createdAt,
   },
   { title: 'Last purchase id', csv: ({ customerInfo }) => customerInfo.lastPurchaseId },

@@ -89,8 +89,8 @@ const columns: readonly Column<KeyRow>[] = [
   { title: 'Name', render: ({ name }) => name },
   { title: 'Level', render: ({ level }) => level },
   { title: 'Id', render: ({ id }) => <span class="mono">{id}</span> },
-  { title: 'Created', render: ({ createdAt }) => <DateTime value={createdAt} kind="date" /> },
-  { title: 'Valid until', render: ({ expiresAt }) => <DateTime value={expiresAt} kind="date" /> },
+  { title: 'Created', render: ({ createdAt }) => <DateTime value={createdAt} kind="day" /> },
+  { title: 'Valid until', render: ({ expiresAt }) => <DateTime value={expiresAt} kind="day" /> },
 ];
 
 const buildRevokeColumn = (onRevoked: () => void): Column<KeyRow> => ({

@@ -95,7 +95,7 @@ const columns: readonly Column<TransactionRow>[] = [
   },
   {
     title: 'Period until',
-    render: ({ expirationDate }) => <DateTime value={expirationDate} kind="date" />,
+    render: ({ expirationDate }) => <DateTime value={expirationDate} kind="day" />,
     csv: ({ expirationDate }) => expirationDate,
   },
   {

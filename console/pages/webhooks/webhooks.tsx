@@ -213,7 +213,7 @@ const columns: readonly Column<DeliveryRecord>[] = [
   {
     title: 'Last response',
     render: ({ lastHttpStatus, failureReason }) =>
-      lastHttpStatus === undefined ? failureReason : `HTTP ${lastHttpStatus}`,
+      lastHttpStatus === undefined ? <span class="wrap">{failureReason}</span> : `HTTP ${lastHttpStatus}`,
     csv: ({ lastHttpStatus }) => lastHttpStatus,
   },
   { title: 'Failure', csv: ({ failureReason }) => failureReason },
