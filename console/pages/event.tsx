@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import type { ContractResponse } from '../../lib/api/contract.ts';
 import type { EventRawResult, getEvent, RequestContent } from '../../lib/events/contract.ts';
+import type { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -9,11 +11,13 @@ import { Columns, Page, Section } from '../components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { TimingBar } from '../components/timing-bar.tsx';
-import { Badge, CopyId, DateTime, None, shorten } from '../components/values.tsx';
-import { formatDuration, formatNumber } from '../format.ts';
+import { Badge, CopyId, DateTime, None, Platform, shorten } from '../components/values.tsx';
+import { formatDuration, formatNumber, formatProductId } from '../format.ts';
 import { changeQuery, Link } from '../router.tsx';
 import { describeEventType } from './event-types.ts';
 import type { PageProps } from './page.ts';
+import { claimSources, isClaimSource } from './purchase/describe-ownership.ts';
+import { TransactionTable } from './transactions/transaction-table.tsx';
 
 /** One event: its request and result, content, calls to stores, analysis and raw view. */
 export function EventPage({ params: { id }, query }: PageProps<'id'>) {
@@ -153,11 +157,15 @@ function Content({ content }: { readonly content: RequestContent }) {
 
 type ContentRow = Readonly<Record<string, unknown>>;
 
-/** A table of all members of the rows. */
+/** A table of all members of the rows. Transactions have the table of their list. */
 function ContentTable({ title, rows }: { readonly title: string; readonly rows: readonly ContentRow[] }) {
+  const fileName = title.toLowerCase().replace(/ /g, '-');
+  const empty = <EmptyState title="No rows." />;
+  if (rows.every(isTransaction))
+    return <TransactionTable caption={title} rows={rows} empty={empty} fileName={fileName} />;
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const columns: readonly Column<ContentRow>[] = names.map((name) => ({
-    title: name,
+    title: members[name]?.title ?? toWords(name),
     render: (row) => <ContentValue name={name} value={row[name]} />,
     csv: (row) => toText(row[name]),
   }));
@@ -167,28 +175,58 @@ function ContentTable({ title, rows }: { readonly title: string; readonly rows: 
       columns={columns}
       rows={rows}
       getKey={(row) => JSON.stringify(row)}
-      empty={<EmptyState title="No rows." />}
-      fileName={title.toLowerCase().replace(/ /g, '-')}
+      empty={empty}
+      fileName={fileName}
     />
   );
 }
 
-/** Pages of the records that a member names. */
-const pagesById: Readonly<Record<string, readonly [pattern: string, param: string]>> = {
-  purchaseId: ['/purchases/:id', 'id'],
-  applicationUsername: ['/customers/:user', 'user'],
+const isTransaction = (row: ContentRow): row is ContentRow & TransactionRecord =>
+  ['transactionId', 'purchaseId', 'productId', 'platform', 'purchaseDate'].every(
+    (name) => typeof row[name] === 'string',
+  );
+
+interface Member {
+  readonly title: string;
+  readonly render?: (value: string) => ComponentChildren;
+}
+
+/** Names of members, and how their texts are shown. */
+const members: Readonly<Record<string, Member>> = {
+  purchaseId: {
+    title: 'Purchase',
+    render: (id) => (
+      <Link to="/purchases/:id" params={{ id }}>
+        {shorten(id)}
+      </Link>
+    ),
+  },
+  applicationUsername: {
+    title: 'Customer',
+    render: (user) => (
+      <Link to="/customers/:user" params={{ user }}>
+        {shorten(user)}
+      </Link>
+    ),
+  },
+  productId: { title: 'Product', render: formatProductId },
+  transactionId: { title: 'Transaction' },
+  platform: { title: 'Store', render: (platform) => <Platform value={platform} /> },
+  type: { title: 'Type', render: (type) => (isClaimSource(type) ? claimSources[type] : type) },
+};
+
+/** Returns the words of a name such as `lastRenewalDate`. */
+const toWords = (name: string): string => {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
 function ContentValue({ name, value }: { readonly name: string; readonly value: unknown }) {
-  const [pattern, param] = pagesById[name] ?? [];
   const text = toText(value);
-  if (pattern !== undefined && param !== undefined && typeof value === 'string')
-    return (
-      <Link to={pattern} params={{ [param]: value }}>
-        {shorten(value)}
-      </Link>
-    );
-  return isDateTime(value) ? (
+  const shown = typeof value === 'string' && members[name]?.render?.(value);
+  return shown ? (
+    shown
+  ) : isDateTime(value) ? (
     <DateTime value={value} />
   ) : text === '' ? (
     <None />

@@ -16,16 +16,18 @@ const strategies = {
 export const describeStrategy = (strategy: Owners['strategy']): string =>
   `${strategies[strategy]} A manual link takes precedence.`;
 
-const sources = {
+export const claimSources = {
   validation: 'Claimed with a receipt',
   alias: 'Claimed because the store names this customer',
   manual: 'Linked manually',
 } as const;
 
+export const isClaimSource = (text: string): text is keyof typeof claimSources => text in claimSources;
+
 /** Describes why a customer owns a purchase or does not own it. */
 export function describeOwnership(owners: Owners, user: string): string {
   const claim = owners.claims.find(({ applicationUsername }) => applicationUsername === user);
-  const claimed = claim && `${sources[claim.source]} on ${formatDate(new Date(claim.lastClaimedAt))}`;
+  const claimed = claim && `${claimSources[claim.source]} on ${formatDate(new Date(claim.lastClaimedAt))}`;
   if (owners.decidedBy === 'unpaid') return `${claimed ?? 'Not claimed'}: no customer owns it until it is paid.`;
   const others = formatNames(owners.entitledUsers.filter((name) => name !== user));
   if (!claim) return others === undefined ? 'Not claimed.' : `Not claimed: ${others} owns it.`;
