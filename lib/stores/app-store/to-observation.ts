@@ -88,15 +88,16 @@ const toSaleId = ({ saleId, originalTransactionId }: StoreTransaction): Pick<Tra
 type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;
 
 /**
- * Trials and shared purchases cost nothing. Receipts contain no prices: the amount of the request counts for `latest`.
+ * Trials and shared purchases cost nothing. Receipts contain no prices: the amount of the request counts for `latest`,
+ * unless it has an offer with another price.
  */
 function toAmount(transaction: StoreTransaction, { latest }: TransactionGroup, details: RequestDetails): Amount {
-  const { currency = details.currency, amountMicros, quantity = 1, isShared, isTrial, isIntro } = transaction;
+  const { currency = details.currency, amountMicros, quantity = 1, isShared, isTrial, isIntro, offerId } = transaction;
   if (isShared) return omitUndefined({ currency, amountMicros: 0 });
   if (amountMicros !== undefined) return omitUndefined({ currency, amountMicros });
   if (isTrial) return omitUndefined({ currency, amountMicros: 0 });
   const { priceMicros } = details;
-  if (transaction !== latest || isIntro || priceMicros === undefined || currency === undefined) return {};
+  if (transaction !== latest || isIntro || offerId || priceMicros === undefined || currency === undefined) return {};
   return { currency, amountMicros: priceMicros * quantity, isReportedAmount: true };
 }
 

@@ -272,6 +272,19 @@ describe('validate (App Store) by verifyReceipt', () => {
     ]);
   });
 
+  it.each([
+    ['an introductory offer', { is_in_intro_offer_period: 'true' }],
+    ['a promotional offer', { promotional_offer_id: 'half' }],
+    ['an offer code', { offer_code_ref_name: 'spring' }],
+  ])('does not apply the price of the request to %s, whose price is unknown', async (_offer, changes) => {
+    const request = { id: 'monthly', type: 'paid subscription', priceMicros: 4_990_000, currency: 'USD' } as const;
+    const { observations } = await validate(
+      respond(buildResponse({ latest_receipt_info: [buildRecord(changes)] })),
+      request,
+    );
+    expect(observations[0]?.transactions[0]).not.toHaveProperty('amountMicros');
+  });
+
   it('applies the type of the request to a product without expiration', async () => {
     const hat = buildRecord({
       transaction_id: '2001',
