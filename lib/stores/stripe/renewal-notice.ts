@@ -7,7 +7,12 @@ import type { StripePlatform } from './mapping-context.ts';
 
 const NotificationPayload = v.object({ reason: NotificationReason, subjectId: v.string() });
 
-/** The signed notification proves the payment of a renewal, or the end of a subscription. */
+/**
+ * The signed notification proves the payment of a renewal, or the end of a subscription. An update of the subscription
+ * does not prove a payment: Stripe starts the next period about an hour before it attempts the payment.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/webhooks
+ */
 export function findRenewalNotice(
   { type, occurredAt, payload }: StoreNotification,
   platform: StripePlatform,
@@ -16,5 +21,6 @@ export function findRenewalNotice(
   if (!subject.success || !/^(?:invoice|customer\.subscription)\./.test(type)) return undefined;
   const { reason, subjectId: id } = subject.output;
   const notice = toRenewalNotice(reason, occurredAt);
+  if (!notice?.isEnd && !type.startsWith('invoice.')) return undefined;
   return notice && { purchaseId: withPlatform(platform, id), notice };
 }

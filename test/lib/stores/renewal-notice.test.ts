@@ -45,6 +45,9 @@ describe('findRenewalNotice', () => {
     [play, 'VOIDED_PURCHASE', {}],
     [card, 'invoice.payment_failed', { reason: 'ENTERED_GRACE_PERIOD' }],
     [card, 'charge.dispute.closed', { reason: 'REVOKED' }],
+    // Stripe starts the next period an hour before it attempts the payment.
+    [card, 'customer.subscription.updated', { reason: 'RENEWED' }],
+    [card, 'customer.subscription.resumed', { reason: 'RENEWED' }],
     [vault, 'dispute_lost', { reason: 'REVOKED' }],
   ])('returns nothing for a notification that proves neither: %j %s', (store, type, changes) => {
     const [, adapter, payload] = store as (typeof stores)[number];
