@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
 import { defaultRequestsPerSecond, maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/request-limits.ts';
+import { maxCounterParts } from '../lib/foundation/counter-parts.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import { defaultMaxConcurrency, workers } from './worker-definitions.ts';
 
@@ -68,6 +69,8 @@ const DeploymentOptions = v.pipe(
     validationRequestsPerSecond: v.optional(WholeNumber(50, 50_000)),
     /** Requests a second of one key of an app without its own limit. */
     requestsPerKey: v.optional(WholeNumber(minRequestsPerSecond, maxRequestsPerSecond)),
+    /** Maximum number of items that share the writes of one counter of the statistics. */
+    counterParts: v.optional(WholeNumber(1, maxCounterParts)),
     /** Retention of events in days. */
     eventRetentionDays: v.optional(WholeNumber(1, 3_650)),
     /** Adds an AWS Backup plan for the table. */
@@ -210,3 +213,7 @@ export const getOtlpTracesUrl = (node: Node): string | undefined =>
 /** Returns the limit of keys of apps without their own limit, from the CDK context. Undefined without the option. */
 export const getRequestsPerKey = (node: Node): string | undefined =>
   (node.tryGetContext('requestsPerKey' satisfies keyof DeploymentOptions) as number | undefined)?.toString();
+
+/** Returns the maximum number of parts of a counter, from the CDK context. Undefined without the option. */
+export const getCounterParts = (node: Node): string | undefined =>
+  (node.tryGetContext('counterParts' satisfies keyof DeploymentOptions) as number | undefined)?.toString();

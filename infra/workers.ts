@@ -1,5 +1,7 @@
 import type { Construct } from 'constructs';
+import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import { CodeStack } from './code-stack.ts';
+import { getCounterParts } from './deployment-options.ts';
 import { acknowledgeExports, buildExportStatements } from './export-statements.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
@@ -28,6 +30,7 @@ export class Workers extends CodeStack {
       environment: {
         ...buildEnvironment(permissions, resources),
         ...('streamPatterns' in source && { STREAM_FAILURES_QUEUE_URL: resources.queues.streamFailures.queueUrl }),
+        ...(id === 'aggregate-statistics' && omitUndefined({ COUNTER_PARTS: getCounterParts(this.node) })),
       },
       allowsRecursion: sendsToOwnQueue(worker),
       readsStream: 'streamPatterns' in source,

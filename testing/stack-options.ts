@@ -18,6 +18,7 @@ export const everyOption = {
   stageRequestsPerSecond: '4000',
   validationRequestsPerSecond: '1500',
   requestsPerKey: '400',
+  counterParts: '40',
   eventRetentionDays: '30',
   backup: 'true',
   backupCopyVaultArn: `arn:aws:backup:eu-central-1:${account}:backup-vault:copies`,

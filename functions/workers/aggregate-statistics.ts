@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { getService } from '../../lib/foundation/container.ts';
+import { getCounterParts, getService } from '../../lib/foundation/container.ts';
 import { parseStreamRecord } from '../../lib/purchases/stream-record.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 
@@ -19,7 +19,8 @@ export const handler = async ({
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
     if (shardId === undefined) throw new Error('The shard id is missing: configure a tumbling window.');
-    await aggregateStreamRecords(getService(), Records.map(parseStreamRecord), shardId);
+    const service = { ...getService(), counterParts: getCounterParts() };
+    await aggregateStreamRecords(service, Records.map(parseStreamRecord), shardId);
   }
   return { batchItemFailures: [], state: {} };
 };

@@ -81,6 +81,9 @@ export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'ciph
   container: {},
 });
 
+/** Returns the maximum number of parts of a counter, 1 by default. Only the aggregator needs it. */
+export const getCounterParts = (): number => Number(process.env.COUNTER_PARTS ?? 1);
+
 /** Returns the settings of the AWS clients of this container. */
 export const clientOptions = (): AwsClientOptions => getContainer().clientOptions;
 

@@ -16,6 +16,8 @@ export interface Service {
   readonly eventRetentionDays: number;
   /** Requests a second of one key of an app without its own limit. Default: `defaultRequestsPerSecond`. */
   readonly requestsPerKey?: number;
+  /** Maximum number of parts of a counter. Only set for the aggregator. Default: 1. */
+  readonly counterParts?: number;
   /** Metrics that CloudWatch reads from the log. Absent without CloudWatch. */
   readonly metrics?: { readonly namespace: string; write(lines: readonly string[]): void };
   /** Receiver of the spans of events. Absent without the deployment option `otlpTracesUrl`. */

@@ -2,22 +2,22 @@ import { isConflict } from '../foundation/errors.ts';
 import { type Key, toTtl } from '../foundation/key.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { Checkpoint, checkpointTtlMs } from './counter.ts';
+import { checkpointTtlMs, SavedCheckpoint } from './counter.ts';
 
-export async function findCheckpoint({ table }: Service, key: Key): Promise<Checkpoint | undefined> {
+export async function findCheckpoint({ table }: Service, key: Key): Promise<SavedCheckpoint | undefined> {
   const item = await table.get(key);
-  return item && parse(Checkpoint, item, 'DatabaseError');
+  return item && parse(SavedCheckpoint, item, 'DatabaseError');
 }
 
 /** Saves a checkpoint unless a later one is saved. */
 export async function saveCheckpoint(
   { table }: Service,
   key: Key,
-  { sequenceNumber, writtenAt }: Checkpoint,
+  { sequenceNumber, writtenAt, part = 0 }: SavedCheckpoint,
 ): Promise<void> {
   const update = {
     Key: { ...key },
-    UpdateExpression: 'SET sequenceNumber = :sequence, sortable = :sortable, writtenAt = :writtenAt, #ttl = :ttl',
+    UpdateExpression: `SET sequenceNumber = :sequence, sortable = :sortable, writtenAt = :writtenAt, #ttl = :ttl${part ? ', part = :part' : ''}`,
     // A slow writer that read an earlier version of the counter must not replace a later checkpoint.
     ConditionExpression: 'attribute_not_exists(pk) OR sortable < :sortable',
     ExpressionAttributeNames: { '#ttl': 'ttl' },
@@ -26,6 +26,7 @@ export async function saveCheckpoint(
       ':sortable': sequenceNumber.padStart(maxSequenceLength, '0'),
       ':writtenAt': writtenAt,
       ':ttl': toTtl(writtenAt + checkpointTtlMs),
+      ...(part && { ':part': part }),
     },
   };
   await table.update(update).catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Key, toDigest } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Platform } from '../foundation/platform.ts';
@@ -59,6 +60,19 @@ const toProductParts = ({ platform, productId }: Product) => ({ platform, digest
 export const toCellName = ({ productId, country }: { readonly productId: string; readonly country: string }): string =>
   `${toDigest(productId).slice(0, 8)}.${country}`;
 
+/**
+ * Builds the key of a part of a counter. Part 0 is the counter itself. The others follow it in its partition, so that
+ * one query returns all parts.
+ */
+export const toPartKey = ({ pk, sk }: Key, part: number): Key => ({ pk, sk: part === 0 ? sk : `${sk}#${part}` });
+
+/** Returns bounds of the sort keys of all parts of a counter. */
+export const toPartRange = ({ sk }: Key): [string, string] => [sk, `${sk}#~`];
+
+/** Chooses the part of a shard among those after part 0. 0 if there are none. */
+export const pickPart = (shard: string, parts: number): number =>
+  parts === 1 ? 0 : 1 + (createHash('sha256').update(shard).digest().readUInt32BE() % (parts - 1));
+
 /** Builds the key of the checkpoint that a shard of the stream has for a counter. */
 export const toCheckpointKey = (appName: string, shard: string, counter: Key): Key =>
   keys.checkpointKey(appName, shard, `${omitAppName(appName, counter.pk)}#${counter.sk}`);
@@ -67,8 +81,16 @@ export const toCheckpointKey = (appName: string, shard: string, counter: Key): K
 export const toCountedProductKey = (appName: string, product: Product): Key =>
   keys.countedProductKey(appName, product.platform, toDigest(product.productId));
 
+const isPart = (text: string | undefined): boolean => text !== undefined && /^\d+$/.test(text);
+
 /** Returns the day or month of a counter's sort key, and the country of a cell. */
 export function parseCounterPeriod(sk: string): { readonly period: string; readonly country?: string } {
   const [period = '', country] = sk.slice(keys.dayCounterKey.sortKey().length).split('#');
-  return { period, ...(country !== undefined && { country }) };
+  return { period, ...(country !== undefined && !isPart(country) && { country }) };
+}
+
+/** Returns the number of the part of a counter's sort key. */
+export function parsePart(sk: string): number {
+  const last = sk.split('#').at(-1);
+  return isPart(last) ? Number(last) : 0;
 }

@@ -8,17 +8,28 @@ import type { Service } from '../foundation/service.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { Item, Table, Update } from '../foundation/table.ts';
 import { findCheckpoint, saveCheckpoint } from './checkpoint-table.ts';
-import { applyIncrements, Counter, type CountsIncrement, emptyCounter } from './counter.ts';
+import {
+  applyIncrements,
+  Counter,
+  type CountsIncrement,
+  emptyCounter,
+  maxCheckpoints,
+  type SavedCheckpoint,
+} from './counter.ts';
 import {
   type CounterGroup,
   counterKey,
   counterPartition,
   type Product,
   parseCounterPeriod,
+  parsePart,
+  pickPart,
   toCheckpointKey,
   toCountedProductKey,
+  toPartKey,
+  toPartRange,
 } from './counter-key.ts';
-import type { Counts } from './counts.ts';
+import { addCounts, type Counts } from './counts.ts';
 
 /** The counts of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
 export interface CounterPeriod {
@@ -26,7 +37,7 @@ export interface CounterPeriod {
   /** Only set for a cell. */
   readonly country?: string;
   readonly counts: Counts;
-  /** Incremented with every change of the counter. 0: the counter does not exist. */
+  /** Incremented with every change of a part of the counter. 0: the counter does not exist. */
   readonly version: number;
 }
 
@@ -53,7 +64,10 @@ const CountedProduct = v.object({ platform: Platform, productId: v.string() });
 export const getCounterKey = (appName: string, { period, ...group }: CounterName): StreamRecord['key'] =>
   counterKey(appName, period, group);
 
-/** Applies the increments that lie behind the shard's checkpoint. Throws `Conflict` after ten concurrent writes. */
+/**
+ * Applies the increments that lie behind the shard's checkpoint, in one of the parts of the counter
+ * (`service.counterParts`). Throws `Conflict` after ten concurrent writes.
+ */
 export async function incrementCounter(
   service: Service,
   appName: string,
@@ -64,20 +78,55 @@ export async function incrementCounter(
   const { product, period } = counter;
   const key = counterKey(appName, period, counter);
   await retryOnConflict(async () => {
-    const before = await find(service, key);
-    const hasSaved = before.version > 0 && !(shard in before.checkpoints);
-    const saved = hasSaved ? await findCheckpoint(service, toCheckpointKey(appName, shard, key)) : undefined;
+    const { part, before, saved, unsplit } = await findPart(service, appName, { key, shard });
     const after = applyIncrements(before, { shardKey: shard, saved }, increments);
     if (!after) return;
     // Before the counter, so that a crash cannot lose a checkpoint, or leave a counter of an unlisted product.
     await Promise.all(
       after.evicted.map(async ([evictedShard, checkpoint]) => {
-        await saveCheckpoint(service, toCheckpointKey(appName, evictedShard, key), checkpoint);
+        await saveCheckpoint(service, toCheckpointKey(appName, evictedShard, key), { ...checkpoint, part });
       }),
     );
     if (product && before.version === 0) await listProduct(service.table, appName, product);
-    await service.table.update(buildCounterUpdate(key, after.counter, before));
+    if (unsplit) await service.table.update(buildSplitUpdate(key, unsplit));
+    await service.table.update(buildCounterUpdate(toPartKey(key, part), after.counter, before));
   });
+}
+
+/** The part of a counter that counts a shard. */
+interface CountingPart {
+  readonly part: number;
+  readonly before: Counter;
+  /** The checkpoint of the shard that is not in the part. */
+  readonly saved?: SavedCheckpoint | undefined;
+  /** Part 0, if this is the first other part. */
+  readonly unsplit?: Counter;
+}
+
+/**
+ * Finds the part that has counted the shard before. A shard keeps its part if the number of parts changes: its
+ * checkpoint is in one part only, so no record is counted twice. A new shard counts in part 0 while that has few
+ * shards, so that a counter that changes rarely stays one item.
+ */
+async function findPart(
+  service: Service,
+  appName: string,
+  { key, shard }: { readonly key: Key; readonly shard: string },
+): Promise<CountingPart> {
+  const own = pickPart(shard, service.counterParts ?? 1);
+  const [first, ownPart] = own === 0 ? [await find(service, key)] : await findAll(service, [key, toPartKey(key, own)]);
+  const base = first ?? emptyCounter;
+  if (shard in base.checkpoints || base.version === 0) return { part: 0, before: base };
+  if (ownPart && shard in ownPart.checkpoints) return { part: own, before: ownPart };
+  const saved = await findCheckpoint(service, toCheckpointKey(appName, shard, key));
+  if (saved) {
+    const { part = 0 } = saved;
+    return { part, before: part === 0 ? base : await find(service, toPartKey(key, part)), saved };
+  }
+  const counting = base.isSplit && (await listParts(service, key)).find(({ before }) => shard in before.checkpoints);
+  if (counting) return counting;
+  if (!ownPart || Object.keys(base.checkpoints).length < maxCheckpoints) return { part: 0, before: base };
+  return { part: own, before: ownPart, ...(!base.isSplit && { unsplit: base }) };
 }
 
 /** Lists the existing days from the first to the last, both included, earliest first. A `~` follows each country. */
@@ -119,7 +168,10 @@ export async function listCountedProducts({ table }: Service, appName: string): 
   return items.map((item) => parse(CountedProduct, item, 'DatabaseError')).sort(compareProducts);
 }
 
-/** Replaces counts atomically and keeps the checkpoints. Returns false, without a write, if a version has changed. */
+/**
+ * Replaces counts atomically, as those of part 0, and keeps the checkpoints. Returns false, without a write, if a
+ * version has changed.
+ */
 export async function replaceCounts(
   service: Service,
   appName: string,
@@ -129,14 +181,19 @@ export async function replaceCounts(
     const counters = await Promise.all(
       corrections.map(async (correction) => {
         const key = counterKey(appName, correction.period, correction);
-        return { key, before: await find(service, key), ...correction };
+        const parts = await listParts(service, key);
+        return { key, parts, before: sumParts(parts.map(({ before }) => before)), ...correction };
       }),
     );
     if (counters.some(({ version, before }) => version !== undefined && version !== before.version)) return false;
-    const writes = counters.map(({ key, before, change }) => {
-      const after = { ...before, counts: change(before.counts), version: before.version + 1 };
-      return { Update: { TableName: service.table.name, ...buildCounterUpdate(key, after, before) } };
-    });
+    const writes = counters.flatMap(({ key, parts, before: { counts }, change }) =>
+      parts.map(({ part, before }) => {
+        const after = { ...before, counts: part === 0 ? change(counts) : {}, version: before.version + 1 };
+        return {
+          Update: { TableName: service.table.name, ...buildCounterUpdate(toPartKey(key, part), after, before) },
+        };
+      }),
+    );
     const product = counters.find(({ before }) => before.version === 0)?.product;
     if (product) await listProduct(service.table, appName, product);
     await service.table.transact(writes);
@@ -146,8 +203,29 @@ export async function replaceCounts(
 
 async function find({ table }: Service, key: Key): Promise<Counter> {
   const item = await table.get(key);
-  return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
+  return item ? parseCounter(item) : emptyCounter;
 }
+
+const parseCounter = (item: Item): Counter => parse(Counter, item, 'DatabaseError');
+
+/** Returns the counters of the keys, in their order. */
+async function findAll({ table }: Service, counterKeys: readonly Key[]): Promise<Counter[]> {
+  const items = new Map((await table.batchGet(counterKeys)).map((item) => [item.sk, parseCounter(item)]));
+  return counterKeys.map(({ sk }) => items.get(sk) ?? emptyCounter);
+}
+
+/** Lists the parts of a counter, of which part 0 is the first and need not exist. */
+async function listParts({ table }: Service, key: Key): Promise<{ part: number; before: Counter }[]> {
+  const items = await table.query({ partition: key.pk, between: toPartRange(key) });
+  const parts = items.map((item) => ({ part: parsePart(String(item.sk)), before: parseCounter(item) }));
+  return parts[0]?.part === 0 ? parts : [{ part: 0, before: emptyCounter }, ...parts];
+}
+
+const sumParts = <Part extends Pick<Counter, 'counts' | 'version'>>(parts: readonly Part[]) =>
+  parts.reduce(
+    (sum, { counts, version }) => ({ counts: addCounts(sum.counts, counts), version: sum.version + version }),
+    { counts: {} as Counts, version: 0 },
+  );
 
 async function listBetween(
   { table }: Service,
@@ -156,7 +234,15 @@ async function listBetween(
   { isEventuallyConsistent = false, ...group }: CounterQuery,
 ): Promise<CounterPeriod[]> {
   const partition = counterPartition(appName, group);
-  return (await table.query({ partition, between, isEventuallyConsistent })).map(toCounterPeriod);
+  const counters: CounterPeriod[] = [];
+  for (const item of await table.query({ partition, between, isEventuallyConsistent })) {
+    const part = toCounterPeriod(item);
+    const last = counters.at(-1);
+    if (last?.period !== part.period || last.country !== part.country) counters.push(part);
+    // The parts of a counter follow each other.
+    else counters[counters.length - 1] = { ...last, ...sumParts([last, part]) };
+  }
+  return counters;
 }
 
 /** Adds a product to the counted products. Idempotent. */
@@ -179,6 +265,14 @@ const buildCounterUpdate = (Key: Key, counter: Counter, before: Counter): Update
     ':version': counter.version,
     ':before': before.version,
   },
+});
+
+/** Marks a counter that has other parts than part 0. */
+const buildSplitUpdate = (Key: Key, { version }: Counter): Update => ({
+  Key,
+  UpdateExpression: 'SET isSplit = :true, version = :version',
+  ConditionExpression: 'version = :before',
+  ExpressionAttributeValues: { ':true': true, ':version': version + 1, ':before': version },
 });
 
 const ListedCounter = v.omit(Counter, ['checkpoints']);

@@ -7,11 +7,17 @@ import { type CountsChange, isLaterSequence } from './counts-change.ts';
 export const Checkpoint = v.object({ sequenceNumber: v.string(), writtenAt: v.number() });
 export type Checkpoint = v.InferOutput<typeof Checkpoint>;
 
-/** The counts of a day or a month, with the checkpoints of the shards that it was counted from last. */
+/** A checkpoint in a separate item, with the number of the part that has counted the shard. Absent: 0. */
+export const SavedCheckpoint = v.object({ ...Checkpoint.entries, part: v.exactOptional(v.number()) });
+export type SavedCheckpoint = v.InferOutput<typeof SavedCheckpoint>;
+
+/** A part of the counts of a day or a month, with the checkpoints of the shards that it was counted from last. */
 export const Counter = v.object({
   counts: v.record(v.string(), v.number()),
   checkpoints: v.record(v.string(), Checkpoint),
   version: v.number(),
+  /** Only set in part 0, if there are other parts. */
+  isSplit: v.exactOptional(v.boolean()),
 });
 export type Counter = v.InferOutput<typeof Counter>;
 

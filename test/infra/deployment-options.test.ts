@@ -62,6 +62,7 @@ describe('readDeploymentOptions', () => {
     [{ monthlyBudgetUsd: '10' }, 'alarmEmail'],
     [{ canary: 'Canary50Percent1Minute' }, 'canary'],
     [{ requestsPerKey: '10' }, 'requestsPerKey'],
+    [{ counterParts: '41' }, 'counterParts'],
     [{ otlpTracesUrl: 'http://collector.example/v1/traces' }, 'otlpTracesUrl'],
     [{ stageRequestsPerSecond: '1000' }, 'at most half of stageRequestsPerSecond'],
     [{ wafRequestsPerKey: '1000' }, 'require waf'],
@@ -226,6 +227,12 @@ describe('ServiceStack with deployment options', () => {
     expect(new Set(read('none'))).toEqual(new Set([undefined]));
     expect(new Set(read('every'))).toEqual(new Set([everyOption.requestsPerKey]));
     expect(stacks.every.joined.Outputs?.RequestsPerKey?.Value).toBe(everyOption.requestsPerKey);
+  });
+
+  it('gives the aggregator the number of parts of a counter, only if the option is set', () => {
+    const list = (id: 'none' | 'every') => listVariables(id, 'COUNTER_PARTS').filter((value) => value !== undefined);
+    expect(list('none')).toEqual([]);
+    expect(list('every')).toEqual([everyOption.counterParts]);
   });
 
   it('gives each function the receiver of spans, only if the option is set', () => {

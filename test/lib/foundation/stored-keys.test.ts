@@ -108,8 +108,10 @@ import {
 import {
   counterKey,
   parseCounterPeriod,
+  parsePart,
   toCheckpointKey,
   toCountedProductKey,
+  toPartKey,
 } from '../../../lib/statistics/counter-key.ts';
 import { findItemTypes, namePlaces } from '../../../testing/item-types.ts';
 
@@ -197,6 +199,8 @@ const itemKeys: readonly (readonly [key: Key | undefined, pk: string, sk: string
   [counterKey('demo', '2023-11', { ...cell, figures: 'cohorts' }), 'demo#Z#H#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
   [counterKey('demo', '2023-11', { figures: 'platforms', isSandbox: true }), 'demo#Z#X#Z#P', 'M#2023-11'],
   [counterKey('demo', '2023-11', { ...cell, isSandbox: true }), 'demo#Z#X#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
+  [toPartKey(counterKey('demo', '2023-11-14'), 12), 'demo#S', 'D#2023-11-14#12'],
+  [toPartKey(counterKey('demo', '2023-11', cell), 1), 'demo#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE#1'],
   [toCountedProductKey('demo', product), 'demo#S', 'P#store_a#f3odNqO_mrv0xp5pKbw0NR'],
   [toCheckpointKey('demo', 'shard', counterKey('demo', '2023-11', { ...cell, isSandbox: true })), 'demo#B#shard', 'Z#X#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR#M#2023-11#DE'],
 ];
@@ -254,6 +258,11 @@ const readParts: readonly (readonly [part: unknown, expected: unknown])[] = [
   [eventItemKey.parse(eventKey('demo', eventId)).eventId, '018bcfe5-687b-7000-8000-000000000000'],
   [tagKey.parseSortKey(tagKey('demo', 'ann#1', date, eventId).sk).eventId, '018bcfe5-687b-7000-8000-000000000000'],
   [parseCounterPeriod('M#2023-11').period, '2023-11'],
+  [parseCounterPeriod('D#2023-11-14#12'), { period: '2023-11-14' }],
+  [parseCounterPeriod('D#2023-11-14#DE#12'), { period: '2023-11-14', country: 'DE' }],
+  [parsePart('D#2023-11-14#DE#12'), 12],
+  [parsePart('D#2023-11-14#DE'), 0],
+  [parsePart('D#2023-11-14'), 0],
   [parseCounterPeriod('D#2023-11-14#DE'), { period: '2023-11-14', country: 'DE' }],
   [parseKeyTimestamp('1700000000123#store_a:1'), 1700000000123],
   [refundRequestKey.partition('demo', toPaymentDigest('store_a:2')), 'demo#R#bf88dad145c8c1c31b27df67'],
