@@ -243,10 +243,26 @@ function buildResponses(contract: Contract) {
     ...Object.fromEntries(
       listErrorStatuses(contract).map((status) => [
         status,
-        { $ref: `#/components/responses/${prefix}${errorResponseDescriptions[status]?.name}` },
+        {
+          $ref: `#/components/responses/${prefix}${errorResponseDescriptions[status]?.name}`,
+          ...describeCauses(contract, status),
+        },
       ]),
     ),
   };
+}
+
+/** Causes of these errors that each operation can have, in addition to its own. */
+const generalCauses = {
+  404: 'The app of the key is deleted.',
+  409: 'A concurrent request changed the data. Try again.',
+} as const;
+
+/** Describes the causes of an error if the operation has its own ones. A line is a cause. */
+function describeCauses({ id }: Contract, status: number): { readonly description?: string } {
+  if (status !== 404 && status !== 409) return {};
+  const causes = operations.get(id)?.errors?.[status];
+  return causes ? { description: [...causes, generalCauses[status]].join('\n') } : {};
 }
 
 const retryAfter = { $ref: '#/components/headers/Retry-After' };

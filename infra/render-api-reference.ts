@@ -36,8 +36,15 @@ interface Operation {
   readonly deprecated?: boolean;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content; readonly $ref?: string }>>;
+  readonly responses: Readonly<Record<string, OperationResponse>>;
   readonly 'x-aliases'?: readonly string[];
+}
+
+interface OperationResponse {
+  readonly content?: Content;
+  readonly $ref?: string;
+  /** Causes of an error, one a line. Absent if all operations have the same. */
+  readonly description?: string;
 }
 
 interface MediaType {
@@ -244,12 +251,25 @@ function renderOperation({ method, path, responses, ...operation }: LocatedOpera
     parameters.length > 0 && renderParameters(parameters, toUrl),
     requestBody && `<p>Body: ${describeContent(requestBody.content, toUrl)}</p>`,
     `<p>Response: ${describeContent(success?.content, toUrl)}</p>`,
-    `<p>Error statuses: <a href="errors.html">${Object.keys(errors).join(', ')}</a></p>`,
+    renderOperationErrors(errors),
     renderExample(method, operationId),
   ]);
   const names = parameters.map(({ name }) => name).join(' ');
   const text = `${method} ${[path, ...aliases].join(' ')} ${description} ${names}`;
   return { html, section: { level: 2, id: operationId, title: summary, text } };
+}
+
+/** Renders the errors whose causes the operation describes, and the statuses that each operation can have. */
+function renderOperationErrors(errors: Readonly<Record<string, OperationResponse>>): string {
+  const rows = Object.entries(errors).flatMap(([status, { description }]) =>
+    (description?.split('\n') ?? []).map((cause) => [status, renderInline(cause)]),
+  );
+  const others = Object.keys(errors).filter((status) => errors[status]?.description === undefined);
+  return joinBlocks([
+    rows.length > 0 && renderTable(['Error', 'Cause'], rows),
+    others.length > 0 &&
+      `<p>${rows.length > 0 ? 'Other statuses' : 'Error statuses'}: <a href="errors.html">${others.join(', ')}</a></p>`,
+  ]);
 }
 
 /** Renders the recorded call of an operation: the request in each language, and the response. */

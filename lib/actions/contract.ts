@@ -184,6 +184,7 @@ export const actionOperations = [
       'the store.',
     params: { purchaseId },
     query: { transactionId },
+    errors: { 404: ['The purchase is not found.'] },
   }),
   describeOperation(actOnPurchase, {
     description:
@@ -202,6 +203,13 @@ export const actionOperations = [
         summary: 'Extend a subscription by a week',
         value: { action: 'extend', days: 7, reason: 'Outage of Monday', idempotencyKey: 'outage-alice' },
       },
+    },
+    errors: {
+      404: ['The purchase is not found.', '`transactionId` is not a payment of the purchase.'],
+      409: [
+        'The action is not possible, or the store rejects it.',
+        'The `idempotencyKey` was used for a different action.',
+      ],
     },
   }),
 ];

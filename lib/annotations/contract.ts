@@ -109,6 +109,7 @@ export const annotationOperations = [
   describeOperation(createAnnotation, {
     description:
       'Annotates a day of the charts. The same text on the same day is one annotation, so that a request can be repeated. An app has at most 500.',
+    errors: { 409: ['The app has the maximum number of annotations.'] },
   }),
   describeOperation(listAnnotations, {
     description:
@@ -119,5 +120,6 @@ export const annotationOperations = [
   describeOperation(deleteAnnotation, {
     description: 'Deletes an annotation, and returns it.',
     params: { annotationId: idText },
+    errors: { 404: ['The annotation is not found.'] },
   }),
 ];

@@ -45,6 +45,8 @@ export interface OperationDescription {
   readonly body?: v.GenericSchema;
   /** Examples of the body by name. */
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+  /** Causes of errors that only this operation has, by status. */
+  readonly errors?: Readonly<Partial<Record<404 | 409, readonly string[]>>>;
   readonly isDeprecated?: true;
 }
 
@@ -76,7 +78,7 @@ export const describeFormat = (
 
 type Described<C extends Contract> = Pick<
   OperationDescription,
-  'description' | 'body' | 'bodyExamples' | 'isDeprecated'
+  'description' | 'body' | 'bodyExamples' | 'errors' | 'isDeprecated'
 > &
   (C extends { readonly params: infer S } ? { readonly params: ParameterDescriptions<S> } : object) &
   (C extends { readonly query: infer S } ? { readonly query: ParameterDescriptions<S> } : object);

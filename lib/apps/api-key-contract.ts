@@ -110,9 +110,11 @@ export const apiKeyOperations = [
   describeOperation(listKeys, { description: 'Lists the API keys of the app. A key itself is not stored.' }),
   describeOperation(createKey, {
     description: 'Creates a named API key. The key is in this response only.',
+    errors: { 409: ['A key of the level has the name.', 'The level has the maximum number of keys.'] },
   }),
   describeOperation(revokeKey, {
     description: 'Revokes an API key. It is rejected within 15 seconds. The secret key that webhooks contain is kept.',
     params: { keyId: ['Id of the key, from `GET /v3/app/keys`.', '0f110b8bbde7'] },
+    errors: { 404: ['No key has the id.'], 409: ['Webhooks contain the key as their password. Rotate it.'] },
   }),
 ];

@@ -301,13 +301,16 @@ export const processorDescriptions = [
 export const processorOperations = [
   describeOperation(createCheckout, {
     description: 'Creates a checkout session for an offer. Redirect the customer to its `url`.',
+    errors: { 409: ['The same operation is in progress in another request.'] },
   }),
   describeOperation(changePlan, {
     description: 'Changes the plan of a subscription immediately. Stripe computes the proration.',
+    errors: { 409: ['The same operation is in progress in another request.'] },
   }),
   describeOperation(createPortal, {
     description:
       'Creates a session of the customer portal, in which the customer manages subscriptions and payment methods.',
+    errors: { 409: ['The same operation is in progress in another request.'] },
   }),
   describeOperation(getPrices, {
     description: 'Lists the products and prices that are configured at Stripe. The list is cached for 5 minutes.',

@@ -303,23 +303,39 @@ export const creditOperations = [
   describeOperation(spendCredits, {
     description: `Spends units of the lots that end first, once for an \`idempotencyKey\`. ${insufficient} With \`hold\`, the units are reserved until a capture, a release or \`until\`.`,
     params: userText,
+    errors: {
+      409: [
+        'The balance does not suffice. `balance` has it.',
+        'The `idempotencyKey` was used for a different request.',
+        'The customer has the maximum number of holds.',
+      ],
+    },
   }),
   describeOperation(giveCredits, {
     description: 'Gives units, once for an `idempotencyKey`. A support key is allowed.',
     params: userText,
+    errors: { 409: ['The `idempotencyKey` was used for a different request.'] },
   }),
   describeOperation(takeCredits, {
     description: `Takes units, once for an \`idempotencyKey\`. ${insufficient} A support key is allowed.`,
     params: userText,
+    errors: {
+      409: [
+        'The balance does not suffice. `balance` has it.',
+        'The `idempotencyKey` was used for a different request.',
+      ],
+    },
   }),
   describeOperation(captureCredits, {
     description:
       'Ends a hold: `amount` of its units stay spent, and the others return. Repeat it with the same amount.',
     params: { ...userText, holdId },
+    errors: { 404: ['The hold has ended, or does not exist.'] },
   }),
   describeOperation(releaseCredits, {
     description: 'Ends a hold, and all of its units return.',
     params: { ...userText, holdId },
+    errors: { 404: ['The hold has ended, or does not exist.'] },
   }),
   describeOperation(listCreditHistory, {
     description: 'Lists why the credits of the customer have changed, for good.',

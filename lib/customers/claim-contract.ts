@@ -164,6 +164,7 @@ export const customerClaimOperations = [
   describeOperation(addCustomerPurchase, {
     description: 'Links a purchase to a customer. The link takes precedence over all claims from validations.',
     params: { applicationUsername },
+    errors: { 404: ['The purchase is not found.'] },
   }),
   describeOperation(mergeCustomer, {
     description:

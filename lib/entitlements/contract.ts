@@ -404,14 +404,19 @@ export const entitlementOperations = [
     description:
       'Gives the customer an entitlement. Responds with 201, or with 200 for the same `idempotencyKey` again. Your server receives a webhook, and another one at the end. A grant is no purchase: it appears neither in `purchases` nor in statistics. A support key is allowed.',
     params: userText,
+    errors: {
+      409: ['The `idempotencyKey` was used for a different grant.', 'The customer has the maximum number of grants.'],
+    },
   }),
   describeOperation(changeGrant, {
     description: 'Moves the end of a grant that has not ended. A support key is allowed.',
     params: { ...userText, grantId: grantIdText },
+    errors: { 404: ['The grant is not found.'], 409: ['The grant has ended. Create another one.'] },
   }),
   describeOperation(revokeGrant, {
     description: 'Ends a grant now. A grant that has ended stays as it is. A support key is allowed.',
     params: { ...userText, grantId: grantIdText },
+    errors: { 404: ['The grant is not found.'] },
   }),
   describeOperation(getTokenKeys, {
     description: 'Returns the public keys of entitlement tokens of all apps. Cache them for at most 5 minutes.',

@@ -353,14 +353,17 @@ export const eventOperations = [
     description: 'Returns an event, analyzed and raw.',
     params: eventParams,
     query: { receipts: ['`true` includes the details of the validated receipt.', 'true'] },
+    errors: { 404: ['The event is not found.'] },
   }),
   describeOperation(getEventAnalysis, {
     description: 'Returns the analyzed content of an event.',
     params: eventParams,
     query: { receipts: ['Any text that is not empty includes the details of the validated receipt.', 'true'] },
+    errors: { 404: ['The event is not found.'] },
   }),
   describeOperation(getEventRaw, {
     description: 'Returns the sanitized request, response and store requests of an event.',
     params: eventParams,
+    errors: { 404: ['The event is not found.'] },
   }),
 ];

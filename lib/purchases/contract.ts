@@ -230,17 +230,21 @@ export const purchaseEndpointOperations = [
     description: 'Returns a purchase with the customers who own it, without a query of the store.',
     params: { purchaseId },
     query: { include_notifications: includeNotifications },
+    errors: { 404: ['The purchase is not found.'] },
   }),
   describeOperation(getRefreshToken, {
     description: 'Returns the data with which the service queries the store for a purchase. For internal use.',
     params: { purchaseId },
+    errors: { 404: ['The purchase is not found.'] },
   }),
   describeOperation(refreshPurchase, {
     description: 'Queries the store for a purchase outside the schedule, records the result and returns it.',
     params: { purchaseId },
+    errors: { 404: ['The purchase is not found.', 'The store has no current data about the purchase.'] },
   }),
   describeOperation(getPurchaseOwners, {
     description: 'Returns the customers who claim a purchase, and why each of them owns it or not.',
     params: { purchaseId },
+    errors: { 404: ['The purchase is not found.'] },
   }),
 ];

@@ -192,5 +192,6 @@ export const timelineOperations = [
     description: 'Lists lifecycle notifications, payments, claims and events of a purchase, newest first, for support.',
     params: { purchaseId },
     query: cursorParameters,
+    errors: { 404: ['The purchase is not found.'] },
   }),
 ];

@@ -174,5 +174,6 @@ export const transactionOperations = [
   describeOperation(getTransaction, {
     description: 'Returns a transaction.',
     params: { transactionId: ['Transaction id with its platform prefix.', 'store_a:2000000987654321'] },
+    errors: { 404: ['The transaction is not found.'] },
   }),
 ];

@@ -258,11 +258,16 @@ export const refundRequestOperations = [
   describeOperation(getRefundRequest, {
     description: 'Returns the request with the stored facts and the statement that follows from them.',
     params: { id: idText },
+    errors: { 404: ['The refund request is not found.'] },
   }),
   describeOperation(answerRefundRequest, {
     description:
       'Sends the statement to the store. The first one counts: another one is rejected with 409 and the first one in `answer`. While the store is unavailable, the statement is sent again until the deadline. A statement that the store rejects does not count. A support key is allowed.',
     params: { id: idText },
+    errors: {
+      404: ['The refund request is not found.'],
+      409: ['The refund request has a statement already.', 'The store has decided, or the deadline has passed.'],
+    },
   }),
   describeOperation(setRefundConsent, {
     description:

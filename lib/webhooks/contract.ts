@@ -464,10 +464,15 @@ export const webhookOperations = [
   describeOperation(getDelivery, {
     description: 'Returns a webhook delivery with its attempts, newest first.',
     params: deliveryParams,
+    errors: { 404: ['The delivery is not found.'] },
   }),
   describeOperation(replayDelivery, {
     description: 'Sends a webhook delivery again. It has the original number of attempts and the current purchases.',
     params: deliveryParams,
+    errors: {
+      404: ['The delivery is not found.'],
+      409: ['The delivery is being sent.', 'Deliveries for other URLs have replaced the delivery.'],
+    },
   }),
   describeOperation(replayDeliveries, {
     description:
@@ -481,6 +486,7 @@ export const webhookOperations = [
   describeOperation(testWebhook, { description: 'Sends a test webhook to all URLs of the app.' }),
   describeOperation(repeatWebhook, {
     description: 'Sends the webhook of a past request again, with the reason `REPEATED` and the current purchases.',
+    errors: { 404: ['No request with the id has sent a webhook.'] },
   }),
 ];
 

@@ -69,6 +69,20 @@ describe('buildOpenApiDocument', () => {
     expect(statuses).not.toContain('undefined');
   });
 
+  it('describes the causes of errors that an operation has, and each is documented as its response', () => {
+    const described = operationDescriptions.filter(({ errors = {} }) => Object.keys(errors).length > 0);
+    expect(described.length).toBeGreaterThan(25);
+    for (const { contract, errors = {} } of described) {
+      const { responses } = operations.find(({ operationId }) => operationId === contract.id) as {
+        readonly responses: Readonly<Record<string, { readonly description: string }>>;
+      };
+      for (const [status, causes] of Object.entries(errors)) {
+        expect(responses[status]?.description.split('\n')).toEqual(expect.arrayContaining([...causes]));
+        for (const cause of causes) expect(referenceText).toContain(cause.replaceAll('`', ''));
+      }
+    }
+  });
+
   it('has each operation on the page of its area, in which each id is unique', () => {
     for (const { id, area } of contracts) expect(pages.get(area)).toContain(`<h2 id="${id}">`);
     for (const html of pages.values()) {
