@@ -119,9 +119,10 @@ describe('paid checkout of a buyer who never returns to the app', () => {
         success_url: checkoutUrls.successUrl,
         client_reference_id: applicationUsername,
       });
-      await fixture.callControl(`/checkouts/${sessionId}/pay`, {});
+      const { id } = await fixture.callControl(`/checkouts/${sessionId}/pay`, {});
       await fixture.processNotifications();
       expect(await listOwnProducts(keys, applicationUsername)).toContain(`processor_a:${product}`);
+      expect(listReasons(await fixture.fetchPurchase(keys, `processor_a:${id}`))).toEqual(['PURCHASED']);
     },
   );
 
