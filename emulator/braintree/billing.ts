@@ -94,7 +94,7 @@ export const withStatus = (subscription: Subscription, status: Subscription['sta
   history:
     subscription.status === status && subscription.history.length > 0
       ? subscription.history
-      : [{ status, timestamp: at }, ...subscription.history],
+      : [{ status, timestamp: at, planId: subscription.planId }, ...subscription.history],
 });
 
 /** Returns the time of the next automatic payment. */

@@ -30,6 +30,7 @@ export function changePlan(context: ResponseContext, subscription: Subscription,
     planId: productId,
     price: formatAmount({ priceMicros: newMicros }),
     updatedAt: at,
+    history: [{ status, timestamp: at, planId: productId }, ...subscription.history],
   };
   if (micros <= 0) {
     const balanceMicros = (subscription.balanceMicros ?? 0) + micros;

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { PurchaseOrder } from '../purchase-order.ts';
 
-const History = v.array(v.object({ status: v.string(), timestamp: v.number() }));
+const StatusEntry = { status: v.string(), timestamp: v.number() };
+const History = v.array(v.object(StatusEntry));
 
 /** A payment, or a refund if its type is `credit`. */
 export const Payment = v.object({
@@ -59,7 +60,8 @@ export const Subscription = v.object({
   cycles: v.number(),
   isTrial: v.boolean(),
   autoRenew: v.boolean(),
-  history: History,
+  /** The plan at the time of each status. Entries of earlier releases lack it. */
+  history: v.array(v.object({ ...StatusEntry, planId: v.exactOptional(v.string()) })),
   /** Oldest first. */
   payments: v.array(v.string()),
 });

@@ -175,7 +175,7 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
     cycles: 0,
     isTrial: trial !== undefined,
     autoRenew: order.autoRenew ?? false,
-    history: [{ status, timestamp: at }],
+    history: [{ status, timestamp: at, planId }],
     payments: [],
   };
   state.subscriptions.set(id, subscription);

@@ -201,7 +201,11 @@ export function toSubscriptionView(state: MerchantState, subscription: Subscript
     numberOfBillingCycles: null,
     discounts: toDiscounts(subscription),
     balance: formatAmount({ priceMicros: subscription.balanceMicros ?? 0 }),
-    statusHistory: subscription.history.map(({ status, timestamp }) => ({ status, timestamp: toTimestamp(timestamp) })),
+    statusHistory: subscription.history.map(({ status, timestamp, planId }) => ({
+      status,
+      timestamp: toTimestamp(timestamp),
+      ...(planId !== undefined && { planId }),
+    })),
     transactions: ownPayments.map((payment) => toPaymentView(payment, now)),
   };
 }

@@ -11,6 +11,8 @@ export interface MappingContext {
   readonly items?: readonly CartItem[] | undefined;
   /** Types by product id. A product that is not in the catalogue any longer is missing. */
   readonly productTypes: Readonly<Record<string, ProductType>>;
+  /** Plans of the subscriptions in the catalogue, by product id. */
+  readonly planIds: Readonly<Record<string, string>>;
   /** Customer in Braintree's vault. Undefined if Braintree has not stored the payment method. */
   readonly customerId?: string | undefined;
   readonly sandbox: boolean;
@@ -31,6 +33,9 @@ export function createMappingContext(
   return {
     ...purchase,
     productTypes: Object.fromEntries(Object.entries(catalogue).map(([id, { type }]) => [id, type])),
+    planIds: Object.fromEntries(
+      Object.entries(catalogue).flatMap(([id, { planId }]) => (planId === undefined ? [] : [[id, planId]])),
+    ),
     sandbox: environment !== 'production',
     timeZone,
     graceMs: graceDays * dayMs,

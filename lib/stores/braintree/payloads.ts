@@ -114,8 +114,10 @@ export const PaidTime = v.object({
   trialPeriod: lenient(v.boolean()),
   /** 0 in a trial. */
   currentBillingCycle: lenient(Count),
-  /** Each status with the price that the subscription had with it. A new price adds an entry. */
-  statusHistory: lenientArray(v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount) })),
+  /** Each status with the price and the plan that the subscription had with it. A new price or plan adds an entry. */
+  statusHistory: lenientArray(
+    v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount), planId: Text }),
+  ),
 });
 export type PaidTime = v.InferOutput<typeof PaidTime>;
 

@@ -15,14 +15,16 @@ import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toReversalReason, toTransaction } from './payment-observation.ts';
 import { findReversals, getStatusDate, isPaid, isSettlementPending } from './payment-reversals.ts';
-import { findPlanPrice, markProrations, type SubscriptionPayment } from './subscription-payments.ts';
+import { findPlanProduct } from './plan-product.ts';
+import { findPlanAt, findPlanPrice, markProrations, type SubscriptionPayment } from './subscription-payments.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
   subscription: Subscription,
   refunds: readonly BraintreeTransaction[],
-  context: MappingContext,
+  stored: MappingContext,
 ): Observation {
+  const context = { ...stored, productId: findPlanProduct(subscription.planId, stored) };
   const payments = subscription.transactions
     .filter((payment) => isPaid(payment) || findReversals(payment, refunds).refundedAt !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
@@ -31,7 +33,8 @@ export function toSubscriptionObservation(
   const [latest] = periodPayments;
   const paidUntil = getPaidUntil(subscription, context);
   const transactions = marked.map(({ payment, isProration }) => ({
-    ...toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
+    ...toTransaction(payment, refunds, { context: stored, purchaseId: subscription.id }),
+    productId: toPastProductId(payment, subscription, stored),
     ...toPaidPeriod({ payment, isProration }, payment === latest ? paidUntil : undefined, context),
     ...omitUndefined({ plan: findPlanPrice({ payment, isProration }, subscription) }),
   }));
@@ -60,11 +63,18 @@ export function toSubscriptionObservation(
         amountMicros: toMicros(latest.amount),
       }),
     },
-    transactions: [...transactions, ...toTrialTransaction(subscription, context)],
+    transactions: [...transactions, ...toTrialTransaction(subscription, stored)],
     userAliases: [],
     refreshToken: { subscription: subscription.id, ...toTokenMembers(context) },
   };
 }
+
+/** Returns the product that a subscription had when it or its payment was created. */
+const toPastProductId = (
+  { createdAt }: { readonly createdAt: string },
+  subscription: Subscription,
+  context: MappingContext,
+): string => toPrefixedId(findPlanProduct(findPlanAt(createdAt, subscription), context));
 
 /** `payments` contains the paid payments that started a period, the latest first. */
 function toPeriod(
@@ -165,7 +175,7 @@ function toTrialTransaction(subscription: Subscription, context: MappingContext)
     {
       transactionId: toPrefixedId(subscription.id),
       purchaseId: toPrefixedId(subscription.id),
-      productId: toPrefixedId(context.productId),
+      productId: toPastProductId(subscription, subscription, context),
       platform: platformTokens.braintree,
       sandbox: context.sandbox,
       purchaseDate: Date.parse(subscription.createdAt),

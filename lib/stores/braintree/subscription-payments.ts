@@ -65,17 +65,33 @@ export function findPlanPrice(
   { statusHistory }: Subscription,
 ): PlanPrice | undefined {
   const { billingPeriodStartDate: first, billingPeriodEndDate: last } = payment.subscription ?? {};
-  const paidAt = Date.parse(payment.createdAt) + maxHistoryDelayMs;
-  const price = statusHistory
-    .flatMap(({ timestamp, price }) => (timestamp !== undefined && price !== undefined ? { timestamp, price } : []))
-    .map(({ timestamp, price }) => ({ at: Date.parse(timestamp), price }))
-    .filter(({ at }) => at <= paidAt)
-    .sort((a, b) => b.at - a.at)[0]?.price;
+  const entries = sortLatestFirst(statusHistory.filter(({ price }) => price !== undefined));
+  const price = entries.find(isUntil(payment.createdAt))?.price;
   if (price === undefined || first === undefined || last === undefined) return undefined;
   const amountMicros = toMicros(price) + sumAdjustments(payment.addOns) - sumAdjustments(payment.discounts);
   if (!isProration && amountMicros === toMicros(payment.amount)) return undefined;
   return { amountMicros: Math.max(0, amountMicros), period: toPeriodLength(first, last) };
 }
+
+/**
+ * Finds the plan that a subscription had at a time. The plan of a payment is the present one of its subscription, so
+ * only the history has it.
+ * @see https://github.com/braintree/braintree-web/issues/254
+ */
+export function findPlanAt(createdAt: string, { statusHistory }: Subscription): string | undefined {
+  const entries = sortLatestFirst(statusHistory).filter(({ planId }) => planId !== undefined);
+  return (entries.find(isUntil(createdAt)) ?? entries.at(-1))?.planId;
+}
+
+type HistoryEntry = Subscription['statusHistory'][number];
+
+const sortLatestFirst = (history: readonly HistoryEntry[]): HistoryEntry[] =>
+  [...history].sort((a, b) => Date.parse(b.timestamp ?? '') - Date.parse(a.timestamp ?? ''));
+
+const isUntil =
+  (createdAt: string) =>
+  ({ timestamp = '' }: HistoryEntry): boolean =>
+    Date.parse(timestamp) <= Date.parse(createdAt) + maxHistoryDelayMs;
 
 const sumAdjustments = (adjustments: BraintreeTransaction['addOns']): number =>
   adjustments.reduce((sum, { amount = '0', quantity = 1 }) => sum + toMicros(amount) * quantity, 0);

@@ -142,6 +142,7 @@ describe('toPaymentObservations (Braintree reversal)', () => {
     const context = {
       productId: 'coins',
       productTypes: {},
+      planIds: {},
       customerId: 'ann',
       sandbox: true,
       timeZone: 'America/Chicago',

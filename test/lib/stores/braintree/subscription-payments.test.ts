@@ -4,6 +4,7 @@ import { dayMs } from '../../../../lib/foundation/time.ts';
 import { findLifecycleReasons, type StateAt } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import type { MappingContext } from '../../../../lib/stores/braintree/mapping-context.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
 import { fetchObservations } from '../../../../lib/stores/braintree/refresh.ts';
 import { toSubscriptionObservation } from '../../../../lib/stores/braintree/subscription-observation.ts';
@@ -50,16 +51,22 @@ const buildSubscription = (changes: object = {}) => ({
 const mapping = {
   productId: 'pro',
   productTypes: { pro: 'paid subscription' as const },
+  planIds: { pro: 'pro', max: 'max_2027' } as Readonly<Record<string, string>>,
   sandbox: false,
   timeZone: 'America/Chicago',
   graceMs: 7 * dayMs,
 };
 
-const observe = (asOf: string, changes: object, refunds: readonly object[] = []): Observation =>
+const observe = (
+  asOf: string,
+  changes: object,
+  refunds: readonly object[] = [],
+  context: Partial<MappingContext> = {},
+): Observation =>
   toSubscriptionObservation(
     parseBraintreeObject(Subscription, buildSubscription(changes)),
     refunds.map((refund) => parseBraintreeObject(BraintreeTransaction, refund)),
-    { ...mapping, asOf: Date.parse(asOf) },
+    { ...mapping, ...context, asOf: Date.parse(asOf) },
   );
 
 /** Records the observations like the service. Returns the reasons of each. */
@@ -335,5 +342,50 @@ describe('the retry of a payment', () => {
     expect(transactions.find(({ transactionId }) => transactionId === 'processor_b:retry')).not.toHaveProperty(
       'isRenewal',
     );
+  });
+});
+
+describe('change to the plan of another product', () => {
+  const basic = { status: 'Active', timestamp: '2026-10-01T15:00:00Z', price: '10.00', planId: 'pro' };
+  const better = { status: 'Active', timestamp: '2026-10-16T12:00:00Z', price: '20.00', planId: 'max_2027' };
+  const unchanged = { statusHistory: [basic] };
+  const changed = { planId: 'max_2027', statusHistory: [better, basic] };
+  const renewed = {
+    ...changed,
+    ...november,
+    paidThroughDate: '2026-11-30',
+    currentBillingCycle: 2,
+    transactions: [second, first],
+  };
+
+  it('is announced, and its product has access', () => {
+    const observations = [
+      observe('2026-10-02', unchanged),
+      observe('2026-10-17', changed),
+      observe('2026-11-02', renewed),
+    ];
+    expect(observations.map(({ purchase }) => purchase.productId)).toEqual([
+      'processor_b:pro',
+      'processor_b:max',
+      'processor_b:max',
+    ]);
+    expect(recordAll(observations).reasons).toEqual([['PURCHASED'], ['PLAN_CHANGED'], ['RENEWED']]);
+    expect(observations[1]?.refreshToken).toMatchObject({ productId: 'max' });
+  });
+
+  it('keeps the product of the earlier payments, also after the purchase has the new one', () => {
+    const listProducts = ({ transactions }: Observation) => transactions.map(({ productId }) => productId);
+    expect(listProducts(observe('2026-11-02', renewed))).toEqual(['processor_b:max', 'processor_b:pro']);
+    expect(listProducts(observe('2026-11-02', renewed, [], { productId: 'max' }))).toEqual([
+      'processor_b:max',
+      'processor_b:pro',
+    ]);
+  });
+
+  it.each([
+    ['the plan is not in the catalogue', { planIds: { pro: 'pro' } }],
+    ['several products have the plan', { planIds: { pro: 'pro', max: 'max_2027', max2: 'max_2027' } }],
+  ])('keeps the product if %s', (_case, context) => {
+    expect(observe('2026-10-17', changed, [], context).purchase.productId).toBe('processor_b:pro');
   });
 });

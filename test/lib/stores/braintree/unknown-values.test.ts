@@ -15,6 +15,7 @@ const start = Date.parse('2027-03-01');
 const context = {
   productId: 'plan',
   productTypes: {},
+  planIds: {},
   sandbox: true,
   timeZone: 'America/Chicago',
   graceMs: 0,
