@@ -107,20 +107,23 @@ function findEndDate(
   return modifiedAt !== undefined && modifiedAt <= asOf ? modifiedAt : asOf;
 }
 
-function toTransactions(
-  purchase: Purchase,
-  { purchasedCountry }: CollectionsItem,
-  context: MappingContext,
-): Transaction[] {
+function toTransactions(purchase: Purchase, item: CollectionsItem, context: MappingContext): Transaction[] {
   const { purchaseDate, offerId, expirationDate, isTrialPeriod } = purchase;
   if (purchaseDate === undefined) return [];
   return [
     {
       ...pickSharedFields(purchase),
       purchaseDate,
-      ...omitUndefined({ offerId, expirationDate, isTrialPeriod, storefront: purchasedCountry || undefined }),
+      ...omitUndefined({ offerId, expirationDate, isTrialPeriod, storefront: item.purchasedCountry || undefined }),
       ...(isTrialPeriod && { offerType: 'trial' }),
-      ...toReportedAmount(context, isTrialPeriod),
+      ...toReportedAmount(context, isTrialPeriod || isIncluded(item)),
     },
   ];
 }
+
+/**
+ * The customer has bought another product that includes this one, such as a bundle or Game Pass.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v9-query-for-products
+ */
+const isIncluded = ({ satisfiedByProductIds = [], productId }: CollectionsItem): boolean =>
+  satisfiedByProductIds.some((id) => id.toUpperCase() !== productId.toUpperCase());

@@ -30,5 +30,5 @@ export function parsePrice(price: string | undefined): ReportedAmount | undefine
 }
 
 /** Converts the reported price to members of a transaction. A trial is always free. */
-export const toReportedAmount = ({ reportedAmount }: MappingContext, isTrial = false) =>
-  reportedAmount && { ...reportedAmount, ...(isTrial && { amountMicros: 0 }), isReportedAmount: true };
+export const toReportedAmount = ({ reportedAmount }: MappingContext, isFree = false) =>
+  reportedAmount && { ...reportedAmount, ...(isFree && { amountMicros: 0 }), isReportedAmount: true };

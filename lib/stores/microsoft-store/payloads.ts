@@ -24,6 +24,8 @@ export const CollectionsItem = v.looseObject({
   quantity: lenientOptional(v.number()),
   trialData: lenientOptional(v.looseObject({ isInTrialPeriod: lenientOptional(v.boolean()) })),
   recurrenceId: NullishText,
+  /** Bundles or subscriptions that include the product. */
+  satisfiedByProductIds: lenientOptional(v.array(v.string())),
   inAppOfferToken: LenientText,
   devOfferId: LenientText,
   /** Version 8 only: country in two letters. */

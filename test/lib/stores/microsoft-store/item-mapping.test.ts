@@ -172,3 +172,20 @@ describe('toItemObservation (Microsoft Store)', () => {
     }
   });
 });
+
+describe('toItemObservation (Microsoft Store) of an item that another product includes', () => {
+  const reportedAmount = { amountMicros: 9_990_000, currency: 'USD' };
+  const getAmounts = (changes: object) =>
+    map(changes, { reportedAmount })?.transactions.map(({ amountMicros, currency }) => [amountMicros, currency]);
+
+  it('earns nothing: the customer has paid for the bundle or the subscription', () => {
+    expect(getAmounts({ satisfiedByProductIds: ['9NBLGGH5L00B'] })).toEqual([[0, 'USD']]);
+  });
+
+  it.each([{}, { satisfiedByProductIds: [] }, { satisfiedByProductIds: ['9nblggh5wvp6'] }])(
+    'has the reported price without another product: %j',
+    (changes) => {
+      expect(getAmounts(changes)).toEqual([[9_990_000, 'USD']]);
+    },
+  );
+});
