@@ -255,7 +255,7 @@ function buildOptions(
         stroke: colors[index] ?? '',
         width: 2,
         dash: [...(dashes[index] ?? [])],
-        points: { show: days.length === 1 },
+        points: kind === 'line' ? { filter: findIsolated } : { show: false },
         ...(series.length === 1 && kind === 'line' && { fill: color('series-fill') }),
         ...(kind === 'bars' && bars && { fill: colors[index] ?? '', width: 0, paths: bars }),
       })),
@@ -273,6 +273,12 @@ function buildOptions(
     },
   };
 }
+
+/** Finds the values without a neighbor, which no line shows. */
+const findIsolated = ({ data: [xs, ...all] }: UPlot, index: number): number[] => {
+  const isMissing = (position: number) => all[index - 1]?.[position] == null;
+  return [...xs.keys()].filter((x) => !isMissing(x) && isMissing(x - 1) && isMissing(x + 1));
+};
 
 /** Whole steps of a number of things. */
 const countIncrements = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
