@@ -665,6 +665,18 @@ describe('Settings page', () => {
     { ...field, name: 'privateKey', isSecret: true },
   ];
 
+  it('shows the products of the catalogue by id', async () => {
+    const product = { type: 'paid subscription' as const };
+    const unsorted = respondTo(getCatalogue, () => ({ premium: product, coins: product, pro: product }));
+    const page = await open('/settings', [unsorted, ...settingsRoutes]);
+    const readIds = () => {
+      const [text] = page.findAll('textarea', 'Catalogue') as unknown as { readonly value: string }[];
+      return Object.keys(JSON.parse(text?.value || '{}'));
+    };
+    await waitFor('the catalogue', () => readIds().length > 0);
+    expect(readIds()).toEqual(['coins', 'premium', 'pro']);
+  });
+
   it('creates a key and shows it once', async () => {
     const create = respondTo(createKey, () => ({
       ok: true as const,

@@ -32,7 +32,7 @@ export function FilterBar({ filters, range }: Pick<PageFigures<unknown>, 'filter
   const productIds = catalogue.flatMap(([id]) =>
     id.includes(':') ? id : platforms.map((prefix) => `${prefix}:${id}`),
   );
-  const products = [...new Set(productIds)].flatMap((id) => {
+  const products = [...new Set(productIds)].sort().flatMap((id) => {
     const [prefix = ''] = id.split(':');
     const isOfStore = platform === '' || prefix === platform;
     return isOfStore ? [[id, describeSegment({ platform: prefix, productId: id })] as const] : [];

@@ -19,7 +19,8 @@ export function CatalogueSection() {
   const [text, setText] = useState('');
   const [preview, setPreview] = useState<{ readonly text: string; readonly result: CataloguePreview }>();
   useEffect(() => {
-    if (data) setText(JSON.stringify(data, null, 2));
+    // The service returns the products in any order.
+    if (data) setText(JSON.stringify(Object.fromEntries(Object.entries(data).sort()), null, 2));
   }, [data]);
   const previewing = useAction(async () => {
     const request = { query: { dryRun: 'true' as const }, body: parseJsonObject(text, 'The catalogue') };
