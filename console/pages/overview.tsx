@@ -4,11 +4,10 @@ import { useApi, useLoad } from '../api/use-api.ts';
 import { usePolling } from '../api/use-polling.ts';
 import { emulatorUrl, useNow } from '../clock.ts';
 import { Chart } from '../components/chart.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
 import { Columns, Page, Section } from '../components/layout.tsx';
 import { EmptyState, EndPlaceholders, ErrorNotice, Skeleton } from '../components/notice.tsx';
 import { UnconvertedNotice } from '../components/unconverted-notice.tsx';
-import { Figure, Figures, Money } from '../components/values.tsx';
+import { Figure, Figures } from '../components/values.tsx';
 import { formatNumber, formatUsd } from '../format.ts';
 import { Link } from '../router.tsx';
 import { showsSandbox, toSandboxQuery } from '../sandbox.ts';
@@ -16,7 +15,7 @@ import { AnnotatedCharts, AnnotationsButton, useAnnotations } from './annotation
 import { CountedUntil } from './counted-until.tsx';
 import { CurrentProblems } from './current-problems.tsx';
 import { describeChange } from './describe-change.ts';
-import type { BreakdownSectionProps } from './overview-breakdown.tsx';
+import type { OverviewDetailsProps } from './overview-details.tsx';
 import { Headline } from './overview-headline.tsx';
 import type { PageProps } from './page.ts';
 import { PeriodChoice } from './period-choice.tsx';
@@ -96,10 +95,7 @@ export function OverviewPage({ query }: PageProps) {
               isStale={isStale}
             />
             <PeriodFigures rows={rows} comparison={comparison} isStale={isStale} />
-            <LazyBreakdown period={period} interval={interval} query={query} />
-            <Section title="Revenue by currency">
-              <RevenueByCurrency records={rows} />
-            </Section>
+            <LazyDetails period={period} interval={interval} query={query} records={rows} />
           </AnnotatedCharts>
         </EndPlaceholders>
       )}
@@ -107,10 +103,10 @@ export function OverviewPage({ query }: PageProps) {
   );
 }
 
-/** The section is below the first screen, so it is loaded after the page. */
-function LazyBreakdown(props: BreakdownSectionProps) {
-  const { data, error, reload } = useLoad(async () => await import('./overview-breakdown.tsx'), 'breakdown');
-  if (data) return <data.BreakdownSection {...props} />;
+/** The sections are below the first screen, so they are loaded after the page. */
+function LazyDetails(props: OverviewDetailsProps) {
+  const { data, error, reload } = useLoad(async () => await import('./overview-details.tsx'), 'details');
+  if (data) return <data.OverviewDetails {...props} />;
   return error === undefined ? <Skeleton lines={8} /> : <ErrorNotice error={error} onRetry={reload} />;
 }
 
@@ -273,43 +269,4 @@ function describeComparison(
   if (previous.every(hasNoValues)) return `No data in ${label}`;
   const [current, before] = [read(complete) ?? 0, read(previous) ?? 0];
   return describeChange({ current, shown: read(rows), previous: before, format, label });
-}
-
-interface CurrencyRow {
-  readonly currency: string;
-  readonly amountMicros: number;
-}
-
-function RevenueByCurrency({ records }: { readonly records: Rows | undefined }) {
-  const columns: readonly Column<CurrencyRow>[] = [
-    { title: 'Currency', render: ({ currency }) => currency, csv: ({ currency }) => currency },
-    {
-      title: 'Revenue',
-      align: 'end',
-      render: ({ amountMicros, currency }) => <Money amountMicros={amountMicros} currency={currency} />,
-      csv: ({ amountMicros }) => amountMicros / 1_000_000,
-    },
-  ];
-  return (
-    <DataTable
-      caption="Revenue by currency"
-      columns={columns}
-      rows={records && sumByCurrency(records)}
-      getKey={({ currency }) => currency}
-      empty={<EmptyState title="This period has no revenue." />}
-      fileName="revenue-by-currency"
-      placeholderRows={4}
-    />
-  );
-}
-
-function sumByCurrency(records: Rows): CurrencyRow[] {
-  const totals = new Map<string, number>();
-  for (const { amountMicros } of records)
-    for (const [currency, amount] of Object.entries(amountMicros))
-      totals.set(currency, (totals.get(currency) ?? 0) + amount);
-  return [...totals]
-    .map(([currency, amountMicros]) => ({ currency, amountMicros }))
-    .filter(({ amountMicros }) => amountMicros !== 0)
-    .sort((a, b) => a.currency.localeCompare(b.currency));
 }
