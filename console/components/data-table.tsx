@@ -49,6 +49,8 @@ interface DataTableProps<Row> {
   readonly getKey: (row: Row) => string;
   /** Links and controls of a row, which a menu at its end opens. On a phone, such a row is a block. */
   readonly renderMenu?: (row: Row) => ComponentChildren;
+  /** On a phone, a row is a block of named values. By default, rows with a menu are. */
+  readonly isOfRecords?: boolean;
   /** The rows belong to a former page or filter. They stay, dimmed, while the next ones are loading. */
   readonly isStale?: boolean;
   readonly error?: unknown;
@@ -70,6 +72,7 @@ const minChoice = 4;
 /** A table of one page of rows. Scrolls sideways in its own box, so that the page never does. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, rows, isStale = false, error, onRetry, empty, paging, pages, fileName, renderMenu } = props;
+  const { isOfRecords = renderMenu !== undefined } = props;
   const rendered = props.columns.filter(({ render }) => render);
   const { shown: columns, menu } = useColumnChoice(caption, rendered);
   const isFailed = useLoadFailure() && !rows;
@@ -85,7 +88,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         // Scrolls, so it must be reachable by keyboard.
         <section class="table-scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
           <table
-            class={classes('table', renderMenu && 'table-records', isStale && 'is-stale')}
+            class={classes('table', isOfRecords && 'table-records', isStale && 'is-stale')}
             aria-busy={isStale || (!rows && !isFailed)}
           >
             <caption class="visually-hidden">{caption}</caption>

@@ -171,6 +171,7 @@ function ContentTable({ title, rows }: { readonly title: string; readonly rows: 
   }));
   return (
     <DataTable
+      isOfRecords
       caption={title}
       columns={columns}
       rows={rows}
@@ -281,6 +282,7 @@ function Calls({ calls }: { readonly calls: readonly StoreCall[] }) {
   ];
   return (
     <DataTable
+      isOfRecords
       caption="Calls to stores and servers"
       columns={columns}
       rows={calls}

@@ -31,6 +31,7 @@ export function ReferencePage() {
       {areas.map((area) => (
         <Section key={area} title={describeArea(area)}>
           <DataTable
+            isOfRecords
             caption={describeArea(area)}
             columns={columns}
             rows={operations?.filter(({ tags }) => tags[0] === area)}

@@ -61,6 +61,7 @@ export function PurchaseActions({ purchase, revision, onDone }: PurchaseActionsP
   ];
   return (
     <DataTable
+      isOfRecords
       caption="Actions at the store"
       columns={columns}
       // The same action as `extend`.

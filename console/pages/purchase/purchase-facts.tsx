@@ -23,6 +23,7 @@ interface PurchaseFactsProps {
 /** The facts of a purchase, each with its source and its age. */
 export const PurchaseFacts = ({ purchase, timeline }: PurchaseFactsProps) => (
   <DataTable
+    isOfRecords
     caption="Facts of the purchase"
     columns={columns}
     rows={[...listFacts(purchase, timeline?.asOf), ...listServiceFacts(timeline)]}

@@ -47,6 +47,7 @@ export function KeysSection() {
       )}
       {created !== undefined && <SecretNotice secret={created} label="key" />}
       <DataTable
+        isOfRecords
         caption="API keys"
         columns={canChange ? [...columns, buildRevokeColumn(reload)] : columns}
         rows={data?.rows}

@@ -88,6 +88,7 @@ export function DeliveryPage({ params }: PageProps<'id'>) {
             description="Newest first. Events are kept for a limited time, and attempts with them."
           >
             <DataTable
+              isOfRecords
               caption="Attempts"
               columns={attemptColumns}
               rows={data.attempts}

@@ -24,6 +24,7 @@ export function UrlStatsSection({ filters: { startdate, enddate } }: { readonly 
       description={data && `${scope} since ${formatDateTime(new Date(data.countedFrom))}, until they were accepted.`}
     >
       <DataTable
+        isOfRecords
         caption="Webhook URLs"
         columns={columns}
         rows={data?.rows}
