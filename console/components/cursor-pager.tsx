@@ -14,16 +14,20 @@ interface CursorPagerProps {
 export const CursorPager = ({ cursor, nextCursor, count, isBusy }: CursorPagerProps) => (
   <nav class="pager" aria-label="Pages of the table">
     <span class="number pager-range">{count === 1 ? '1 row' : `${formatNumber(count)} rows`}</span>
-    <Button kind="quiet" isDisabled={!cursor} onClick={() => changeQuery({ cursor: undefined })}>
-      First
-    </Button>
-    <Button
-      kind="quiet"
-      isDisabled={nextCursor === undefined}
-      isBusy={isBusy}
-      onClick={() => changeQuery({ cursor: nextCursor })}
-    >
-      Next
-    </Button>
+    {(cursor || nextCursor !== undefined) && (
+      <>
+        <Button kind="quiet" isDisabled={!cursor} onClick={() => changeQuery({ cursor: undefined })}>
+          First
+        </Button>
+        <Button
+          kind="quiet"
+          isDisabled={nextCursor === undefined}
+          isBusy={isBusy}
+          onClick={() => changeQuery({ cursor: nextCursor })}
+        >
+          Next
+        </Button>
+      </>
+    )}
   </nav>
 );

@@ -47,7 +47,7 @@ interface DataTableProps<Row> {
   /** Undefined while the first page is loading. */
   readonly rows: readonly Row[] | undefined;
   readonly getKey: (row: Row) => string;
-  /** Links and controls of a row, which a menu at its end opens. On a phone, such a row is a block. */
+  /** Links and controls of a row, which a menu at its end opens. */
   readonly renderMenu?: (row: Row) => ComponentChildren;
   /** On a phone, a row is a block of named values. By default, rows with a menu are. */
   readonly isOfRecords?: boolean;
@@ -200,19 +200,23 @@ function Pager({
         {range}
         {total !== undefined && ` of ${formatNumber(total)}`}
       </span>
-      <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(0)}>
-        First
-      </Button>
-      <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(skip - limit)}>
-        Previous
-      </Button>
-      <Button kind="quiet" isDisabled={!hasNext} isBusy={isStale} onClick={() => go(skip + limit)}>
-        Next
-      </Button>
-      {last !== undefined && (
-        <Button kind="quiet" isDisabled={skip >= last} onClick={() => go(last)}>
-          Last
-        </Button>
+      {(skip > 0 || hasNext) && (
+        <>
+          <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(0)}>
+            First
+          </Button>
+          <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(skip - limit)}>
+            Previous
+          </Button>
+          <Button kind="quiet" isDisabled={!hasNext} isBusy={isStale} onClick={() => go(skip + limit)}>
+            Next
+          </Button>
+          {last !== undefined && (
+            <Button kind="quiet" isDisabled={skip >= last} onClick={() => go(last)}>
+              Last
+            </Button>
+          )}
+        </>
       )}
     </nav>
   );

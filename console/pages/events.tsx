@@ -264,6 +264,7 @@ const columns: readonly Column<EventSearchResult>[] = [
   },
   {
     title: 'Products',
+    isHidden: true,
     render: ({ content }) => listValues(content.products, 'id').join(', ') || <None />,
     csv: ({ content }) => listValues(content.products, 'id').join(' '),
   },
