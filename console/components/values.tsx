@@ -47,10 +47,11 @@ interface DateTimeProps {
    * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. For tables,
    * `day`: the same, shorter. `minute`: without seconds and the current year. The title has the time in UTC always.
    */
-  readonly kind?: 'local' | keyof typeof formats;
+  readonly kind?: keyof typeof formats;
 }
 
 const formats = {
+  local: formatDateTime,
   both: formatDateTime,
   relative: formatRelative,
   date: (date: Date) => formatDate(date),
@@ -63,7 +64,7 @@ export function DateTime({ value, kind = 'local' }: DateTimeProps) {
   const now = useNow();
   const date = value === null || value === undefined ? undefined : new Date(value);
   if (!date || Number.isNaN(date.getTime())) return <None />;
-  const text = (kind === 'local' ? formatDateTime : formats[kind])(date, now);
+  const text = formats[kind](date, now);
   const title = kind === 'relative' ? `${formatDateTime(date)} (${formatUtc(date)})` : formatUtc(date);
   return (
     <time class="number" dateTime={date.toISOString()} title={title}>

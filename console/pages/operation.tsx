@@ -82,7 +82,7 @@ function TryIt({ operation }: { readonly operation: Operation }) {
             value={values[name] ?? ''}
             onInput={(value) => setValues({ ...values, [name]: value })}
             isRequired={required}
-            hint={`${describeType(schema)}. ${description}`}
+            hint={`${describeType(schema)}. ${description}`.replaceAll('`', '')}
           />
         ))}
         {operation.requestBody && <TextArea label="Body" value={body} onInput={setBody} rows={10} />}

@@ -135,7 +135,11 @@ const answerColumn: Column<RefundRequestRecord> = {
       <>
         {preferenceLabels[answer.preference]},{' '}
         {answer.answeredBy.type === 'policy' ? 'by policy' : answer.answeredBy.name}{' '}
-        {answer.sentAt === null ? <Badge tone="warn">Not sent</Badge> : <DateTime value={answer.sentAt} />}
+        {answer.sentAt === null ? (
+          <Badge tone="warn">Not sent</Badge>
+        ) : (
+          <DateTime value={answer.sentAt} kind="minute" />
+        )}
       </>
     ) : (
       <Badge tone="neutral">{state === 'expired' ? 'None' : state}</Badge>
@@ -152,7 +156,7 @@ const outcomeColumn: Column<RefundRequestRecord> = {
       <MissingOutcome platform={platform} />
     ) : (
       <>
-        <Badge tone={outcomeTones[outcome] ?? 'neutral'}>{outcome}</Badge> <DateTime value={outcomeAt} />
+        <Badge tone={outcomeTones[outcome] ?? 'neutral'}>{outcome}</Badge> <DateTime value={outcomeAt} kind="minute" />
       </>
     ),
   csv: ({ outcome }) => outcome ?? undefined,

@@ -8,14 +8,8 @@ import { type DefinitionId, definitionTitles } from './definition-titles.ts';
 /** The texts are loaded with the first definition. */
 const loadDefinitions = async () => await import('./definitions.ts');
 
-interface DefinitionButtonProps {
-  readonly id: DefinitionId;
-  /** The text around the button names the figure. */
-  readonly isNamed?: boolean;
-}
-
-/** Opens the definition of a figure. */
-export function DefinitionButton({ id, isNamed = false }: DefinitionButtonProps) {
+/** Opens the definition of a figure, which the text around the button names. */
+export function DefinitionButton({ id }: { readonly id: DefinitionId }) {
   const title = definitionTitles[id];
   return (
     <DialogButton
@@ -30,7 +24,7 @@ export function DefinitionButton({ id, isNamed = false }: DefinitionButtonProps)
         </Dialog>
       )}
     >
-      Definition{!isNamed && `: ${title}`}
+      Definition
     </DialogButton>
   );
 }

@@ -60,7 +60,7 @@ export function FiguresPage(props: FiguresPageProps) {
             onChange={(id) => changeQuery({ amount: id === 'after_refunds' ? '' : id })}
           />
         )}
-        <DefinitionButton id={definition} isNamed />
+        <DefinitionButton id={definition} />
         <AnnotationsButton annotations={annotations} />
       </Row>
       <FilterBar filters={filters} range={range} />
