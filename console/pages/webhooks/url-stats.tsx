@@ -21,7 +21,9 @@ export function UrlStatsSection({ filters: { startdate, enddate } }: { readonly 
   return (
     <Section
       title="URLs"
-      description={data && `${scope} since ${formatDateTime(new Date(data.countedFrom))}, until they were accepted.`}
+      description={
+        data ? `${scope} since ${formatDateTime(new Date(data.countedFrom))}, until they were accepted.` : '\u00a0'
+      }
     >
       <DataTable
         isOfRecords
@@ -34,7 +36,7 @@ export function UrlStatsSection({ filters: { startdate, enddate } }: { readonly 
         onRetry={reload}
         empty={<EmptyState title="No webhook URL has deliveries." />}
         fileName="webhook-urls"
-        placeholderRows={2}
+        placeholderRows={1}
       />
     </Section>
   );

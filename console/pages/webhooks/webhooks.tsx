@@ -38,7 +38,7 @@ export function WebhooksPage({ query }: PageProps) {
   return (
     <Page
       title="Webhooks"
-      subtitle={urls && urls.length > 0 ? `Sent to ${urls.join(', ')}` : undefined}
+      subtitle={urls && urls.length > 0 ? `Sent to ${urls.join(', ')}` : app.isLoading ? '\u00a0' : undefined}
       actions={
         canChange &&
         urls !== undefined &&
