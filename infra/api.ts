@@ -62,7 +62,9 @@ export class Api extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       // API Gateway rejects a stage with an access log if the account lacks a CloudWatch role.
       cloudWatchRole: true,
-      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      // All stages of the region use the role: without it, a failed first deployment of one would end the logs of the
+      // others.
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: 'live',
         // The trace segment of API Gateway contains the whole URL, and clients pass keys in the query. Functions are

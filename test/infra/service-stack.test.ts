@@ -405,6 +405,15 @@ describe('ServiceStack', () => {
     expect(stage?.DependsOn).toContain(account);
   });
 
+  it('keeps the CloudWatch role of the account after a failed creation, because all stages of a region use it', () => {
+    const [role] = listResources(root, 'AWS::IAM::Role').filter(({ Properties }) =>
+      JSON.stringify(Properties.ManagedPolicyArns ?? '').includes('AmazonAPIGatewayPushToCloudWatchLogs'),
+    );
+    const [account] = listResources(root, 'AWS::ApiGateway::Account');
+    for (const resource of [role, account])
+      expect(resource).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+  });
+
   it('omits query strings and headers from the access log', () => {
     const { Format } = getProperty('AWS::ApiGateway::Stage', 'AccessLogSetting') as { Format: string };
     expect(Format).not.toMatch(/querystring|header|\$context\.path/i);
