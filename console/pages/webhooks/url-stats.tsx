@@ -13,10 +13,16 @@ import type { DeliveryFilters } from './delivery-filters.ts';
 
 type UrlStats = ContractResponse<typeof getWebhookStats>['rows'][number];
 
+/** Loads the statistics of the selected days. */
+export const useUrlStats = ({ startdate, enddate }: DeliveryFilters) =>
+  useApi(
+    webhookEndpoints.getWebhookStats,
+    { query: { startdate, enddate: toRangeEnd(enddate) } },
+    { refreshMs: 60_000 },
+  );
+
 /** Deliveries, failures and delivery times of each webhook URL in the selected days, or in the last seven. */
-export function UrlStatsSection({ filters: { startdate, enddate } }: { readonly filters: DeliveryFilters }) {
-  const request = { query: { startdate, enddate: toRangeEnd(enddate) } };
-  const { data, error, isStale, reload } = useApi(webhookEndpoints.getWebhookStats, request, { refreshMs: 60_000 });
+export function UrlStatsSection({ data, error, isStale, reload }: ReturnType<typeof useUrlStats>) {
   const scope = data?.isComplete === false ? 'The newest 1,000 deliveries' : 'Deliveries';
   return (
     <Section

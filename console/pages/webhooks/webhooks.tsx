@@ -22,7 +22,7 @@ import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
 import { describeDeliveryState, describeReason } from './delivery-state.ts';
 import { ReplayButton } from './replay-button.tsx';
 import { SignatureHelp } from './signature-help.tsx';
-import { UrlStatsSection } from './url-stats.tsx';
+import { UrlStatsSection, useUrlStats } from './url-stats.tsx';
 
 const pageSize = 50;
 
@@ -32,6 +32,7 @@ export function WebhooksPage({ query }: PageProps) {
   const canSupport = useCanSupport();
   const app = useApi(endpoints.getApp, {});
   const filters = toFilters(query);
+  const stats = useUrlStats(filters);
   const { data, error, isStale, reload } = useDeliveries(filters, query.cursor);
   usePolling(reload, { revision: JSON.stringify([filters, data?.rows]), minMs: 3_000, maxMs: 60_000 });
   const urls = app.data?.webhooks && [...app.data.webhooks.urls, ...app.data.webhooks.sandboxUrls];
@@ -61,55 +62,62 @@ export function WebhooksPage({ query }: PageProps) {
           The app has no webhook URL, so the service sends nothing. Set it in the <Link to="/settings">settings</Link>.
         </Notice>
       )}
-      <UrlStatsSection filters={filters} />
-      <Section
-        title="Deliveries"
-        actions={canSupport && filters.applicationUsername === '' && <ReplayButton filters={filters} onDone={reload} />}
-      >
-        <Filters filters={filters} urls={[...new Set(urls)]} />
-        <DataTable
-          caption="Webhook deliveries"
-          columns={columns}
-          rows={data?.rows}
-          getKey={({ deliveryId }) => deliveryId}
-          renderMenu={({ deliveryId, applicationUsername: user, notification: { purchaseId } }) => (
-            <>
-              <Link to="/webhooks/:id" params={{ id: deliveryId }}>
-                Open the webhook
-              </Link>
-              {user !== undefined && (
-                <Link to="/webhooks" query={{ user }}>
-                  Show the webhooks of the customer
-                </Link>
+      <UrlStatsSection {...stats} />
+      {/* The table above has as many rows as there are URLs. */}
+      {(stats.data || stats.error !== undefined) && (
+        <>
+          <Section
+            title="Deliveries"
+            actions={
+              canSupport && filters.applicationUsername === '' && <ReplayButton filters={filters} onDone={reload} />
+            }
+          >
+            <Filters filters={filters} urls={[...new Set(urls)]} />
+            <DataTable
+              caption="Webhook deliveries"
+              columns={columns}
+              rows={data?.rows}
+              getKey={({ deliveryId }) => deliveryId}
+              renderMenu={({ deliveryId, applicationUsername: user, notification: { purchaseId } }) => (
+                <>
+                  <Link to="/webhooks/:id" params={{ id: deliveryId }}>
+                    Open the webhook
+                  </Link>
+                  {user !== undefined && (
+                    <Link to="/webhooks" query={{ user }}>
+                      Show the webhooks of the customer
+                    </Link>
+                  )}
+                  {purchaseId !== undefined && (
+                    <Link to="/purchases/:id" params={{ id: purchaseId }}>
+                      Open the purchase
+                    </Link>
+                  )}
+                  <CopyItem value={deliveryId} name="delivery id" />
+                </>
               )}
-              {purchaseId !== undefined && (
-                <Link to="/purchases/:id" params={{ id: purchaseId }}>
-                  Open the purchase
-                </Link>
+              isStale={isStale}
+              error={error}
+              onRetry={reload}
+              empty={<EmptyDeliveries query={query} hasOlder={data?.nextCursor !== undefined} />}
+              fileName="webhook-deliveries"
+            />
+            <Row>
+              {query.cursor && (
+                <Button kind="quiet" onClick={() => changeQuery({ cursor: undefined })}>
+                  Newest
+                </Button>
               )}
-              <CopyItem value={deliveryId} name="delivery id" />
-            </>
-          )}
-          isStale={isStale}
-          error={error}
-          onRetry={reload}
-          empty={<EmptyDeliveries query={query} hasOlder={data?.nextCursor !== undefined} />}
-          fileName="webhook-deliveries"
-        />
-        <Row>
-          {query.cursor && (
-            <Button kind="quiet" onClick={() => changeQuery({ cursor: undefined })}>
-              Newest
-            </Button>
-          )}
-          {data?.nextCursor && (
-            <Button kind="quiet" onClick={() => changeQuery({ cursor: data.nextCursor })} isBusy={isStale}>
-              Older
-            </Button>
-          )}
-        </Row>
-      </Section>
-      <SignatureHelp language={query.language} />
+              {data?.nextCursor && (
+                <Button kind="quiet" onClick={() => changeQuery({ cursor: data.nextCursor })} isBusy={isStale}>
+                  Older
+                </Button>
+              )}
+            </Row>
+          </Section>
+          <SignatureHelp language={query.language} />
+        </>
+      )}
     </Page>
   );
 }
