@@ -55,14 +55,15 @@ export const formatChange = (current: number, previous: number): string =>
 export const formatDateTime = (date: Date): string =>
   new Intl.DateTimeFormat(locales, { dateStyle: 'medium', timeStyle: 'medium' }).format(date);
 
-/** Formats a date-time without seconds, and without the year of `now`, in the viewer's time zone: `3 Mar, 12:34`. */
-export const formatMinute = (date: Date, now: number): string =>
+/** Formats a date-time without the year of `now` in the viewer's time zone: `3 Mar, 12:34` or `3 Mar, 12:34:56`. */
+export const formatMinute = (date: Date, now: number, hasSeconds = false): string =>
   new Intl.DateTimeFormat(locales, {
     ...(date.getFullYear() !== new Date(now).getFullYear() && { year: 'numeric' }),
     month: 'short',
     day: 'numeric',
     hour: 'numeric',
     minute: '2-digit',
+    ...(hasSeconds && { second: '2-digit' }),
   }).format(date);
 
 /** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`, or `3 Mar 2026` if it is medium. */

@@ -45,7 +45,7 @@ interface DateTimeProps {
   readonly value: string | number | null | undefined;
   /**
    * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. For tables,
-   * `day`: the same, shorter. `minute`: without seconds and the current year. The title has the time in UTC always.
+   * `day`: the same, shorter. `second`, `minute`: without the current year. The title has the time in UTC always.
    */
   readonly kind?: keyof typeof formats;
 }
@@ -56,7 +56,8 @@ const formats = {
   relative: formatRelative,
   date: (date: Date) => formatDate(date),
   day: (date: Date) => formatDate(date, 'medium'),
-  minute: formatMinute,
+  minute: (date: Date, now: number) => formatMinute(date, now),
+  second: (date: Date, now: number) => formatMinute(date, now, true),
 } as const;
 
 /** A date-time in the viewer's language and time zone. */

@@ -247,7 +247,7 @@ const columns: readonly Column<EventSearchResult>[] = [
   },
   {
     title: 'Time',
-    render: ({ context }) => <DateTime value={context.eventDate} />,
+    render: ({ context }) => <DateTime value={context.eventDate} kind="second" />,
     csv: ({ context }) => context.eventDate,
   },
   {
