@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readVersion } from '../cli/read-version.ts';
 import { sourceMapsFolder } from './build-functions.ts';
 import { projectFolder } from './project-folder.ts';
 import { consolePackages, findNotes, findPackage, markShipped } from './release.ts';
@@ -12,7 +11,7 @@ import { consolePackages, findNotes, findPackage, markShipped } from './release.
 // servers, the API document, the list of components (SBOM), the checksums and the notes.
 
 const folder = join(projectFolder, 'dist', 'release');
-const version = readVersion();
+const { version } = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')) as { version: string };
 const run = (command: string, args: readonly string[], cwd: string = projectFolder): string =>
   execFileSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 });
 
