@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTime } from '../../../../emulator/test/emulator-client.ts';
-import { hourMs } from '../../../../lib/foundation/time.ts';
+import { dayMs, hourMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
@@ -29,7 +29,7 @@ async function subscribe(order: object = {}) {
     for (const action of actions) expect((await fake.act(id, action)).status).toBe(200);
     return (await refresh()).purchase;
   };
-  return { native: nativeTransaction, first, refresh, refreshAfter };
+  return { id, native: nativeTransaction, first, refresh, refreshAfter };
 }
 
 describe('validate (Braintree subscription)', () => {
@@ -66,6 +66,18 @@ describe('refresh (Braintree subscription)', () => {
       Date.parse('2027-03-31T05:00:00Z'),
       Date.parse('2027-02-28T06:00:00Z'),
     ]);
+  });
+
+  it('returns the product of a new plan, and the former one for the earlier payment', async () => {
+    const { id, refresh } = await subscribe();
+    await fake.buy({ productId: 'better', type: 'paid subscription', priceMicros: 19_990_000 });
+    fake.clock.set(startTime + dayMs);
+    const { status } = await fake.act(id, 'change-plan', { productId: 'better' });
+    fake.clock.set(startTime);
+    expect(status).toBe(200);
+    const { purchase, transactions } = await refresh();
+    expect(purchase.productId).toBe('processor_b:better');
+    expect(transactions.map(({ productId }) => productId)).toEqual(['processor_b:better', 'processor_b:monthly']);
   });
 
   it('grants the configured grace period while a payment is overdue', async () => {
