@@ -2,6 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import Stripe from 'stripe';
+import { dayMs } from '../../../../lib/foundation/time.ts';
+import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { StoreContext, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { toNotificationReason } from '../../../../lib/stores/stripe/notification-reason.ts';
 import { stripe } from '../../../../lib/stores/stripe/stripe.ts';
@@ -231,5 +233,39 @@ describe('toNotificationReason (Stripe)', () => {
     ['unknown.event', {}, undefined, 'OTHER'],
   ])('maps %s of %j after %j to %s', (type, object, previous, reason) => {
     expect(toNotificationReason(buildEvent(type, object, previous))).toBe(reason);
+  });
+});
+
+describe('observe (Stripe) of an object that Stripe does not have', () => {
+  const stored: Purchase = {
+    purchaseId: 'processor_a:sub_1',
+    transactionId: 'processor_a:in_1',
+    productId: 'processor_a:pro',
+    platform: 'processor_a',
+    sandbox: true,
+    expirationDate: now + dayMs,
+    renewalIntent: 'Renew',
+  };
+  const observe = async (type: string, purchase: Purchase | undefined) =>
+    (
+      await stripe.observe?.(
+        { key: 'evt_1', type, occurredAt: now - 1_000, payload: { reason: 'EXPIRED', subjectId: 'sub_1' } },
+        { ...createContext(), findPurchase: async (id) => (id === purchase?.purchaseId ? purchase : undefined) },
+      )
+    )?.observations;
+
+  it('ends a stored subscription that was deleted with its test data', async () => {
+    expect(await observe('customer.subscription.deleted', stored)).toMatchObject([
+      {
+        purchase: { ...stored, endedAt: now - 1_000, renewalIntent: 'Lapse', cancelationReason: 'System.Deleted' },
+        transactions: [],
+      },
+    ]);
+  });
+
+  it('ignores an unknown or ended subscription, and other events', async () => {
+    expect(await observe('customer.subscription.deleted', undefined)).toEqual([]);
+    expect(await observe('customer.subscription.deleted', { ...stored, expirationDate: now })).toEqual([]);
+    expect(await observe('customer.subscription.updated', stored)).toEqual([]);
   });
 });
