@@ -66,7 +66,7 @@ export const formatMinute = (date: Date, now: number, hasSeconds = false): strin
     ...(hasSeconds && { second: '2-digit' }),
   }).format(date);
 
-/** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`, or `3 Mar 2026` if it is medium. */
+/** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`, or `3 Mar 2026` if medium. */
 export const formatDate = (date: Date, dateStyle: 'long' | 'medium' = 'long'): string =>
   new Intl.DateTimeFormat(locales, { dateStyle }).format(date);
 

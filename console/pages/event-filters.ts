@@ -19,7 +19,7 @@ const types: Readonly<Record<string, RegExp>> = {
   refresh: /^receipt\.refreshed$/,
 };
 
-/** Returns whether an event is of the selected kind, and is about a purchase or a notification of the selected store. */
+/** Returns whether an event is of the selected kind, and about a purchase or a notification of the selected store. */
 export const matchesFilters = (
   { context: { eventType }, content }: Pick<EventSearchResult, 'context' | 'content'>,
   { kind = '', store = '' }: Readonly<Record<string, string | undefined>>,

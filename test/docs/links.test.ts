@@ -7,6 +7,7 @@ const createdPaths: ReadonlySet<string> = new Set([
   'cdk.context.json',
   'dist/',
   'dist/docs/',
+  'dist/release',
   'dist/source-maps',
   'lib/foundation/table.ts:101:45', // The example of a position in a stack trace.
 ]);

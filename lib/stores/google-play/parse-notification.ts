@@ -82,9 +82,9 @@ const productKinds: Readonly<Record<number, 'subscription' | 'product'>> = { 1: 
 const quantityBasedPartialRefund = 2;
 
 /**
- * Parses a Pub/Sub push whose sender has been verified. Returns undefined for another app's notification: apps can share
- * a topic, and Pub/Sub repeats a rejected message for days and slows the others down. Throws `InvalidPayload` for a
- * malformed one.
+ * Parses a Pub/Sub push whose sender has been verified. Returns undefined for another app's notification: apps can
+ * share a topic, and Pub/Sub repeats a rejected message for days and slows the others down. Throws `InvalidPayload` for
+ * a malformed one.
  * @see https://cloud.google.com/pubsub/docs/push
  */
 export function parseNotification(body: string, packageName: string): StoreNotification | undefined {

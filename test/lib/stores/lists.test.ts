@@ -79,6 +79,7 @@ const lists = {
     'google-play/payloads.ts purchaseOptions',
     'google-play/perform-action.ts itemExpiryTimeDetails',
     'microsoft-store/fulfill.ts orderTransactions',
+    'microsoft-store/payloads.ts satisfiedByProductIds',
     'stripe/payloads.ts Amounts',
     'stripe/payloads.ts balance_transactions',
     'stripe/payloads.ts discounts',
