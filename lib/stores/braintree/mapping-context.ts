@@ -11,8 +11,8 @@ export interface MappingContext {
   readonly items?: readonly CartItem[] | undefined;
   /** Types by product id. A product that is not in the catalogue any longer is missing. */
   readonly productTypes: Readonly<Record<string, ProductType>>;
-  /** Plans of the subscriptions in the catalogue, by product id. */
-  readonly planIds: Readonly<Record<string, string>>;
+  /** Plans of the subscriptions in the catalogue, by product id. Without them, a purchase keeps its product. */
+  readonly planIds?: Readonly<Record<string, string>>;
   /** Customer in Braintree's vault. Undefined if Braintree has not stored the payment method. */
   readonly customerId?: string | undefined;
   readonly sandbox: boolean;

@@ -7,7 +7,7 @@ import type { MappingContext } from './mapping-context.ts';
  */
 export function findPlanProduct(
   planId: string | undefined,
-  { productId, planIds }: Pick<MappingContext, 'productId' | 'planIds'>,
+  { productId, planIds = {} }: Pick<MappingContext, 'productId' | 'planIds'>,
 ): string {
   if (planIds[productId] === planId) return productId;
   const [product = productId, ...others] = Object.keys(planIds).filter((id) => planIds[id] === planId);

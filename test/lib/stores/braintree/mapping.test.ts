@@ -12,7 +12,6 @@ const now = Date.parse('2027-03-10T12:00:00Z');
 const context: MappingContext = {
   productId: 'monthly',
   productTypes: { monthly: 'paid subscription' },
-  planIds: {},
   customerId: 'customer',
   sandbox: false,
   timeZone: 'America/Chicago',

@@ -142,7 +142,6 @@ describe('toPaymentObservations (Braintree reversal)', () => {
     const context = {
       productId: 'coins',
       productTypes: {},
-      planIds: {},
       customerId: 'ann',
       sandbox: true,
       timeZone: 'America/Chicago',

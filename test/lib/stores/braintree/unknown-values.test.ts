@@ -15,7 +15,6 @@ const start = Date.parse('2027-03-01');
 const context = {
   productId: 'plan',
   productTypes: {},
-  planIds: {},
   sandbox: true,
   timeZone: 'America/Chicago',
   graceMs: 0,
