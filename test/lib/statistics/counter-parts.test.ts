@@ -79,9 +79,11 @@ async function deliver(run: () => Promise<void>): Promise<void> {
 async function countShards(appName: string, { shards, counterParts }: { shards: number; counterParts: number }) {
   const service = createDeps(counterParts);
   const numbers = Array.from({ length: shards }, (_, shard) => shard);
-  const count = async (shard: number) =>
-    await incrementCounter(service, appName, { period: day }, `shard-${shard}`, [toIncrement(shard, { requests: 1 })]);
-  await pMap(numbers, count, { concurrency: 4 });
+  const count = async (shard: number) => {
+    const increments = [toIncrement(shard, { requests: 1 })];
+    await deliver(async () => await incrementCounter(service, appName, { period: day }, `shard-${shard}`, increments));
+  };
+  await pMap(numbers, count, { concurrency: 2 });
 }
 
 const listItems = async (appName: string) => {
@@ -219,7 +221,9 @@ describe('recount of counters in parts', () => {
     await table.batchPut([...events, first]);
     const count = async (index: number) => {
       const after = events[index];
-      if (after) await aggregateStreamRecords(service, [buildStreamRecord({ after }, index)], `shard-${index}`);
+      if (!after) return;
+      const records = [buildStreamRecord({ after }, index)];
+      await deliver(async () => await aggregateStreamRecords(service, records, `shard-${index}`));
     };
     await pMap(
       Array.from({ length: 60 - missing }, (_, index) => index),
