@@ -115,6 +115,7 @@ describe('selectRelatedTests in this project', () => {
     expect(untested.filter((file) => !isBenchmark(file)).sort()).toEqual([
       'infra/app.ts',
       'infra/write-openapi.ts',
+      'infra/write-release.ts',
       'local/run-demo.ts',
       'testing/cache-compiled-code.js',
       'testing/check-commission-rates.ts',
