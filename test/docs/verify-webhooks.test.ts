@@ -121,7 +121,9 @@ beforeAll(async () => {
   const set = ['app', 'set-webhook', service.appName, '--url', [recorder.url, ...urls].join(','), '--new-secret'];
   secret = /whsec_\S+/.exec(await spawnSuccessfully(service.environment, set))?.[0] ?? '';
   const installed = languages.map((language, index) => ({ language, port: ports[index] ?? 0 }));
-  for (const { language, port } of installed) if (language.isInstalled) await startReceiver(language, port);
+  // All files come first: a start must not read the module of the package while it is written again.
+  for (const language of languages) if (language.isInstalled) await saveReceiver(language);
+  for (const { language, port } of installed) if (language.isInstalled) startReceiver(language, port);
   await Promise.all([...receivers.values()].map(({ url }) => waitFor(`a receiver at ${url}`, () => responds(url))));
   await buy('alice');
 });
@@ -139,10 +141,13 @@ const responds = async (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Saves the code block of the page as a file and starts it, like a reader. */
-async function startReceiver({ name, file, command }: (typeof languages)[number], port: number): Promise<void> {
+/** Saves the code block of the page as a file, like a reader. */
+async function saveReceiver({ name, file }: (typeof languages)[number]): Promise<void> {
   const sample = existsSync(`docs/samples/${file}`) ? readDocument(`docs/samples/${file}`) : readSnippet(page, name);
   await writeServerModule(folder, file, sample.replace("'express'", "'./express-module.mjs'"));
+}
+
+function startReceiver({ name, command }: (typeof languages)[number], port: number): void {
   const [program = '', ...args] = command.map((part) => part.replace('PORT', String(port)));
   const env = { ...process.env, ...pythonEnvironment, PORT: String(port), WEBHOOK_SECRET: secret };
   const receiver = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
