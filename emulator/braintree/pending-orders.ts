@@ -96,7 +96,8 @@ export function findPurchaseOfNonce(
 /** Creates the summary of a pending order and its purchase for the control API. */
 export function toPurchaseSummary({ state, now }: ResponseContext, pendingOrder: PendingOrder): PurchaseSummary {
   const { payment, subscription } = findPurchaseOfNonce(state, pendingOrder);
-  const { productId, type, applicationUsername } = pendingOrder.order;
+  const { productId: orderedId, type, applicationUsername } = pendingOrder.order;
+  const productId = subscription?.planId ?? orderedId;
   return {
     id: pendingOrder.nonce,
     productId,

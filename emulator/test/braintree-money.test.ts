@@ -59,6 +59,7 @@ describe('a plan change of the emulated Braintree', () => {
     const id = await subscribe();
     await client.act(id, 'change-plan', { productId: 'basic', priceMicros: 5_000_000 });
     await client.act(id, 'renew');
+    expect(await show(id)).toMatchObject({ productId: 'basic', lines: [{ productId: 'basic' }] });
     expect((await show(id)).payments).toHaveLength(1);
     await client.act(id, 'renew');
     expect((await show(id)).payments[1]).toMatchObject({ amountMicros: 5_000_000 });
