@@ -192,24 +192,18 @@ interface Member {
   readonly render?: (value: string) => ComponentChildren;
 }
 
+const linkTo =
+  (path: '/purchases/:id' | '/customers/:id'): NonNullable<Member['render']> =>
+  (id) => (
+    <Link to={path} params={{ id }}>
+      {shorten(id)}
+    </Link>
+  );
+
 /** Names of members, and how their texts are shown. */
 const members: Readonly<Record<string, Member>> = {
-  purchaseId: {
-    title: 'Purchase',
-    render: (id) => (
-      <Link to="/purchases/:id" params={{ id }}>
-        {shorten(id)}
-      </Link>
-    ),
-  },
-  applicationUsername: {
-    title: 'Customer',
-    render: (user) => (
-      <Link to="/customers/:user" params={{ user }}>
-        {shorten(user)}
-      </Link>
-    ),
-  },
+  purchaseId: { title: 'Purchase', render: linkTo('/purchases/:id') },
+  applicationUsername: { title: 'Customer', render: linkTo('/customers/:id') },
   productId: { title: 'Product', render: formatProductId },
   transactionId: { title: 'Transaction' },
   platform: { title: 'Store', render: (platform) => <Platform value={platform} /> },

@@ -5,6 +5,7 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getEvent, type RequestContent } from '../../lib/events/contract.ts';
+import { buildEventContent } from '../../testing/event-content.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 
 const date = '2026-01-01T00:00:00.000Z';
@@ -14,20 +15,9 @@ let page: RenderedConsole;
 afterEach(() => page.close());
 
 async function openEvent(lists: Partial<RequestContent>): Promise<void> {
-  const content: RequestContent = {
-    products: [],
-    purchases: [],
-    transactions: [],
-    claims: [],
-    notifications: [],
-    refreshFailures: [],
-    exchangeRates: [],
-    tags: {},
-    ...lists,
-  };
   const context = { appName: 'demo', eventType: 'receipt.validated', eventDate: date, eventDateMs: 0 };
   const route = respondTo(getEvent, () => ({
-    analysis: { eventId: 'e1', context: { ...context, includeHeavyData: false }, content },
+    analysis: { eventId: 'e1', context: { ...context, includeHeavyData: false }, content: buildEventContent(lists) },
     raw: { eventId: 'e1', date, type: 'receipt.validated' },
   }));
   page = await renderConsole('/events/e1', [route]);

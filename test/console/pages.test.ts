@@ -22,6 +22,7 @@ import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contr
 import { search } from '../../lib/search/contract.ts';
 import { getStoreSettings, listStores, setStore } from '../../lib/stores/contract.ts';
 import { type DeliveryRecord, getWebhookStats, listDeliveries, replayDeliveries } from '../../lib/webhooks/contract.ts';
+import { buildEventContent } from '../../testing/event-content.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -34,16 +35,7 @@ const toEvent = (eventId: string, eventType: string): EventSearchResult => ({
   type: '',
   eventId,
   context: { appName: 'demo', eventType, eventDate: date, eventDateMs: Date.parse(date), includeHeavyData: false },
-  content: {
-    products: [],
-    purchases: [],
-    transactions: [],
-    claims: [],
-    notifications: [],
-    refreshFailures: [],
-    exchangeRates: [],
-    tags: {},
-  },
+  content: buildEventContent(),
 });
 
 const purchase: PurchaseRow = {
