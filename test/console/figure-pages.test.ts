@@ -104,6 +104,13 @@ const retention = respondTo(getRetention, ({ query: { by, startdate = '' } }) =>
   };
 });
 
+const noOne: LtvCohort = {
+  start: '2026-02-01',
+  customers: 0,
+  payers: 0,
+  ages: [{ month: 0, revenuePerCustomerUSD: 0, revenuePerPayerUSD: 0 }],
+};
+
 const ltv = respondTo(getLtv, () => ({
   interval: 'month' as const,
   ...head,
@@ -117,6 +124,7 @@ const ltv = respondTo(getLtv, () => ({
         { month: 1, revenuePerCustomerUSD: 7.5, revenuePerPayerUSD: 15 },
       ],
     } satisfies LtvCohort,
+    noOne,
   ],
 }));
 
@@ -438,6 +446,12 @@ describe('Lifetime value page', () => {
     await page.click('Per payer');
     await page.waitForText('$15.00');
     expect(readFigure(page, 'After 1 month')[0]).toBe('$10.00');
+  });
+
+  it('shows no revenue of a cohort without customers', async () => {
+    const page = await open(`/ltv?${period}`, [ltv]);
+    await page.waitForText('$7.50');
+    expect(readTable(page, 'Revenue per customer')[1]).toEqual(['February 2026', '0', '–', '–']);
   });
 });
 

@@ -71,12 +71,16 @@ export function LifetimeValuePage({ query }: PageProps) {
             name: <CohortLink segment={filters.segment} start={cohort.start} interval={interval} />,
             size: formatNumber(cohort[measure.countField]),
             sizeValue: cohort[measure.countField],
-            cells: cohort.ages.map((age) => ({
-              value: age[measure.valueField],
-              text: formatUsd(age[measure.valueField]),
-              share: age[measure.valueField] / maxValue,
-              isIncomplete: !isAgeComplete(cohort.start, interval, age.month, now),
-            })),
+            cells: cohort.ages.map((age) =>
+              cohort[measure.countField] > 0
+                ? {
+                    value: age[measure.valueField],
+                    text: formatUsd(age[measure.valueField]),
+                    share: age[measure.valueField] / maxValue,
+                    isIncomplete: !isAgeComplete(cohort.start, interval, age.month, now),
+                  }
+                : undefined,
+            ),
           }))}
           isStale={view.isStale}
         />
