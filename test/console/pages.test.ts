@@ -231,6 +231,18 @@ describe('Customers page', () => {
 });
 
 describe('Search dialog', () => {
+  it('names the limit of a search that has found as many customers', async () => {
+    const results = Array.from({ length: 20 }, (_, index) => ({
+      ...{ type: 'customer' as const, match: 'prefix' as const },
+      applicationUsername: `user-${index}`,
+    }));
+    const found = respondTo(search, ({ query: { q } }) => ({ results: results.slice(q === 'user' ? 0 : 1) }));
+    const page = await open('/customers?q=user', [found]);
+    await page.waitForText('A search finds at most 20 customers.');
+    page.go('/customers?q=use');
+    await page.waitForText(/user-19(?!.*at most 20)/s);
+  });
+
   it('finds a customer from any page by Ctrl-K', async () => {
     const found = respondTo(search, () => ({
       results: [{ type: 'customer' as const, match: 'prefix' as const, applicationUsername: 'alice' }],

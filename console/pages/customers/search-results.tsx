@@ -10,6 +10,9 @@ import { Link } from '../../router.tsx';
 import { describePurchase } from '../purchase/describe-purchase.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 
+/** Number of customers that a search finds at most. */
+const maxCustomers = 20;
+
 type Result = ContractResponse<typeof search>['results'][number];
 
 /** Everything that a name or an id identifies. */
@@ -26,11 +29,16 @@ export function SearchResults({ text }: { readonly text: string }) {
           store.
         </EmptyState>
       ) : (
-        <ul class="claims">
-          {data.results.map((result) => (
-            <ResultRow key={JSON.stringify(result)} result={result} />
-          ))}
-        </ul>
+        <>
+          <ul class="claims">
+            {data.results.map((result) => (
+              <ResultRow key={JSON.stringify(result)} result={result} />
+            ))}
+          </ul>
+          {data.results.filter(({ type }) => type === 'customer').length >= maxCustomers && (
+            <p class="quiet">A search finds at most {maxCustomers} customers. Enter more of the name.</p>
+          )}
+        </>
       )}
     </Section>
   );
