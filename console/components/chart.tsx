@@ -316,8 +316,9 @@ function drawLabels(
   ctx.textBaseline = 'middle';
   let free = 0;
   const ends = labels
-    .map((label, index) => {
-      const value = [...(data[index + 1] ?? [])].findLast((candidate) => candidate != null) ?? 0;
+    .flatMap((label, index) => {
+      const value = [...(data[index + 1] ?? [])].findLast((candidate) => candidate != null);
+      if (value == null) return [];
       return { label, color: colors[index] ?? '', y: valToPos(value, 'y', true) / devicePixelRatio };
     })
     .sort((a, b) => a.y - b.y);
