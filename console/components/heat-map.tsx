@@ -8,7 +8,7 @@ interface HeatCell {
   /** Number in the file. */
   readonly value: number;
   readonly text: string;
-  /** Share of the darkest cell, from 0 to 1. The color repeats what the text states. */
+  /** Share of the strongest color, from 0 to 1. The color repeats what the text states. */
   readonly share: number;
   readonly isIncomplete: boolean;
 }
@@ -32,7 +32,7 @@ interface HeatMapProps {
 
 const maxTone = 5;
 
-/** A table whose cells are darker the larger their value is. A value that still changes has an asterisk. */
+/** A table whose cells have stronger colors for larger values. A value that still changes has an asterisk. */
 export const HeatMap = ({ caption, rowTitle, sizeTitle, columnTitles, rows, isStale }: HeatMapProps) => (
   <>
     <DataTable
@@ -55,7 +55,7 @@ export const HeatMap = ({ caption, rowTitle, sizeTitle, columnTitles, rows, isSt
       empty={<EmptyState title="This period has no figures." />}
       fileName={caption.toLowerCase().replace(/\W+/g, '-')}
     />
-    <p class="quiet">Darker cells have larger values. * Not complete: the value still changes.</p>
+    <p class="quiet">Stronger colors are larger values. * Not complete: the value still changes.</p>
   </>
 );
 
