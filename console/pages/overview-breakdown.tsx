@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import { SelectField } from '../components/fields.tsx';
 import { Row, Section } from '../components/layout.tsx';
 import { EmptyState } from '../components/notice.tsx';
-import { CopyId, None, Platform, shorten } from '../components/values.tsx';
+import { None, Platform, shorten } from '../components/values.tsx';
 import { formatChange, formatPlatform, formatProductId } from '../format.ts';
 import { changeQuery, type RouteQuery } from '../router.tsx';
 import { showsSandbox, toSandboxQuery } from '../sandbox.ts';
@@ -154,7 +154,7 @@ const platformColumn: Column<GroupRow> = {
 
 const productColumn: Column<GroupRow> = {
   title: 'Product',
-  render: ({ productId = '' }) => <CopyId value={productId} label="product id" />,
+  render: ({ productId = '' }) => formatProductId(productId),
   csv: ({ productId }) => productId,
 };
 
