@@ -55,8 +55,4 @@ export const getRunningStatus = ({
   status,
   statusHistory,
 }: Pick<PaidTime, 'status' | 'statusHistory'>): string | undefined =>
-  endStatuses.includes(status)
-    ? [...statusHistory]
-        .sort((a, b) => Date.parse(b.timestamp ?? '') - Date.parse(a.timestamp ?? ''))
-        .find((entry) => !endStatuses.includes(entry.status))?.status
-    : status;
+  endStatuses.includes(status) ? statusHistory.find((entry) => !endStatuses.includes(entry.status))?.status : status;

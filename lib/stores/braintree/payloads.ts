@@ -114,9 +114,10 @@ export const PaidTime = v.object({
   trialPeriod: lenient(v.boolean()),
   /** 0 in a trial. */
   currentBillingCycle: lenient(Count),
-  /** Each status with the price and the plan that the subscription had with it. A new price or plan adds an entry. */
-  statusHistory: lenientArray(
-    v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount), planId: Text }),
+  /** Each status with the price and the plan of its time, the latest first. A new price or plan adds an entry. */
+  statusHistory: v.pipe(
+    lenientArray(v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount), planId: Text })),
+    v.transform((entries) => entries.sort((a, b) => Date.parse(b.timestamp ?? '') - Date.parse(a.timestamp ?? ''))),
   ),
 });
 export type PaidTime = v.InferOutput<typeof PaidTime>;

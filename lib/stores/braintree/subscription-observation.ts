@@ -22,9 +22,9 @@ import { findPlanAt, findPlanPrice, markProrations, type SubscriptionPayment } f
 export function toSubscriptionObservation(
   subscription: Subscription,
   refunds: readonly BraintreeTransaction[],
-  stored: MappingContext,
+  context: MappingContext,
 ): Observation {
-  const context = { ...stored, productId: findPlanProduct(subscription.planId, stored) };
+  const productId = findPlanProduct(subscription.planId, context);
   const payments = subscription.transactions
     .filter((payment) => isPaid(payment) || findReversals(payment, refunds).refundedAt !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
@@ -33,8 +33,8 @@ export function toSubscriptionObservation(
   const [latest] = periodPayments;
   const paidUntil = getPaidUntil(subscription, context);
   const transactions = marked.map(({ payment, isProration }) => ({
-    ...toTransaction(payment, refunds, { context: stored, purchaseId: subscription.id }),
-    productId: toPastProductId(payment, subscription, stored),
+    ...toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
+    productId: toPastProductId(payment, subscription, context),
     ...toPaidPeriod({ payment, isProration }, payment === latest ? paidUntil : undefined, context),
     ...omitUndefined({ plan: findPlanPrice({ payment, isProration }, subscription) }),
   }));
@@ -49,7 +49,7 @@ export function toSubscriptionObservation(
     purchase: {
       purchaseId: toPrefixedId(subscription.id),
       transactionId: toPrefixedId(latest?.id ?? subscription.id),
-      productId: toPrefixedId(context.productId),
+      productId: toPrefixedId(productId),
       platform: platformTokens.braintree,
       productType: 'paid subscription',
       sandbox: context.sandbox,
@@ -63,9 +63,9 @@ export function toSubscriptionObservation(
         amountMicros: toMicros(latest.amount),
       }),
     },
-    transactions: [...transactions, ...toTrialTransaction(subscription, stored)],
+    transactions: [...transactions, ...toTrialTransaction(subscription, context)],
     userAliases: [],
-    refreshToken: { subscription: subscription.id, ...toTokenMembers(context) },
+    refreshToken: { subscription: subscription.id, ...toTokenMembers({ ...context, productId }) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { addDays, countDaysBetween } from '../../foundation/calendar.ts';
-import { dayMs, minuteMs } from '../../foundation/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
@@ -46,11 +46,7 @@ function isWithinFreePeriod(
   const start = subscription?.billingPeriodStartDate;
   const paidAt = Date.parse(createdAt);
   if (start === undefined || paidAt < Date.parse(start) + maxBillingDelayMs) return false;
-  const before = statusHistory
-    .map(({ status, timestamp = '' }) => ({ status, at: Date.parse(timestamp) }))
-    .filter(({ at }) => at < paidAt - maxHistoryDelayMs)
-    .sort((a, b) => b.at - a.at)[0];
-  return before?.status === 'Active';
+  return findEntryAt(paidAt - maxHistoryDelayMs, statusHistory)?.status === 'Active';
 }
 
 /** The charge can be a moment earlier than the entry of the new price. */
@@ -65,8 +61,8 @@ export function findPlanPrice(
   { statusHistory }: Subscription,
 ): PlanPrice | undefined {
   const { billingPeriodStartDate: first, billingPeriodEndDate: last } = payment.subscription ?? {};
-  const entries = sortLatestFirst(statusHistory.filter(({ price }) => price !== undefined));
-  const price = entries.find(isUntil(payment.createdAt))?.price;
+  const priced = statusHistory.filter(({ price }) => price !== undefined);
+  const price = findEntryAt(Date.parse(payment.createdAt) + maxHistoryDelayMs, priced)?.price;
   if (price === undefined || first === undefined || last === undefined) return undefined;
   const amountMicros = toMicros(price) + sumAdjustments(payment.addOns) - sumAdjustments(payment.discounts);
   if (!isProration && amountMicros === toMicros(payment.amount)) return undefined;
@@ -79,19 +75,13 @@ export function findPlanPrice(
  * @see https://github.com/braintree/braintree-web/issues/254
  */
 export function findPlanAt(createdAt: string, { statusHistory }: Subscription): string | undefined {
-  const entries = sortLatestFirst(statusHistory).filter(({ planId }) => planId !== undefined);
-  return (entries.find(isUntil(createdAt)) ?? entries.at(-1))?.planId;
+  const planned = statusHistory.filter(({ planId }) => planId !== undefined);
+  return (findEntryAt(Date.parse(createdAt) + maxHistoryDelayMs, planned) ?? planned.at(-1))?.planId;
 }
 
-type HistoryEntry = Subscription['statusHistory'][number];
-
-const sortLatestFirst = (history: readonly HistoryEntry[]): HistoryEntry[] =>
-  [...history].sort((a, b) => Date.parse(b.timestamp ?? '') - Date.parse(a.timestamp ?? ''));
-
-const isUntil =
-  (createdAt: string) =>
-  ({ timestamp = '' }: HistoryEntry): boolean =>
-    Date.parse(timestamp) <= Date.parse(createdAt) + maxHistoryDelayMs;
+/** Finds the entry of a history that was the latest at a time. */
+const findEntryAt = (at: EpochMillis, history: Subscription['statusHistory']) =>
+  history.find(({ timestamp = '' }) => Date.parse(timestamp) <= at);
 
 const sumAdjustments = (adjustments: BraintreeTransaction['addOns']): number =>
   adjustments.reduce((sum, { amount = '0', quantity = 1 }) => sum + toMicros(amount) * quantity, 0);
