@@ -87,13 +87,13 @@ async function openGooglePlay({
     },
     actions: createPurchaseActions(context, saveTransition, emitNotification),
     refundRequests: () => [...state.refundRequests.values()],
-    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
+    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(context, getPurchase(state, id)) : undefined),
     validateBody: (id, form) => buildValidateBody(context, getPurchase(state, id), form),
     setOrdersReadable: (readable) => {
       state.areOrdersReadable = readable;
     },
     products: () => [...state.products.values()],
-    purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
+    purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(context, purchase)),
     ...createSchedule<ScheduledItem>({
       items: listScheduledItems,
       dueAt: ({ at }) => at,

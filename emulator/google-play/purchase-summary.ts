@@ -6,13 +6,14 @@ import { getRefundedMicros, getRemainingTotal } from './partial-refund.ts';
 import { getPurchaseState } from './product-view.ts';
 import type { Order, Purchase, Subscription } from './records.ts';
 import { getRentalEnd } from './rental.ts';
-import type { StoreState } from './store-state.ts';
+import type { ResponseContext } from './response-context.ts';
 import { getItemEnd, listLines } from './subscription-items.ts';
 import { computeTax, getTotalMicros } from './tax.ts';
 
 /** Converts a purchase for responses of the control API. */
-export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
-  const { id, productId, sandbox, applicationUsername, subscription, isAcknowledged, isConsumed } = purchase;
+export function toPurchaseSummary({ state, now }: ResponseContext, purchase: Purchase): PurchaseSummary {
+  const productId = getCurrentProductId(purchase, now());
+  const { id, sandbox, applicationUsername, subscription, isAcknowledged, isConsumed } = purchase;
   const paidOrder = findLatestPaidOrder(purchase);
   const rentalEnd = getRentalEnd(purchase);
   return {
@@ -40,12 +41,21 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
   };
 }
 
+/** Returns the product that the customer has: the one of another item after the first one was removed or revoked. */
+function getCurrentProductId({ productId, subscription }: Purchase, at: number): string {
+  const owned = subscription ? listOwnedItems(subscription).filter((item) => getItemEnd(subscription, item) > at) : [];
+  return owned.some((item) => item.productId === productId) ? productId : (owned[0]?.productId ?? productId);
+}
+
+const listOwnedItems = ({ items = [] }: Subscription) =>
+  items.filter(({ deferredPeriod }) => deferredPeriod === undefined);
+
 function listSubscriptionLines(purchase: Purchase, subscription: Subscription) {
   const { productId, isUnpaid } = purchase;
   const paidOrderId = findLatestPaidOrder(purchase)?.id;
   const base = { productId, priceMicros: subscription.priceMicros, orderId: paidOrderId ?? '' };
-  const owned = subscription.items?.filter(({ deferredPeriod }) => deferredPeriod === undefined);
-  return (owned ?? [base]).map((item) => ({
+  const items = subscription.items ? listOwnedItems(subscription) : [base];
+  return items.map((item) => ({
     productId: item.productId,
     priceMicros: item.priceMicros,
     ...(!isUnpaid && item.orderId && { latestSuccessfulOrderId: item.orderId }),

@@ -330,6 +330,20 @@ describe('subscription with add-ons of Google Play', () => {
     expect([...(await readItems(successor)).items.keys()]).toEqual([productId]);
   });
 
+  it('shows the product of another item after the first one has ended', async () => {
+    const [{ id: removing, addOnId: kept, productId }, { id: revoked, ...other }] = [
+      await buyWithAddOn(),
+      await buyWithAddOn(),
+    ];
+    const show = async (id: string) => (await client.control('GET', `/control/purchases/${id}`)).body.productId;
+    const removed = (await client.act(removing, 'remove-item', { productId })).body.id;
+    expect(await show(removed)).toBe(productId);
+    await client.act(removed, 'renew');
+    expect(await show(removed)).toBe(kept);
+    await client.act(revoked, 'revoke-item', { productId: other.productId });
+    expect(await show(revoked)).toBe(other.addOnId);
+  });
+
   it('charges an added item for the rest of the period', async () => {
     const { id } = (await client.buy({ ...order, productId: 'grown' })).body;
     const successor = (await client.act(id, 'add-item', { productId: 'late addon', priceMicros: 31_000_000 })).body.id;
