@@ -26,7 +26,7 @@ type Cached = { readonly answer: CustomerEntitlements; readonly sentAt: number; 
 const maxCachedCustomers = 10_000;
 const pauseMs = 5_000;
 /** Codes that prove that a purchase gives no access. */
-const deniedCodes = [6778001, 6778003, 6778004, 6778006];
+const deniedCodes: readonly string[] = ['InvalidPayload', 'PurchaseExpired', 'PurchaseConsumed', 'NeedMoreData'];
 
 /**
  * Calls a service for an app. The constructor throws `ClaimcheckError` with `InvalidOptions`; methods throw after three
@@ -50,8 +50,10 @@ export class Claimcheck {
   async validate(body: ValidationRequest): Promise<ValidationResponse> {
     const connection = { ...this.#options, timeoutMs: 6 * (this.#options.timeoutMs ?? 5_000) };
     const response = await send<ValidationResponse>(connection, '/v1/validate', body);
-    if (response.ok || deniedCodes.includes(response.code)) return response;
-    throw new ClaimcheckError(errorNumbers[response.code] ?? 'Unknown', response.message, response.status);
+    if (response.ok) return response;
+    const code = errorNumbers[response.code] ?? 'Unknown';
+    if (deniedCodes.includes(code)) return response;
+    throw new ClaimcheckError(code, response.message, response.status);
   }
 
   /** Reads the entitlements that a customer has or ever had, without the cache. */
@@ -105,16 +107,14 @@ export class Claimcheck {
       this.#send<CreditChange>(username, `credits/holds/${encodeURIComponent(holdId)}/release`, { sandbox }),
   };
 
-  async #send<T>(username: string, path: string, body?: object, attempts = 3): Promise<T> {
-    // Steps of a path, and a visitor without a session: `null` is no customer.
-    if (/^\.{0,2}$/.test(username ?? ''))
-      throw new ClaimcheckError('InvalidPayload', 'The username is empty, or only dots.');
-    return await send<T>(this.#options, `/v3/customers/${encodeURIComponent(username)}/${path}`, body, attempts);
+  async #send<T>(username: string, path: string, body?: object): Promise<T> {
+    return await send<T>(this.#options, toPath(username, path), body);
   }
 
-  async #load(username: string, attempts?: number): Promise<Cached> {
+  async #load(username: string, attempts = 3): Promise<Cached> {
     const sentAt = Date.now();
-    const answer = await this.#send<CustomerEntitlements>(username, 'entitlements', undefined, attempts);
+    const connection = { ...this.#options, attempts };
+    const answer = await send<CustomerEntitlements>(connection, toPath(username, 'entitlements'));
     const cached = { answer, sentAt, isStale: false };
     this.#cache.delete(username);
     const [oldest = ''] = this.#cache.keys();
@@ -122,6 +122,13 @@ export class Claimcheck {
     this.#cache.set(username, cached);
     return cached;
   }
+}
+
+/** Rejects a username that is steps of a path, and a visitor without a session: `null` is no customer. */
+function toPath(username: string, path: string): string {
+  if (/^\.{0,2}$/.test(username ?? ''))
+    throw new ClaimcheckError('InvalidPayload', 'The username is empty, or only dots.');
+  return `/v3/customers/${encodeURIComponent(username)}/${path}`;
 }
 
 /** The time is of the service's clock: a wrong clock of this server gives no access. */

@@ -11,12 +11,11 @@ const maxDelayMs = 5_000;
 
 /** Sends a request. An attempt that fails temporarily is repeated: each request of this package is idempotent. */
 export async function send<T>(
-  connection: Connection & { readonly authorization?: string },
+  connection: Connection & { readonly authorization?: string; readonly attempts?: number },
   path: string,
-  body?: unknown,
-  attempts = 3,
+  body?: object,
 ): Promise<T> {
-  const { url, timeoutMs = 5_000, authorization } = connection;
+  const { url, timeoutMs = 5_000, authorization, attempts = 3 } = connection;
   const response = await fetch(trimUrl(url) + path, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { 'content-type': 'application/json', ...(authorization && { authorization }) },
@@ -32,7 +31,7 @@ export async function send<T>(
   const delayMs = Math.max(Number(failed?.headers.get('retry-after') ?? 0) * 1_000, 300 * (1 + Math.random()));
   if (!error.isTemporary || attempts <= 1 || !(delayMs <= maxDelayMs)) throw error;
   await new Promise((resolve) => setTimeout(resolve, delayMs));
-  return await send(connection, path, body, attempts - 1);
+  return await send({ ...connection, attempts: attempts - 1 }, path, body);
 }
 
 /** Throws for an option that is missing, as one of a variable that is not set, or that is no URL. */

@@ -70,7 +70,7 @@ async function findKey(connection: Connection, appName: string, kid: unknown): P
   const now = Date.now();
   if (now - set.triedAt < (find() ? refreshMs : minRefreshMs)) return find();
   try {
-    set.keys = (await send<TokenKeys>(connection, path, undefined, set.fetchedAt ? 1 : 3)).keys;
+    set.keys = (await send<TokenKeys>({ ...connection, attempts: set.fetchedAt ? 1 : 3 }, path)).keys;
     set.fetchedAt = now;
   } catch (error) {
     if (now - set.fetchedAt > maxAgeMs) throw error;

@@ -16,7 +16,7 @@ from .types import ERROR_NUMBERS, CreditChange, CustomerCredits, CustomerEntitle
 _MAX_CACHED_CUSTOMERS = 10_000
 _PAUSE_SECONDS = 5.0
 # Codes that prove that a purchase gives no access.
-_DENIED_CODES = {6778001, 6778003, 6778004, 6778006}
+_DENIED_CODES = {"InvalidPayload", "PurchaseExpired", "PurchaseConsumed", "NeedMoreData"}
 
 
 @dataclass
@@ -73,9 +73,9 @@ class Claimcheck:
         """
         timeout = 6 * self._timeout_seconds
         response = send(self._url, "/v1/validate", headers=self._headers, body=request, timeout_seconds=timeout)
-        if response["ok"] or response["code"] in _DENIED_CODES:
+        code = None if response["ok"] else ERROR_NUMBERS.get(response["code"], "Unknown")
+        if code is None or code in _DENIED_CODES:
             return cast(ValidationResponse, response)
-        code = ERROR_NUMBERS.get(response["code"], "Unknown")
         raise ClaimcheckError(code, response["message"], response["status"])
 
     def entitlements(self, username: str) -> CustomerEntitlements:
