@@ -19,7 +19,7 @@ const RecentDeliveries = v.strictObject({
   numFailed: v.number(),
 });
 
-/** A series of failed attempts, and the failure of the last one. */
+/** A series of failed attempts, and the failure of the first one. */
 const UrlFailure = v.strictObject({ since: DateTime, message: v.string() });
 
 /** Health of a webhook URL. */
@@ -28,11 +28,11 @@ export const WebhookUrlHealth = v.strictObject({
   url: v.string(),
   /**
    * `disabled`: the server responded with 410. `backoff`: it did not respond, and webhooks are postponed.
-   * `failing`: the latest attempts failed in succession.
+   * `failing`: every attempt has failed for at least a minute.
    */
   state: v.picklist(['ok', 'failing', 'backoff', 'disabled']),
   recent: RecentDeliveries,
-  /** Present while the latest attempts fail in succession. */
+  /** Present while every attempt fails. */
   failing: v.exactOptional(UrlFailure),
   disabledAt: v.exactOptional(DateTime),
   backoffUntil: v.exactOptional(DateTime),
@@ -84,12 +84,12 @@ export const dueDescriptions = [
   }),
   describeObject('UrlFailure', UrlFailure, 'A series of failed attempts.', {
     since: ['Start of the series.', '2026-01-15T09:30:00.000Z'],
-    message: ['Why the last attempt failed.', 'The server responded with 500.'],
+    message: ['Why the first attempt failed.', 'The server responded with 500.'],
   }),
   describeObject('WebhookUrlHealth', WebhookUrlHealth, 'Health of a webhook URL.', {
     url: ['The URL, without query and with long path segments shortened.', 'https://api.example.org/purchases'],
     state: [
-      '`disabled`: your server responded with 410. `backoff`: it did not respond, and webhooks are postponed. `failing`: the latest attempts failed in succession.',
+      '`disabled`: your server responded with 410. `backoff`: it did not respond, and webhooks are postponed. `failing`: every attempt has failed for at least a minute.',
       'ok',
     ],
     recent: ['The attempted deliveries among the newest 100 of the app.'],

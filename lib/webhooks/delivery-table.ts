@@ -26,9 +26,14 @@ export interface DeliveryQuery {
   readonly cursor?: string | undefined;
 }
 
-type UrlBackoff = Pick<WebhookUrlHealth, 'backoffUntil' | 'consecutiveFailures'>;
+/** The fields to store. Undefined removes a field. */
+type UrlChanges = {
+  readonly [Field in Exclude<keyof WebhookUrlHealth, 'disabledAt'>]?: WebhookUrlHealth[Field] | undefined;
+};
 
-const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined, ttl: undefined };
+export const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined } satisfies UrlChanges;
+export const noFailure = { failingSince: undefined, failureReason: undefined } satisfies UrlChanges;
+const healthy = { ...noBackoff, ...noFailure, ttl: undefined };
 
 /** Idempotent: an existing delivery is not overwritten. Returns whether it was created. */
 export async function createDeliveryIfAbsent({ table }: Service, delivery: WebhookDelivery): Promise<boolean> {
@@ -75,27 +80,24 @@ export async function disableWebhookUrl(
   url: string,
   disabledAt: EpochMillis,
 ): Promise<void> {
-  return await service.table.update(buildUpdate(urlKey(appName, url), { ...noBackoff, disabledAt }));
+  return await service.table.update(buildUpdate(urlKey(appName, url), { ...healthy, disabledAt }));
 }
 
 /** Resets the health of the URL. */
 export async function enableWebhookUrl(service: Service, appName: string, url: string): Promise<void> {
-  return await service.table.update(buildUpdate(urlKey(appName, url), { ...noBackoff, disabledAt: undefined }));
+  return await service.table.update(buildUpdate(urlKey(appName, url), { ...healthy, disabledAt: undefined }));
 }
 
-/** Stores the backoff of an unresponsive URL, or removes it. Ignores a disabled URL. */
-export async function saveUrlBackoff(
+/** Changes the health of a URL. Ignores a disabled URL. */
+export async function saveUrlHealth(
   service: Service,
   appName: string,
   url: string,
-  { backoffUntil, consecutiveFailures }: UrlBackoff,
+  changes: UrlChanges,
 ): Promise<void> {
-  const ttl = backoffUntil === undefined ? undefined : toTtl(backoffUntil + deliveryRetentionMs);
+  const ttl = toTtl(service.now() + deliveryRetentionMs);
   const isEnabled = { expression: 'attribute_not_exists(disabledAt)' };
-  await tryUpdate(
-    service.table,
-    buildUpdate(urlKey(appName, url), { backoffUntil, consecutiveFailures, ttl }, isEnabled),
-  );
+  await tryUpdate(service.table, buildUpdate(urlKey(appName, url), { ...changes, ttl }, isEnabled));
 }
 
 function urlKey(appName: string, url: string) {

@@ -9,6 +9,9 @@ export const WebhookUrlHealth = v.object({
   backoffUntil: v.exactOptional(v.number()),
   /** Consecutive timeouts and refused connections. */
   consecutiveFailures: v.exactOptional(v.number()),
+  /** Time and reason of the first failed attempt after a success. Tests do not count. */
+  failingSince: v.exactOptional(v.number()),
+  failureReason: v.exactOptional(v.string()),
 });
 export type WebhookUrlHealth = v.InferOutput<typeof WebhookUrlHealth>;
 

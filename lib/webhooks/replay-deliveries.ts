@@ -3,7 +3,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import { findDelivery, replaceDelivery, saveUrlBackoff } from './delivery-table.ts';
+import { findDelivery, noBackoff, replaceDelivery, saveUrlHealth } from './delivery-table.ts';
 import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
 import { addToForwardChain } from './forward-chain-table.ts';
@@ -49,7 +49,7 @@ async function keepOrder(service: Service, replayed: readonly WebhookDelivery[])
 /** Ends the backoff of the URLs, which would postpone the attempts that the operator requests now. */
 async function endBackoff(service: Service, replayed: readonly WebhookDelivery[]): Promise<void> {
   const byUrl = new Map(replayed.map(({ url, appName }) => [url, appName]));
-  await pMap(byUrl, async ([url, appName]) => await saveUrlBackoff(service, appName, url, {}), { concurrency });
+  await pMap(byUrl, async ([url, appName]) => await saveUrlHealth(service, appName, url, noBackoff), { concurrency });
 }
 
 /** The deliveries to replay: created from `startdate` (included) to `enddate` (excluded). */

@@ -7,15 +7,13 @@ import { perContainer, type Service } from '../foundation/service.ts';
 import { type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import { findDelivery, replaceDelivery } from './delivery-table.ts';
+import { findDelivery, findUrlHealth, replaceDelivery } from './delivery-table.ts';
 import { applyAttempt, computeQueueDelaySeconds, markDead } from './delivery-transitions.ts';
 import { toDisplayUrl } from './display-url.ts';
 import type { WebhookUrlHealth } from './endpoint-health.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { readSender, readUrlHealth } from './shared-reads.ts';
 import { skipIfBlocked, updateUrlHealth } from './url-backoff.ts';
-import { summarizeUrl } from './url-success.ts';
-import { listNewestDeliveries } from './webhook-backlog.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 /** Maximum difference between the clocks of two machines. */
@@ -88,25 +86,22 @@ function logDeath(
 /** Earlier attempts are made within five minutes. */
 const minReportedAttempts = 3;
 const reportIntervalMs = 5 * minuteMs;
-/** Time of the last report by app and URL: a report reads the newest deliveries. */
+/** Time of the last report by app and URL. */
 const reportTimes = perContainer(() => new Map<string, EpochMillis>());
 
 /** Logs a URL at which every attempt has failed for an hour, which an alarm counts. */
 async function reportFailingUrl(
   service: Service,
-  { appName, url, failedAttempts, state }: WebhookDelivery,
+  { appName, url, failedAttempts, state, failureReason = '' }: WebhookDelivery,
 ): Promise<void> {
   const now = service.now();
   const key = `${appName} ${url}`;
   const reportedAt = reportTimes(service).get(key) ?? 0;
   if (state !== 'pending' || failedAttempts < minReportedAttempts || now - reportedAt < reportIntervalMs) return;
   reportTimes(service).set(key, now);
-  const { failing } = summarizeUrl(await listNewestDeliveries(service, appName), url);
-  if (!failing || now - failing.since < hourMs) return;
-  const failure = new ServiceError(
-    'ConnectionFailed',
-    `Every webhook to ${toDisplayUrl(url)} fails: ${failing.message}`,
-  );
+  const { failingSince = now } = await findUrlHealth(service, appName, url);
+  if (now - failingSince < hourMs) return;
+  const failure = new ServiceError('ConnectionFailed', `Every webhook to ${toDisplayUrl(url)} fails: ${failureReason}`);
   logError({ worker: 'send-webhook', problem: 'WebhookUrlFailing', app: appName }, failure);
 }
 

@@ -2,8 +2,8 @@ import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
-import { disableWebhookUrl, enableWebhookUrl, saveUrlBackoff } from './delivery-table.ts';
-import { isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
+import { disableWebhookUrl, enableWebhookUrl, noBackoff, noFailure, saveUrlHealth } from './delivery-table.ts';
+import { describeFailure, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
 import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
 
@@ -26,8 +26,9 @@ export function skipIfBlocked(
 }
 
 /**
- * Starts a backoff for an unresponsive URL, because its timeouts occupy the workers. `urlHealth` can be stale: of
- * concurrent responses, 410 takes precedence, except over a response to the operator's test.
+ * Starts a backoff for an unresponsive URL, because its timeouts occupy the workers, and stores when a series of failed
+ * attempts starts and ends. `urlHealth` can be stale: of concurrent responses, 410 takes precedence, except over a
+ * response to the operator's test. A healthy URL needs no write.
  */
 export async function updateUrlHealth(
   { appName, url, type }: WebhookDelivery,
@@ -43,14 +44,28 @@ export async function updateUrlHealth(
 ): Promise<void> {
   if (isGoneResponse(outcome)) return await disableWebhookUrl(service, appName, url, service.now());
   if ('status' in outcome && type === 'test') return await enableWebhookUrl(service, appName, url);
-  if ('status' in outcome)
-    return urlHealth.backoffUntil === undefined ? undefined : await saveUrlBackoff(service, appName, url, {});
-  if (outcome.failure === 'forbidden') return;
+  const changes = {
+    ...computeBackoff(outcome, urlHealth, service.now()),
+    ...(type !== 'test' && computeFailure(outcome, urlHealth, service.now())),
+  };
+  if (Object.keys(changes).length > 0) await saveUrlHealth(service, appName, url, changes);
+}
+
+function computeBackoff(
+  outcome: PostOutcome,
+  { backoffUntil, consecutiveFailures = 0 }: WebhookUrlHealth,
+  now: EpochMillis,
+) {
+  if ('status' in outcome) return backoffUntil === undefined ? {} : noBackoff;
+  if (outcome.failure === 'forbidden') return {};
   // Concurrent failures during a backoff count once.
-  const isInBackoff = (urlHealth.backoffUntil ?? 0) > service.now();
-  const consecutiveFailures = (urlHealth.consecutiveFailures ?? 0) + (isInBackoff ? 0 : 1);
-  await saveUrlBackoff(service, appName, url, {
-    consecutiveFailures,
-    backoffUntil: service.now() + computeUrlBackoffMs(consecutiveFailures),
-  });
+  const numFailures = consecutiveFailures + ((backoffUntil ?? 0) > now ? 0 : 1);
+  return { consecutiveFailures: numFailures, backoffUntil: now + computeUrlBackoffMs(numFailures) };
+}
+
+/** A known start is not written again: a concurrent success could have ended the series. */
+function computeFailure(outcome: PostOutcome, { failingSince }: WebhookUrlHealth, now: EpochMillis) {
+  const failureReason = describeFailure(outcome);
+  if ((failureReason === undefined) === (failingSince === undefined)) return {};
+  return failureReason === undefined ? noFailure : { failingSince: now, failureReason };
 }

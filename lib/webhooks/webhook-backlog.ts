@@ -1,11 +1,10 @@
 import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { findUrlHealth } from './delivery-table.ts';
 import { toDisplayUrl } from './display-url.ts';
 import { listDeliveryPage } from './list-deliveries.ts';
-import { summarizeUrl } from './url-success.ts';
 
 const maxDeliveries = 1_000;
 
@@ -49,6 +48,18 @@ export function selectWaitingWebhooks(rows: readonly WebhookDelivery[]): Webhook
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
+/** A restart of the server can fail one attempt, which is repeated after some seconds. */
+const minFailureMs = minuteMs;
+
+/** Counts the attempted deliveries of a URL, and those that wait for a retry or are dead. */
+function countRecent(deliveries: readonly WebhookDelivery[], url: string) {
+  const attempted = deliveries.filter((delivery) => delivery.url === url && delivery.lastAttemptAt !== undefined);
+  return {
+    numDeliveries: attempted.length,
+    numFailed: attempted.filter(({ state }) => state !== 'delivered').length,
+  };
+}
+
 /** Lists the webhook URLs of the app with their health, and what the newest deliveries say about them. */
 export async function listWebhookUrls(
   service: Service,
@@ -57,14 +68,15 @@ export async function listWebhookUrls(
 ) {
   const { urls = [], sandboxUrls = [] } = webhookSettings ?? {};
   const listed = [...new Set([...urls, ...sandboxUrls])].map(async (url) => {
-    const { disabledAt, backoffUntil, consecutiveFailures } = await findUrlHealth(service, name, url);
+    const health = await findUrlHealth(service, name, url);
+    const { disabledAt, backoffUntil, consecutiveFailures, failingSince, failureReason = '' } = health;
     const isInBackoff = backoffUntil !== undefined && backoffUntil > service.now();
-    const { failing, ...recent } = summarizeUrl(newest, url);
+    const isFailing = failingSince !== undefined && service.now() - failingSince >= minFailureMs;
     return {
       url: toDisplayUrl(url),
-      state: selectState({ isDisabled: disabledAt !== undefined, isInBackoff, isFailing: failing !== undefined }),
-      recent,
-      ...(failing && { failing: { since: toIso(failing.since), message: failing.message } }),
+      state: selectState({ isDisabled: disabledAt !== undefined, isInBackoff, isFailing }),
+      recent: countRecent(newest, url),
+      ...(isFailing && { failing: { since: toIso(failingSince), message: failureReason } }),
       ...(disabledAt !== undefined && { disabledAt: toIso(disabledAt) }),
       ...(isInBackoff && { backoffUntil: toIso(backoffUntil) }),
       ...(consecutiveFailures !== undefined && { consecutiveFailures }),

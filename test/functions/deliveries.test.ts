@@ -12,7 +12,7 @@ import {
   testWebhook,
 } from '../../lib/webhooks/contract.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
-import { createDeliveryIfAbsent, saveUrlBackoff } from '../../lib/webhooks/delivery-table.ts';
+import { createDeliveryIfAbsent, saveUrlHealth } from '../../lib/webhooks/delivery-table.ts';
 import { enqueueDeliveries } from '../../lib/webhooks/fan-out.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
@@ -268,7 +268,7 @@ describe('POST /v3/webhooks/replay', () => {
     const enddate = () => iso(getService().now());
     server.respondWith({ status: 500 });
     const ids = [await deliver('ann', { createdAt: getService().now() - minuteMs }), await deliver('bob')].sort();
-    await saveUrlBackoff(getService(), keys.appName, url, { backoffUntil: getService().now() + 10 * minuteMs });
+    await saveUrlHealth(getService(), keys.appName, url, { backoffUntil: getService().now() + 10 * minuteMs });
     const postponed = await deliver('eve', { createdAt: getService().now() - minuteMs });
     expect(countRequests(postponed)).toBe(0);
     server.respondWith({ status: 200 });

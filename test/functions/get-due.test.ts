@@ -8,7 +8,7 @@ import {
   createDeliveryIfAbsent,
   disableWebhookUrl,
   replaceDelivery,
-  saveUrlBackoff,
+  saveUrlHealth,
 } from '../../lib/webhooks/delivery-table.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -98,26 +98,31 @@ describe('GET /v3/due', () => {
       { url: 'https://example.com/hook', state: 'ok', recent: { numDeliveries: 0, numFailed: 0 } },
     ]);
     const backoff = { backoffUntil: getService().now() + minuteMs, consecutiveFailures: 3 };
-    await saveUrlBackoff(getService(), keys.appName, url, backoff);
+    await saveUrlHealth(getService(), keys.appName, url, backoff);
     expect(await fetchUrls()).toMatchObject([{ state: 'backoff', consecutiveFailures: 3 }]);
     await disableWebhookUrl(getService(), keys.appName, url, getService().now());
     expect(await fetchUrls()).toMatchObject([{ state: 'disabled', disabledAt: expect.any(String) }]);
   });
 
-  it('reports a URL whose latest attempts all failed, until one succeeds', async () => {
+  it('reports a URL at which every attempt has failed for a minute, until one succeeds', async () => {
     const { appName, ...keys } = await createAppWithWebhook();
     const now = getService().now();
     const fetchUrl = async () => (await callWithSecretKey(getDue, { appName, ...keys })).body.webhookUrls[0];
     await givenFailedDelivery(appName, 'delivered', now - 9 * minuteMs);
     await givenFailedDelivery(appName, 'pending', now - 5 * minuteMs);
+    const setFailingSince = async (failingSince: number | undefined) =>
+      await saveUrlHealth(getService(), appName, url, {
+        failingSince,
+        failureReason: 'The server responded with 500.',
+      });
+    await setFailingSince(getService().now());
     expect(await fetchUrl()).toMatchObject({ state: 'ok', recent: { numDeliveries: 2, numFailed: 1 } });
-    await givenFailedDelivery(appName, 'dead', now - 4 * minuteMs);
+    await setFailingSince(now - 5 * minuteMs);
     expect(await fetchUrl()).toMatchObject({
       state: 'failing',
-      recent: { numDeliveries: 3, numFailed: 2 },
-      failing: { since: new Date(now - 5 * minuteMs).toISOString(), message: '' },
+      failing: { since: new Date(now - 5 * minuteMs).toISOString(), message: 'The server responded with 500.' },
     });
-    await givenFailedDelivery(appName, 'delivered', now - 3 * minuteMs);
+    await setFailingSince(undefined);
     const recovered = await fetchUrl();
     expect([recovered.state, recovered.failing]).toEqual(['ok', undefined]);
   });

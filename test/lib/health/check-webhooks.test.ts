@@ -6,7 +6,7 @@ import {
   createDeliveryIfAbsent,
   disableWebhookUrl,
   replaceDelivery,
-  saveUrlBackoff,
+  saveUrlHealth,
 } from '../../../lib/webhooks/delivery-table.ts';
 import type { WebhookUrlHealth } from '../../../lib/webhooks/endpoint-health.ts';
 import { createService } from '../../../testing/create-service.ts';
@@ -35,7 +35,7 @@ async function listProblems(health: WebhookUrlHealth, rows: readonly WebhookDeli
   const service = createService(await createTestTable(), { now: () => 0 });
   const name = createUniqueName();
   if (health.disabledAt !== undefined) await disableWebhookUrl(service, name, url, health.disabledAt);
-  else await saveUrlBackoff(service, name, url, health);
+  else await saveUrlHealth(service, name, url, health);
   for (const row of rows) {
     const delivery = { ...row, appName: name };
     const { failedAttempts: _attempts, lastHttpStatus: _status, ...created } = delivery;

@@ -6,7 +6,12 @@ import { minuteMs } from '../../../lib/foundation/time.ts';
 import { sendAlerts } from '../../../lib/problems/send-alerts.ts';
 import { setAlertUrl } from '../../../lib/problems/set-alert-url.ts';
 import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
-import { createDeliveryIfAbsent, replaceDelivery } from '../../../lib/webhooks/delivery-table.ts';
+import {
+  createDeliveryIfAbsent,
+  noFailure,
+  replaceDelivery,
+  saveUrlHealth,
+} from '../../../lib/webhooks/delivery-table.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
@@ -44,6 +49,7 @@ async function givenDeadWebhook() {
   } as const;
   await createDeliveryIfAbsent(service, delivery);
   await replaceDelivery(service, delivery, dead, startDate);
+  await saveUrlHealth(service, appName, url, { failingSince: startDate - minuteMs, failureReason: reason });
   const requests: WebhookRequest[] = [];
   let outcome: PostOutcome = { status: 200, bodyExcerpt: 'ok' };
   const run = async (now: number, change: Partial<App> = {}): Promise<string[]> => {
@@ -59,7 +65,10 @@ async function givenDeadWebhook() {
     });
     return requests.flatMap(({ body }) => String(JSON.parse(body).text).split('\n').slice(1));
   };
-  const solve = async () => await replaceDelivery(service, dead, { ...dead, state: 'delivered' }, startDate);
+  const solve = async () => {
+    await replaceDelivery(service, dead, { ...dead, state: 'delivered' }, startDate);
+    await saveUrlHealth(service, appName, url, noFailure);
+  };
   const respond = (next: PostOutcome) => {
     outcome = next;
   };
@@ -67,7 +76,7 @@ async function givenDeadWebhook() {
 }
 
 const started = [
-  `🔴 Every webhook to https://app.example/hook fails, the first one now: ${reason}`,
+  `🔴 Every webhook to https://app.example/hook fails, the first one 1 minute ago: ${reason}`,
   "🔴 Webhooks without further attempts: 1, the oldest created now. The app's server has not received them.",
   '🟠 No store is connected.',
 ];

@@ -6,7 +6,8 @@ import { findRawEvent, listEventsByTags } from '../../../lib/events/event-table.
 import { customerKey } from '../../../lib/foundation/keys.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
-import { saveUrlBackoff } from '../../../lib/webhooks/delivery-table.ts';
+import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
+import { createDeliveryIfAbsent, saveUrlHealth } from '../../../lib/webhooks/delivery-table.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
 import { rotateSigningSecret, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
@@ -80,6 +81,25 @@ describe('an app server that is down', () => {
     const message = expect.stringContaining('The server responded with 500');
     for (const report of reports) expect(report).toMatchObject({ app: harness.keys.appName, message });
   });
+});
+
+it('reports a URL that fails beside 300 newer webhooks to another URL', async () => {
+  const error = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const harness = await createWebhookHarness({ urls: [`${getServer().url}/down`] });
+  const { appName } = harness.keys;
+  getServer().respondWith({ status: 500 });
+  await announce(harness, buildPurchase('ann'), startDate + 2 * hourMs);
+  const notification = { id: 'n', reason: 'RENEWED', date: harness.now } as const;
+  const other = { appName, type: 'purchases.updated', notification, createdAt: harness.now } as const;
+  for (let index = 0; index < 300; index++)
+    await createDeliveryIfAbsent(
+      harness.service,
+      buildDelivery({ ...other, url: `${getServer().url}/up`, notification: { ...notification, id: `n-${index}` } }),
+    );
+  await harness.workUntil(startDate + 3 * hourMs);
+  const messages = error.mock.calls.map(([entry]) => JSON.stringify(entry));
+  error.mockRestore();
+  expect(messages).toContainEqual(expect.stringContaining('WebhookUrlFailing'));
 });
 
 describe('fanOutDeliveries', () => {
@@ -331,7 +351,7 @@ describe('sendWebhook (retries)', () => {
     const { appName } = harness.keys;
     getServer().respondWith({ status: 503 });
     await announce(harness, buildPurchase('ann'), startDate + 8 * dayMs);
-    await saveUrlBackoff(harness.service, appName, getServer().url, buildBackoff(harness));
+    await saveUrlHealth(harness.service, appName, getServer().url, buildBackoff(harness));
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     await replayDeadDeliveries(harness);
@@ -441,7 +461,7 @@ describe('redirectDelivery', () => {
     await setOnlyUrl(harness, '/second');
     await harness.workUntil(startDate + 8 * dayMs);
     await setOnlyUrl(harness, '/first');
-    await saveUrlBackoff(harness.service, appName, `${getServer().url}/first`, buildBackoff(harness));
+    await saveUrlHealth(harness.service, appName, `${getServer().url}/first`, buildBackoff(harness));
     await replayDeadDeliveries(harness);
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
@@ -568,7 +588,7 @@ describe('sendWebhook (URL health)', () => {
     const { appName } = harness.keys;
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
     harness.now += 7 * dayMs;
-    await saveUrlBackoff(harness.service, appName, getServer().url, buildBackoff(harness));
+    await saveUrlHealth(harness.service, appName, getServer().url, buildBackoff(harness));
     getServer().respondWith({ status: 503 });
     await harness.workUntil(harness.now + secondMs);
     expect(getServer().requests).toHaveLength(1);
