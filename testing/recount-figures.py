@@ -124,10 +124,18 @@ def list_periods(purchase, payments):
     paid = [row for row in payments if row.get("expirationDate")]
     periods = []
     for row, following in zip(paid, paid[1:] + [None]):
-        ends = [row["expirationDate"], row["refundedAt"] or row["expirationDate"]]
-        if "endDate" in purchase and purchase["transactionId"] == row["transactionId"]:
+        is_latest = purchase["transactionId"] == row["transactionId"]
+        # The purchase has the end of a grace period or of an extension.
+        granted = [purchase["expirationDate"]] if is_latest else []
+        if following and row["platform"] == "processor_b":
+            # Braintree bills at some hour of the day after the last paid day. The subscription is active until then.
+            granted.append(row["expirationDate"] + DAY)
+        ends = [max([row["expirationDate"], *granted])]
+        if row["refundedAt"]:
+            ends.append(row["refundedAt"])
+        if "endDate" in purchase and is_latest:
             ends.append(purchase["endDate"])
-        if following and following["purchaseDate"] <= row["expirationDate"] + HOUR:
+        if following and following["purchaseDate"] <= ends[0] + HOUR:
             ends.append(following["purchaseDate"])
         if min(ends) > row["purchaseDate"]:
             periods.append((row, min(ends)))

@@ -3,6 +3,7 @@ import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { toCountry } from '../foundation/country.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
 import type { PurchaseState } from './merge.ts';
@@ -293,14 +294,16 @@ interface EndContext {
 
 /**
  * Computes the end of the paid time: the expiration date, a later end that the store granted (grace, extension), or an
- * earlier one (refund, revocation, next period).
+ * earlier one (refund, revocation, next period). Braintree bills at an unknown hour of the day after a period, which is
+ * active until then.
  */
 function computeEnd(
   { expirationDate = 0, purchaseDate }: Transaction,
   { stored, next, refundedAt = Infinity, purchase }: EndContext,
 ): EpochMillis {
   const grantedEnd = purchase ? purchase.expirationDate : stored?.end;
-  const end = Math.max(expirationDate, grantedEnd ?? 0);
+  const extraMs = next?.platform === platformTokens.braintree ? dayMs : 0;
+  const end = Math.max(expirationDate + extraMs, grantedEnd ?? 0);
   return Math.min(
     end,
     refundedAt,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../lib/foundation/time.ts';
+import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
 import { addPaymentFigures } from '../../../lib/purchases/add-payment-figures.ts';
 import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
@@ -171,6 +171,19 @@ describe('addPaymentFigures', () => {
     const month = given('in_2', '02-01', { expirationDate: day('03-01') });
     const overdue = given('in_1', '02-10', { periodStartDate: day('01-01'), expirationDate: day('02-01') });
     expect(readFigures('in_2', '03-01', [month, overdue])).toMatchObject([{ end: day('03-01') }, { end: undefined }]);
+  });
+
+  it('continues at Braintree if the renewal is billed within the day after the period', () => {
+    const platform = 'processor_b';
+    const first = given('1', '02-01', { platform, expirationDate: day('03-01') });
+    const renew = (hours: number) => {
+      const purchaseDate = day('03-01') + hours * hourMs;
+      const renewal = given('2', '03-01', { platform, purchaseDate, expirationDate: day('04-01') });
+      return { purchaseDate, figures: readFigures('2', '04-02', [first, renewal], { platform }) };
+    };
+    const { purchaseDate, figures } = renew(15);
+    expect(figures).toMatchObject([{ end: purchaseDate }, { previous: purchaseDate }]);
+    expect(renew(30).figures).toMatchObject([{ end: day('03-02') }, { previous: day('03-02') }]);
   });
 
   it('continues after free time that the store granted within a paid period', () => {

@@ -12,7 +12,7 @@ import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import { platforms } from '../../../lib/foundation/platform.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
-import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { toUtcDay } from '../../../lib/money/daily-rates.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
@@ -85,8 +85,10 @@ function buildTransactions(
   if (hasTrial) add({ amountMicros: 0, isTrialPeriod: true }, 'P1W');
   for (const { kind, hours, delay, period, cents, refund, currency, usdRate } of payments) {
     const isRenewal = kind === 'renewal' && transactions.length > 0;
+    // Braintree bills at some hour of the day after the period.
+    const lateness = purchase.platform === 'processor_b' && delay === 0 ? 15 : delay;
     const renewed = isRenewal ? { periodStartDate: expirationDate } : {};
-    if (isRenewal) purchaseDate = expirationDate + delay * hourMs;
+    if (isRenewal) purchaseDate = expirationDate + lateness * hourMs;
     else if (transactions.length === 0) purchaseDate = expirationDate;
     else if (kind === 'interruption') purchaseDate = expirationDate + hours * hourMs;
     else purchaseDate = Math.min(expirationDate, purchaseDate + hours * hourMs);
@@ -139,11 +141,12 @@ async function recordSubscription(
     const last = transactions.at(-1);
     if (!last) continue;
     const { transactionId, expirationDate, refundedAt } = last;
+    const extraMs = purchase.platform === 'processor_b' && refundedAt === undefined ? dayMs : 0;
     const state = {
       ...purchase,
       transactionId,
       purchaseDate: all[0]?.purchaseDate ?? start,
-      ...(expirationDate !== undefined && { expirationDate }),
+      ...(expirationDate !== undefined && { expirationDate: expirationDate + extraMs }),
       ...(refundedAt !== undefined && { endedAt: refundedAt }),
       ...(hasFailed && size === all.length && { cancelationReason: 'System.BillingError' as const }),
     };
