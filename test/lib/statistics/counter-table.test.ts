@@ -1,14 +1,95 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Service } from '../../../lib/foundation/service.ts';
-import { incrementCounter, listCounterMonths } from '../../../lib/statistics/counter-table.ts';
-import { createService } from '../../../testing/create-service.ts';
-import { createUniqueName } from '../../../testing/given.ts';
+import fc from 'fast-check';
+import pMap from 'p-map';
+import { maxCounterParts } from '../../../lib/foundation/counter-parts.ts';
+import { createEventId } from '../../../lib/foundation/event-id.ts';
+import * as keys from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
+import { minuteMs } from '../../../lib/foundation/time.ts';
+import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
+import { maxCheckpoints } from '../../../lib/statistics/counter.ts';
+import { type CounterGroup, counterKey, toPartRange } from '../../../lib/statistics/counter-key.ts';
+import {
+  incrementCounter,
+  listCounterDays,
+  listCounterMonths,
+  replaceCounts,
+} from '../../../lib/statistics/counter-table.ts';
+import { addCounts, type Counts } from '../../../lib/statistics/counts.ts';
+import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
+import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
+import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { createAggregationDeps } from './aggregation-deps.ts';
 
-let service: Service;
+let table: Table;
 beforeAll(async () => {
-  service = createService(await createTestTable());
+  table = await createTestTable();
 });
+
+const day = '2026-01-01';
+const product = { platform: 'store_a', productId: 'store_a:gold' } as const;
+const groups: readonly CounterGroup[] = [
+  {},
+  { product },
+  { figures: 'cells', product, country: 'DE' },
+  { figures: 'cells', product, country: 'US' },
+];
+
+/** A change of a counter that a shard has, by its position in the shard. */
+interface Change {
+  readonly shard: number;
+  readonly group: number;
+  readonly counts: Counts;
+}
+
+const arbitraryChanges = fc.array(
+  fc.record({
+    shard: fc.nat(45),
+    group: fc.nat(groups.length - 1),
+    counts: fc.record({ a: fc.integer({ min: -2, max: 3 }), b: fc.integer({ min: -1, max: 1 }) }),
+  }),
+  { minLength: 60, maxLength: 150 },
+);
+
+const createDeps = (counterParts: number, crashes?: () => boolean) => ({
+  ...createAggregationDeps(table, crashes),
+  counterParts,
+});
+
+const toIncrement = (sequence: number, counts: Counts) => ({
+  sequenceNumber: String(100 + sequence),
+  writtenAt: startDate + sequence,
+  counts,
+});
+
+/** Repeats an increment until it succeeds, as Lambda repeats a batch. */
+async function deliver(run: () => Promise<void>): Promise<void> {
+  for (;;) {
+    const isWritten = await run().then(
+      () => true,
+      () => false,
+    );
+    if (isWritten) return;
+  }
+}
+
+/** Counts one request in each of the first shards. */
+async function countShards(appName: string, { shards, counterParts }: { shards: number; counterParts: number }) {
+  const service = createDeps(counterParts);
+  const numbers = Array.from({ length: shards }, (_, shard) => shard);
+  const count = async (shard: number) => {
+    const increments = [toIncrement(shard, { requests: 1 })];
+    await deliver(async () => await incrementCounter(service, appName, { period: day }, `shard-${shard}`, increments));
+  };
+  await pMap(numbers, count, { concurrency: 2 });
+}
+
+const listItems = async (appName: string) => {
+  const { pk, sk } = counterKey(appName, day);
+  return await table.query({ partition: pk, between: toPartRange({ pk, sk }) });
+};
 
 const figures = { figures: 'platforms' } as const;
 
@@ -17,7 +98,7 @@ async function givenCounters(): Promise<string> {
   const appName = createUniqueName('app');
   const position = { sequenceNumber: '1', writtenAt: 1 };
   const increment = async (period: string, counts: Readonly<Record<string, number>>) =>
-    await incrementCounter(service, appName, { ...figures, period }, 'shard', [{ ...position, counts }]);
+    await incrementCounter(createDeps(1), appName, { ...figures, period }, 'shard', [{ ...position, counts }]);
   await increment('2026-01', { 'm2026-01:a1': 1 });
   await increment('2026-02', { 'g.new': 5, 'm2026-01:a1': 2, left: 3 });
   return appName;
@@ -25,7 +106,7 @@ async function givenCounters(): Promise<string> {
 
 describe('listCounterMonths', () => {
   it('returns all sums of each period', async () => {
-    expect(await listCounterMonths(service, await givenCounters(), '2026-01', '2026-02', figures)).toEqual([
+    expect(await listCounterMonths(createDeps(1), await givenCounters(), '2026-01', '2026-02', figures)).toEqual([
       { period: '2026-01', counts: { 'm2026-01:a1': 1 }, version: 1 },
       { period: '2026-02', counts: { 'g.new': 5, 'm2026-01:a1': 2, left: 3 }, version: 1 },
     ]);
@@ -40,13 +121,185 @@ describe('listCounterMonths', () => {
       ['2026-02', 'ZZ'],
       ['2026-03', 'DE'],
     ] as const)
-      await incrementCounter(service, appName, { ...cells, country, period }, 'shard', [
+      await incrementCounter(createDeps(1), appName, { ...cells, country, period }, 'shard', [
         { sequenceNumber: '1', writtenAt: 1, counts: { began: 1 } },
       ]);
-    expect(await listCounterMonths(service, appName, '2026-01', '2026-02', cells)).toEqual([
+    expect(await listCounterMonths(createDeps(1), appName, '2026-01', '2026-02', cells)).toEqual([
       { period: '2026-01', country: 'DE', counts: { began: 1 }, version: 1 },
       { period: '2026-01', country: 'US', counts: { began: 1 }, version: 1 },
       { period: '2026-02', country: 'ZZ', counts: { began: 1 }, version: 1 },
     ]);
+  });
+});
+
+describe('counters in parts', () => {
+  it(
+    'read as one counter for any distribution, numbers of parts that change, repeated batches and crashes',
+    async () => {
+      const property = fc.asyncProperty(
+        arbitraryChanges,
+        fc.infiniteStream(fc.constantFrom(1, 2, 5, maxCounterParts)),
+        fc.infiniteStream(fc.integer({ min: 0, max: 12 }).map((digit) => digit === 0)),
+        async (changes, partCounts, crashes) => {
+          const appName = createUniqueName();
+          const crashesNow = () => crashes.next().value;
+          const write = async ({ shard, group, counts }: Change, sequence: number): Promise<void> => {
+            const service = createDeps(partCounts.next().value, crashesNow);
+            const counter = { period: day, ...groups[group] };
+            const increments = [toIncrement(sequence, counts)];
+            await deliver(async () => await incrementCounter(service, appName, counter, `shard-${shard}`, increments));
+          };
+          // Shards are read concurrently, and each one in order.
+          const shards = new Map<number, { change: Change; sequence: number }[]>();
+          for (const [sequence, change] of changes.entries())
+            shards.set(change.shard, [...(shards.get(change.shard) ?? []), { change, sequence }]);
+          await pMap(
+            shards.values(),
+            async (records) => {
+              for (const { change, sequence } of records) {
+                await write(change, sequence);
+                // A batch is repeated from the last one that succeeded on, also after a deployment.
+                if (sequence % 3 === 0) await write(change, sequence);
+              }
+            },
+            { concurrency: 3 },
+          );
+          for (const records of shards.values()) {
+            const last = records.at(-1);
+            if (last) await write(last.change, last.sequence);
+          }
+          const reader = createDeps(1);
+          const readings = await Promise.all([
+            listCounterDays(reader, appName, day, day),
+            listCounterDays(reader, appName, day, day, { product }),
+            listCounterDays(reader, appName, day, day, { figures: 'cells', product }),
+          ]);
+          const sums = readings
+            .flat()
+            .map(({ counts }) => counts)
+            .filter((counts) => Object.keys(counts).length > 0);
+          const expected = groups
+            .map((_, index) =>
+              changes.reduce<Counts>((sum, { group, counts }) => (group === index ? addCounts(sum, counts) : sum), {}),
+            )
+            .filter((counts) => Object.keys(counts).length > 0);
+          expect(sums).toEqual(expected);
+        },
+      );
+      await fc.assert(property, sampleRuns({ sample: 4, full: 60 }));
+    },
+    10 * minuteMs,
+  );
+
+  it('have at most 16 shards in one item, and the default has one item', async () => {
+    const [split, whole] = [createUniqueName(), createUniqueName()];
+    await countShards(split, { shards: 100, counterParts: maxCounterParts });
+    await countShards(whole, { shards: 100, counterParts: 1 });
+    const items = await listItems(split);
+    expect(items.length).toBeGreaterThan(20);
+    const shards = items.map(({ checkpoints }) => Object.keys(checkpoints as object).length);
+    expect(Math.max(...shards)).toBe(maxCheckpoints);
+    expect(shards.reduce((sum, count) => sum + count)).toBe(100);
+    const [item, ...others] = await listItems(whole);
+    expect([item?.counts, item?.isSplit, others]).toEqual([{ requests: 100 }, undefined, []]);
+    for (const appName of [split, whole]) {
+      const [counter, ...rest] = await listCounterDays(createDeps(1), appName, day, day);
+      expect([counter?.counts, rest]).toEqual([{ requests: 100 }, []]);
+    }
+  });
+
+  it('keep a counter that few shards change in one item', async () => {
+    const appName = createUniqueName();
+    await countShards(appName, { shards: maxCheckpoints, counterParts: maxCounterParts });
+    await countShards(appName, { shards: maxCheckpoints, counterParts: maxCounterParts });
+    expect(await listItems(appName)).toMatchObject([{ counts: { requests: maxCheckpoints } }]);
+  });
+
+  it('count a repeated record once after the parts are turned off', async () => {
+    const appName = createUniqueName();
+    await countShards(appName, { shards: 100, counterParts: maxCounterParts });
+    await countShards(appName, { shards: 110, counterParts: 1 });
+    const [counter] = await listCounterDays(createDeps(1), appName, day, day);
+    expect(counter?.counts).toEqual({ requests: 110 });
+  });
+
+  it('cost a counter that is not split two requests', async () => {
+    const appName = createUniqueName();
+    const calls: string[] = [];
+    const traced = Object.fromEntries(
+      (['get', 'query', 'batchGet', 'update', 'transact'] as const).map((name) => [
+        name,
+        async (argument: never) => {
+          calls.push(name);
+          return await (table[name] as (argument: never) => Promise<unknown>)(argument);
+        },
+      ]),
+    );
+    const service = { ...createAggregationDeps(table), table: { ...table, ...traced } as Table };
+    const increment = async (sequence: number) =>
+      await incrementCounter(service, appName, { period: day }, 'shard', [toIncrement(sequence, { requests: 1 })]);
+    await increment(0);
+    await increment(1);
+    await increment(1);
+    await listCounterDays(service, appName, day, day);
+    await listCounterMonths(service, appName);
+    expect(calls).toEqual(['get', 'update', 'get', 'update', 'get', 'query', 'query']);
+  });
+});
+
+describe('recount of counters in parts', () => {
+  /** Stores events, of which the aggregator counts all but the last ones, each in a separate shard. */
+  async function givenEvents(missing: number) {
+    const appName = createUniqueName();
+    const service = createDeps(8);
+    const events = Array.from({ length: 60 }, (_, index) => ({
+      ...keys.eventKey(appName, createEventId(startDate + index)),
+      date: startDate + index,
+      type: 'customer.read',
+    }));
+    // Older, so that the day is complete.
+    const first = { ...keys.eventKey(appName, createEventId(startDate - 9 * 24 * 60 * minuteMs)), date: 0, type: 'x' };
+    await table.batchPut([...events, first]);
+    const count = async (index: number) => {
+      const after = events[index];
+      if (!after) return;
+      const records = [buildStreamRecord({ after }, index)];
+      await deliver(async () => await aggregateStreamRecords(service, records, `shard-${index}`));
+    };
+    await pMap(
+      Array.from({ length: 60 - missing }, (_, index) => index),
+      count,
+      { concurrency: 4 },
+    );
+    return { appName, service, count };
+  }
+  const days = [day, day] as const;
+
+  it('finds no differences', async () => {
+    const { appName, service } = await givenEvents(0);
+    expect((await listItems(appName)).length).toBeGreaterThan(4);
+    expect(await recount(service, appName, days)).toEqual([]);
+  });
+
+  it('replaces all parts, and counts later changes and repeated records once', async () => {
+    const { appName, service, count } = await givenEvents(6);
+    const differences = await recount(service, appName, days);
+    expect(differences).toMatchObject([{ period: day, change: { requests: 6 } }]);
+    await correctCounters(service, appName, { days, differences });
+    const items = await listItems(appName);
+    expect(items[0]?.counts).toEqual({ requests: 60 });
+    for (const { counts } of items.slice(1)) expect(counts).toEqual({});
+    for (const index of [0, 17, 40, 53]) await count(index);
+    expect(await recount(service, appName, days)).toEqual([]);
+    const [month] = await listCounterMonths(service, appName);
+    expect(month?.counts).toEqual({ requests: 60 });
+  });
+
+  it('rejects the correction if one part changed since the recount', async () => {
+    const { appName, service, count } = await givenEvents(6);
+    const differences = await recount(service, appName, days);
+    await count(54);
+    await expect(correctCounters(service, appName, { days, differences })).rejects.toMatchObject({ code: 'Conflict' });
+    expect(await replaceCounts(service, appName, [{ period: day, version: 1, change: () => ({}) }])).toBe(false);
   });
 });
