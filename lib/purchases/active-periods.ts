@@ -4,7 +4,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import type { PurchaseState } from './merge.ts';
 import { getAccessEnd, isActive, isSubscription, isUnpaid, Purchase } from './purchase.ts';
-import type { Transaction } from './transaction.ts';
+import { getRenewalDelayMs, type Transaction } from './transaction.ts';
 
 /** A time in which a subscription gave access with one product, from `from` (included) to `until` (excluded). */
 export const ActivePeriod = v.object({
@@ -158,21 +158,12 @@ function findLatestIndex(payments: readonly Transaction[], { transactionId }: Pu
   return index === -1 ? payments.length - 1 : index;
 }
 
-/** Returns the period that a transaction paid for, until it was refunded. */
-const toPaidPeriod = ({
-  productId,
-  purchaseDate: from,
-  expirationDate,
-  refundedAt,
-  isTrialPeriod,
-}: Transaction): ActivePeriod => ({
-  productId,
-  from,
-  ...omitUndefined({
-    until: refundedAt === undefined ? expirationDate : Math.min(refundedAt, expirationDate ?? refundedAt),
-  }),
-  ...(isTrialPeriod && { isTrial: true }),
-});
+/** Returns the period that a transaction paid for, until it was refunded. Another payment follows. */
+function toPaidPeriod(payment: Transaction): ActivePeriod {
+  const { productId, purchaseDate: from, expirationDate = Infinity, refundedAt = Infinity, isTrialPeriod } = payment;
+  const until = Math.min(refundedAt, expirationDate + getRenewalDelayMs(payment));
+  return { productId, from, until, ...(isTrialPeriod && { isTrial: true }) };
+}
 
 interface StateChange {
   readonly before: CheckedState | undefined;

@@ -3,7 +3,6 @@ import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { toCountry } from '../foundation/country.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
 import type { PurchaseState } from './merge.ts';
@@ -12,7 +11,7 @@ import { isPayment, listByDate, listPaidPeriods } from './paid-periods.ts';
 import { computeMonthlyAmounts, computePeriodAmounts, toLocal } from './payment-amounts.ts';
 import type { Payer, PaymentFigures, PreviousPeriod } from './payment-figures.ts';
 import { isSubscription, type Purchase } from './purchase.ts';
-import type { Transaction } from './transaction.ts';
+import { getRenewalDelayMs, type Transaction } from './transaction.ts';
 
 interface FiguresContext {
   readonly before: PurchaseState | undefined;
@@ -294,16 +293,14 @@ interface EndContext {
 
 /**
  * Computes the end of the paid time: the expiration date, a later end that the store granted (grace, extension), or an
- * earlier one (refund, revocation, next period). Braintree bills at an unknown hour of the day after a period, which is
- * active until then.
+ * earlier one (refund, revocation, next period).
  */
 function computeEnd(
   { expirationDate = 0, purchaseDate }: Transaction,
   { stored, next, refundedAt = Infinity, purchase }: EndContext,
 ): EpochMillis {
   const grantedEnd = purchase ? purchase.expirationDate : stored?.end;
-  const extraMs = next?.platform === platformTokens.braintree ? dayMs : 0;
-  const end = Math.max(expirationDate + extraMs, grantedEnd ?? 0);
+  const end = Math.max(expirationDate + (next ? getRenewalDelayMs(next) : 0), grantedEnd ?? 0);
   return Math.min(
     end,
     refundedAt,

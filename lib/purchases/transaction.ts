@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { BillingPeriod } from '../foundation/billing-period.ts';
-import { Platform } from '../foundation/platform.ts';
+import { Platform, platformTokens } from '../foundation/platform.ts';
+import { dayMs } from '../foundation/time.ts';
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 
 /**
@@ -112,3 +113,7 @@ export type Transaction = v.InferOutput<typeof Transaction>;
 /** The amount is a fee: the plan tells that the period itself is free. */
 export const isTrialWithFee = ({ isTrialPeriod, plan, amountMicros = 0 }: Transaction): boolean =>
   isTrialPeriod === true && plan?.amountMicros === 0 && amountMicros > 0;
+
+/** Braintree bills at an unknown hour of the day after a period. A subscription that renews is active until then. */
+export const getRenewalDelayMs = ({ platform }: Transaction): number =>
+  platform === platformTokens.braintree ? dayMs : 0;

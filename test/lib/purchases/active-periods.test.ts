@@ -197,6 +197,16 @@ describe('listActivePeriods', () => {
       ],
       ['monthly 0-9', 'yearly 9-12', 'monthly 12-'],
     ],
+    [
+      'one period of renewals that Braintree bills within the day after the period',
+      [[61, [paid(0), paid(30.75)], { platform: 'processor_b' }]],
+      ['monthly 0-60.75'],
+    ],
+    [
+      'two periods of a renewal that Braintree bills later',
+      [[61, [paid(0), paid(31.25)], { platform: 'processor_b' }]],
+      ['monthly 0-31', 'monthly 31.25-'],
+    ],
   ])('returns %s', (_title, steps, expected) => {
     expect(formatPeriods(steps)).toEqual(expected);
   });
