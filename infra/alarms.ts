@@ -7,7 +7,7 @@ import { createAlarm } from './create-alarm.ts';
 import { Dashboard } from './dashboard.ts';
 import { createSumMetric } from './failure-metrics.ts';
 import { addQueueAlarms } from './queue-alarms.ts';
-import { addCapacityAlarms, addValidationAlarms } from './request-alarms.ts';
+import { addCapacityAlarms, addStoreAlarms, addValidationAlarms } from './request-alarms.ts';
 import { addMissingRunAlarms, addScheduleAlarms } from './schedule-alarms.ts';
 import { addReleaseAlarms, addWorkerAlarms } from './worker-alarms.ts';
 import { workers as workerDefinitions } from './worker-definitions.ts';
@@ -64,6 +64,7 @@ export class Alarms extends Construct {
     addWorkerAlarms(add, props);
     addScheduleAlarms(add, workers);
     addMissingRunAlarms(add, workers);
+    addStoreAlarms(add, this);
     addCapacityAlarms(add, this, props);
     if (options.canary !== undefined) addReleaseAlarms(add, workers);
     new Dashboard(this, 'Dashboard', { ...props, serverErrors, tableThrottles });

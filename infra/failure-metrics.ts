@@ -92,16 +92,23 @@ export function createAccessLogMetric(
   return filter.metric({ period, statistic: 'Sum' });
 }
 
-/** Divides two metrics. The share is 0 while there are fewer than `minimum` in total. */
-export const createShareMetric = (
-  part: IMetric,
-  { total, minimum, period }: { readonly total: IMetric; readonly minimum: number; readonly period: Duration },
-): IMetric =>
-  new MathExpression({
-    expression: `IF(FILL(total, 0) >= ${minimum}, FILL(part, 0) / FILL(total, 1), 0)`,
-    usingMetrics: { part, total },
-    period,
-  });
+/** Divides the sum of metrics by the sum of others. The share is 0 while there are fewer than `minimum` in total. */
+export function createShareMetric(
+  parts: readonly IMetric[],
+  { all, minimum, period }: { readonly all: readonly IMetric[]; readonly minimum: number; readonly period: Duration },
+): IMetric {
+  const usingMetrics: Record<string, IMetric> = {};
+  const sum = (name: string, metrics: readonly IMetric[]): string =>
+    metrics
+      .map((metric, index) => {
+        usingMetrics[`${name}${index}`] = metric;
+        return `FILL(${name}${index}, 0)`;
+      })
+      .join(' + ');
+  const [part, total] = [sum('part', parts), sum('all', all)];
+  const expression = `IF(${total} >= ${minimum}, (${part}) / (${total}), 0)`;
+  return new MathExpression({ expression, usingMetrics, period });
+}
 
 /** Sums metrics. A metric without data counts as 0, because a function that never failed lacks it. */
 export function createSumMetric(metrics: readonly IMetric[], period: Duration): IMetric {

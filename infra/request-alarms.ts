@@ -1,9 +1,18 @@
 import { Duration } from 'aws-cdk-lib';
-import { ComparisonOperator, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { ComparisonOperator, type IMetric, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type AddAlarm, type AlarmsProps, missingAccess, period, sumOptions } from './alarm-parts.ts';
+import { platforms, storeNames } from '../lib/foundation/platform.ts';
+import {
+  type AddAlarm,
+  type AlarmsProps,
+  missingAccess,
+  period,
+  staleEntitlements,
+  sumOptions,
+} from './alarm-parts.ts';
 import { createApiMetric } from './api-metrics.ts';
+import { getMetricNamespace } from './code-stack.ts';
 import {
   createAccessLogMetric,
   createFailureMetric,
@@ -18,10 +27,20 @@ import { sendsToOwnQueue, workers as workerDefinitions } from './worker-definiti
 /** Share of the requests that may fail, see docs/operating/objectives.md. */
 const errorBudget = 0.001;
 const burnRates = [
-  { id: 'availability-burn-fast', hours: 1, burnRate: 14.4, days: 2, severity: 'page' },
-  { id: 'availability-burn-slow', hours: 6, burnRate: 6, days: 5, severity: 'ticket' },
+  { speed: 'fast', hours: 1, burnRate: 14.4, days: 2, severity: 'page' },
+  { speed: 'slow', hours: 6, burnRate: 6, days: 5, severity: 'ticket' },
 ] as const;
 const ownQueueWorkers = workerDefinitions.filter(sendsToOwnQueue).map(({ id }) => id);
+
+interface Objective {
+  readonly prefix: string;
+  readonly errors: (options: SumOptions) => readonly IMetric[];
+  readonly total: (options: SumOptions) => IMetric;
+  readonly impact: string;
+  readonly action: string;
+}
+
+type SumOptions = { readonly period: Duration; readonly statistic: 'Sum' };
 
 /** Alarms on limits of the account and of the stage. */
 export function addCapacityAlarms(
@@ -49,7 +68,7 @@ export function addCapacityAlarms(
   const rejections = createAccessLogMetric(accessLog, 'Rejections', { period, filterPattern: rejectionPattern });
   add(
     'Rejections',
-    createShareMetric(rejections, { total: requests, minimum: 100, period }),
+    createShareMetric([rejections], { all: [requests], minimum: 100, period }),
     0.5,
     {
       symptom: 'Half of the requests are rejected with 401 or 429',
@@ -58,7 +77,13 @@ export function addCapacityAlarms(
     },
     { evaluationPeriods: 3, datapointsToAlarm: 3 },
   );
-  addBurnRateAlarms(add, scope);
+  addBurnRateAlarms(add, {
+    prefix: 'availability',
+    errors: (options) => [createApiMetric(scope, '5XXError', options)],
+    total: (options) => createApiMetric(scope, 'Count', options),
+    impact: 'API clients fail more often than the objective allows',
+    action: 'follow the runbook of ServerErrors',
+  });
   if (certificateArn !== undefined)
     add(
       'certificate-expiring',
@@ -101,22 +126,18 @@ export function addCapacityAlarms(
 }
 
 /**
- * Alarms on the error budget of availability, 0.1 % of the requests in 30 days: 2 % of it is used in an hour, or 5 %
- * in six hours.
+ * Alarms on the error budget of an objective, 0.1 % of the requests in 30 days: 2 % of it is used in an hour, or 5 % in
+ * six hours.
  * @see https://sre.google/workbook/alerting-on-slos/
  */
-function addBurnRateAlarms(add: AddAlarm, scope: Construct): void {
-  for (const { id, hours, burnRate, days, severity } of burnRates) {
+function addBurnRateAlarms(add: AddAlarm, { prefix, errors, total, impact, action }: Objective): void {
+  for (const { speed, hours, burnRate, days, severity } of burnRates) {
     const options = { period: Duration.hours(hours), statistic: 'Sum' } as const;
-    const share = createShareMetric(createApiMetric(scope, '5XXError', options), {
-      total: createApiMetric(scope, 'Count', options),
-      minimum: 100,
-      period: options.period,
-    });
-    add(id, share, burnRate * errorBudget, {
+    const share = createShareMetric(errors(options), { all: [total(options)], minimum: 100, period: options.period });
+    add(`${prefix}-burn-${speed}`, share, burnRate * errorBudget, {
       symptom: `At this rate, the error budget of 30 days is used up in ${days} days`,
-      impact: 'API clients fail more often than the objective allows',
-      action: 'follow the runbook of ServerErrors',
+      impact,
+      action,
       severity,
     });
   }
@@ -139,4 +160,43 @@ export function addValidationAlarms(add: AddAlarm, validate: LambdaFunction): vo
     impact,
     action: "raise the account's quota of concurrent executions",
   });
+  // A failed validation has the status 200, so the metrics of API Gateway do not count it.
+  addBurnRateAlarms(add, {
+    prefix: 'validation',
+    errors: (options) => [
+      validate.metricErrors(options),
+      createLogMetric(validate, 'Error', options.period),
+      createLogMetric(validate, 'StoreUnavailable', options.period),
+    ],
+    total: (options) => validate.metricInvocations(options),
+    impact,
+    action: 'follow the runbooks of ValidationErrors and ValidationStores',
+  });
+}
+
+/** Alarms on stores that do not respond usefully to validations, refreshes and the rest, by app or for all apps. */
+export function addStoreAlarms(add: AddAlarm, scope: Construct): void {
+  const hour = Duration.hours(1);
+  for (const platform of platforms) {
+    const count = (Outcome: 'ok' | 'failed') =>
+      new Metric({
+        namespace: getMetricNamespace(scope),
+        metricName: 'StoreRequests',
+        dimensionsMap: { Store: platform, Outcome },
+        period: hour,
+        statistic: 'Sum',
+      });
+    const failed = count('failed');
+    add(
+      `requests-to-${platform.replace('_', '-')}-failing`,
+      createShareMetric([failed], { all: [count('ok'), failed], minimum: 5, period: hour }),
+      0.5,
+      {
+        symptom: `Half of the requests to ${storeNames[platform]} fail for two hours`,
+        impact: `${staleEntitlements}, because purchases are not refreshed`,
+        action: 'run doctor, and check the status page of the store',
+      },
+      { evaluationPeriods: 3, datapointsToAlarm: 2 },
+    );
+  }
 }

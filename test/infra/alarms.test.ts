@@ -4,7 +4,9 @@ import { findResources, listProperties, readStack } from '../../testing/stack-te
 interface MetricQuery {
   readonly Id: string;
   readonly Expression?: string;
-  readonly MetricStat?: { readonly Metric: { readonly MetricName: string } };
+  readonly MetricStat?: {
+    readonly Metric: { readonly MetricName: string; readonly Dimensions: readonly { Name: string; Value: string }[] };
+  };
 }
 
 interface AlarmProperties {
@@ -21,6 +23,12 @@ interface AlarmProperties {
 /** Values of metrics in a period, by name. A metric without data is missing. */
 type Values = Readonly<Record<string, number>>;
 
+/** The name of a metric, with its outcome if it has one. */
+function getName({ MetricStat }: MetricQuery): string {
+  const { MetricName = '', Dimensions = [] } = MetricStat?.Metric ?? {};
+  return [MetricName, ...Dimensions.filter(({ Name }) => Name === 'Outcome').map(({ Value }) => Value)].join(' ');
+}
+
 /** Returns the value that an alarm compares. Undefined without data. */
 function evaluate({ MetricName, Metrics }: AlarmProperties, values: Values): number | undefined {
   if (MetricName !== undefined) return values[MetricName];
@@ -29,7 +37,7 @@ function evaluate({ MetricName, Metrics }: AlarmProperties, values: Values): num
   const fill = (value: number | undefined, otherwise: number) => value ?? otherwise;
   const choose = (condition: boolean, value: number, otherwise: number) => (condition ? value : otherwise);
   const calculate = new Function('FILL', 'IF', ...inputs.map(({ Id }) => Id), `return ${expression};`);
-  return calculate(fill, choose, ...inputs.map(({ MetricStat }) => values[MetricStat?.Metric.MetricName ?? '']));
+  return calculate(fill, choose, ...inputs.map((input) => values[getName(input)]));
 }
 
 /** The alarm is on after these periods, the newest last. */
@@ -62,6 +70,9 @@ describe('alarms', () => {
     ['half of the requests get 401', 'Rejections', repeat({ 'stage-Rejections': 80, Count: 160 }, 3)],
     ['the API fails for an hour', 'availability-burn-fast', [{ '5XXError': 30, Count: 2_000 }]],
     ['the API fails now and then', 'availability-burn-slow', [{ '5XXError': 70, Count: 10_000 }]],
+    ['validations fail for an hour', 'validation-burn-fast', [{ 'validate-receipt-Error': 30, Invocations: 2_000 }]],
+    ['a store is down', 'validation-burn-slow', [{ 'validate-receipt-StoreUnavailable': 70, Invocations: 10_000 }]],
+    ['refreshes get no answer', 'requests-to-store-a-failing', [{}, ...repeat({ 'StoreRequests failed': 9 }, 2)]],
     ['the certificate ends in 29 days', 'certificate-expiring', [{ DaysToExpiry: 29 }]],
     ['a receiver is down', 'webhook-url-failing', [{ 'send-webhook-WebhookUrlFailing': 1 }, ...quiet.slice(1)]],
     ['a store is silent', 'store-silent', [{ 'recover-notifications-StoreSilent': 1 }, ...repeat({}, 17)]],
@@ -79,6 +90,13 @@ describe('alarms', () => {
     ['the requests of one period get 401', 'Rejections', [{}, {}, { 'stage-Rejections': 200, Count: 200 }]],
     ['one of a thousand requests fails', 'availability-burn-fast', [{ '5XXError': 2, Count: 2_000 }]],
     ['one request of a quiet night fails', 'availability-burn-slow', [{ '5XXError': 1, Count: 20 }]],
+    ['one of a thousand validations fails', 'validation-burn-fast', [{ Errors: 2, Invocations: 2_000 }]],
+    [
+      'some requests to a store fail',
+      'requests-to-store-b-failing',
+      repeat({ 'StoreRequests ok': 90, 'StoreRequests failed': 10 }, 3),
+    ],
+    ['a store fails for an hour', 'requests-to-store-a-failing', [{ 'StoreRequests failed': 9 }, {}, {}]],
     ['the certificate ends in a year', 'certificate-expiring', [{ DaysToExpiry: 365 }]],
   ] as const)('do not start if %s: %s', (_case, id, periods) => {
     expect(isOn(getAlarm(id), periods)).toBe(false);
@@ -97,6 +115,22 @@ describe('alarms', () => {
     const alarm = getAlarm(`${id}-not-running`);
     expect(isOn(alarm, quiet)).toBe(true);
     expect(isOn(alarm, [{ Invocations: 1 }])).toBe(false);
+  });
+
+  it('all start with the worst values of their metrics, and not with the best ones', () => {
+    const alarms = Object.entries(findResources(joined, 'AWS::CloudWatch::Alarm'));
+    const everyMetric = (value: number, others: Values = {}): Values =>
+      new Proxy(others, { get: (_others, name) => others[String(name)] ?? value });
+    const states = alarms.map(([name, { Properties }]) => {
+      const alarm = Properties as AlarmProperties;
+      const many = 1_000_000;
+      const isLow = alarm.ComparisonOperator === 'LessThanThreshold';
+      const extremes = isLow
+        ? [everyMetric(0), everyMetric(many, { FailedInvocations: 0 })]
+        : [everyMetric(many), everyMetric(0, { Invocations: many })];
+      return [name, ...extremes.map((values) => isOn(alarm, repeat(values, alarm.EvaluationPeriods)))];
+    });
+    expect(states).toEqual(alarms.map(([name]) => [name, true, false]));
   });
 
   it('send only pages to the address of the pager', () => {
