@@ -8,6 +8,7 @@ import {
   StreamViewType,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Role } from 'aws-cdk-lib/aws-iam';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { indexes, tableKey } from '../lib/foundation/key.ts';
@@ -64,6 +65,10 @@ export class DataTable extends Construct {
       onCreate: call,
       onUpdate: call,
       installLatestAwsSdk: false,
+      logGroup: new LogGroup(this, 'DescriptionLog', {
+        retention: RetentionDays.ONE_MONTH,
+        removalPolicy: RemovalPolicy.DESTROY,
+      }),
       policy: AwsCustomResourcePolicy.fromSdkCalls({ resources: [named.tableArn] }),
     });
     // CloudFormation runs a custom resource only if a property changes.

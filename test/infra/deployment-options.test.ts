@@ -120,6 +120,12 @@ describe('ServiceStack with deployment options', () => {
       expect(Properties.MetricTransformations[0].MetricNamespace).toBe('Claimcheck/Claimcheck');
   });
 
+  it('gives each function a log group that ends with the stack, also when it adopts a table', () => {
+    const groups = findResources('every', 'AWS::Logs::LogGroup');
+    for (const { Properties } of listResources('every', 'AWS::Lambda::Function'))
+      expect(groups[Properties.LoggingConfig?.LogGroup.Ref]).toMatchObject({ DeletionPolicy: 'Delete' });
+  });
+
   it('reads the stream of an adopted table again for another revision', () => {
     const descriptions = Object.values(findResources('every', 'Custom::AWS'));
     expect(descriptions.map(({ Properties }) => Properties.TableRevision)).toEqual([everyOption.tableRevision]);
