@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, type IMetric, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { platforms, storeNames } from '../lib/foundation/platform.ts';
+import { platformTokens, storeNames } from '../lib/foundation/platform.ts';
 import {
   type AddAlarm,
   type AlarmsProps,
@@ -26,14 +26,13 @@ import { sendsToOwnQueue, workers as workerDefinitions } from './worker-definiti
 
 /** Share of the requests that may fail, see docs/operating/objectives.md. */
 const errorBudget = 0.001;
-const burnRates = [
-  { speed: 'fast', hours: 1, burnRate: 14.4, days: 2, severity: 'page' },
-  { speed: 'slow', hours: 6, burnRate: 6, days: 5, severity: 'ticket' },
-] as const;
+const fastBurn = { speed: 'fast', hours: 1, burnRate: 14.4, days: 2, severity: 'page' } as const;
+const slowBurn = { speed: 'slow', hours: 6, burnRate: 6, days: 5, severity: 'ticket' } as const;
 const ownQueueWorkers = workerDefinitions.filter(sendsToOwnQueue).map(({ id }) => id);
 
 interface Objective {
   readonly prefix: string;
+  readonly burnRates: readonly (typeof fastBurn | typeof slowBurn)[];
   readonly errors: (options: SumOptions) => readonly IMetric[];
   readonly total: (options: SumOptions) => IMetric;
   readonly impact: string;
@@ -79,6 +78,7 @@ export function addCapacityAlarms(
   );
   addBurnRateAlarms(add, {
     prefix: 'availability',
+    burnRates: [fastBurn, slowBurn],
     errors: (options) => [createApiMetric(scope, '5XXError', options)],
     total: (options) => createApiMetric(scope, 'Count', options),
     impact: 'API clients fail more often than the objective allows',
@@ -130,7 +130,7 @@ export function addCapacityAlarms(
  * six hours.
  * @see https://sre.google/workbook/alerting-on-slos/
  */
-function addBurnRateAlarms(add: AddAlarm, { prefix, errors, total, impact, action }: Objective): void {
+function addBurnRateAlarms(add: AddAlarm, { prefix, burnRates, errors, total, impact, action }: Objective): void {
   for (const { speed, hours, burnRate, days, severity } of burnRates) {
     const options = { period: Duration.hours(hours), statistic: 'Sum' } as const;
     const share = createShareMetric(errors(options), { all: [total(options)], minimum: 100, period: options.period });
@@ -163,6 +163,7 @@ export function addValidationAlarms(add: AddAlarm, validate: LambdaFunction): vo
   // A failed validation has the status 200, so the metrics of API Gateway do not count it.
   addBurnRateAlarms(add, {
     prefix: 'validation',
+    burnRates: [fastBurn],
     errors: (options) => [
       validate.metricErrors(options),
       createLogMetric(validate, 'Error', options.period),
@@ -174,10 +175,13 @@ export function addValidationAlarms(add: AddAlarm, validate: LambdaFunction): vo
   });
 }
 
+/** Most purchases are refreshed at these stores. The metrics of another one would cost 0.20 dollars a month. */
+const alarmedStores = [platformTokens.appStore, platformTokens.googlePlay];
+
 /** Alarms on stores that do not respond usefully to validations, refreshes and the rest, by app or for all apps. */
 export function addStoreAlarms(add: AddAlarm, scope: Construct): void {
   const hour = Duration.hours(1);
-  for (const platform of platforms) {
+  for (const platform of alarmedStores) {
     const count = (Outcome: 'ok' | 'failed') =>
       new Metric({
         namespace: getMetricNamespace(scope),

@@ -71,7 +71,7 @@ describe('alarms', () => {
     ['the API fails for an hour', 'availability-burn-fast', [{ '5XXError': 30, Count: 2_000 }]],
     ['the API fails now and then', 'availability-burn-slow', [{ '5XXError': 70, Count: 10_000 }]],
     ['validations fail for an hour', 'validation-burn-fast', [{ 'validate-receipt-Error': 30, Invocations: 2_000 }]],
-    ['a store is down', 'validation-burn-slow', [{ 'validate-receipt-StoreUnavailable': 70, Invocations: 10_000 }]],
+    ['a store is down', 'validation-burn-fast', [{ 'validate-receipt-StoreUnavailable': 30, Invocations: 2_000 }]],
     ['refreshes get no answer', 'requests-to-store-a-failing', [{}, ...repeat({ 'StoreRequests failed': 9 }, 2)]],
     ['the certificate ends in 29 days', 'certificate-expiring', [{ DaysToExpiry: 29 }]],
     ['a receiver is down', 'webhook-url-failing', [{ 'send-webhook-WebhookUrlFailing': 1 }, ...quiet.slice(1)]],
