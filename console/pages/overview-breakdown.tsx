@@ -154,7 +154,7 @@ const platformColumn: Column<GroupRow> = {
 
 const productColumn: Column<GroupRow> = {
   title: 'Product',
-  render: ({ productId = '' }) => formatProductId(productId),
+  render: ({ productId = '' }) => <span title={productId}>{shorten(formatProductId(productId))}</span>,
   csv: ({ productId }) => productId,
 };
 

@@ -159,11 +159,12 @@ function findLatestIndex(payments: readonly Transaction[], { transactionId }: Pu
 }
 
 /** Returns the period that a transaction paid for, until it was refunded. Another payment follows. */
-function toPaidPeriod(payment: Transaction): ActivePeriod {
-  const { productId, purchaseDate: from, expirationDate = Infinity, refundedAt = Infinity, isTrialPeriod } = payment;
-  const until = Math.min(refundedAt, expirationDate + getRenewalDelayMs(payment));
-  return { productId, from, until, ...(isTrialPeriod && { isTrial: true }) };
-}
+const toPaidPeriod = (payment: Transaction): ActivePeriod => ({
+  productId: payment.productId,
+  from: payment.purchaseDate,
+  until: Math.min(payment.refundedAt ?? Infinity, (payment.expirationDate ?? Infinity) + getRenewalDelayMs(payment)),
+  ...(payment.isTrialPeriod && { isTrial: true }),
+});
 
 interface StateChange {
   readonly before: CheckedState | undefined;

@@ -300,7 +300,7 @@ function computeEnd(
   { stored, next, refundedAt = Infinity, purchase }: EndContext,
 ): EpochMillis {
   const grantedEnd = purchase ? purchase.expirationDate : stored?.end;
-  const end = Math.max(expirationDate + (next ? getRenewalDelayMs(next) : 0), grantedEnd ?? 0);
+  const end = Math.max(expirationDate + getRenewalDelayMs(next), grantedEnd ?? 0);
   return Math.min(
     end,
     refundedAt,

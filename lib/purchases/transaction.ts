@@ -115,5 +115,5 @@ export const isTrialWithFee = ({ isTrialPeriod, plan, amountMicros = 0 }: Transa
   isTrialPeriod === true && plan?.amountMicros === 0 && amountMicros > 0;
 
 /** Braintree bills at an unknown hour of the day after a period. A subscription that renews is active until then. */
-export const getRenewalDelayMs = ({ platform }: Transaction): number =>
-  platform === platformTokens.braintree ? dayMs : 0;
+export const getRenewalDelayMs = (renewal: Transaction | undefined): number =>
+  renewal?.platform === platformTokens.braintree ? dayMs : 0;
