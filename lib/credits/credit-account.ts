@@ -207,17 +207,22 @@ export function takeBack(
 
 const debtLot = '';
 
-/** Returns units that were taken back. They pay a debt first, then refill `lot`, which may have been used up. */
+/**
+ * Returns units that were taken back. They pay a debt first, then refill `lot`, which may have been used up. Units that
+ * the account does not count, because a merge has left their number with another customer, are granted.
+ */
 export function returnCredits(
   account: CreditAccount,
   credit: string,
   { lot, amount }: { readonly lot: Omit<CreditLot, 'left'>; readonly amount: number },
 ): CreditAccount {
-  const { takenBack, debt, lots } = findCredit(account, credit);
+  const { granted, takenBack, debt, lots } = findCredit(account, credit);
   const paid = Math.min(debt, amount);
+  const counted = Math.min(takenBack, amount);
   const known = lots.some(({ id }) => id === lot.id) ? lots : [...lots, { ...lot, left: 0 }];
   return withCredit(account, credit, {
-    takenBack: takenBack - amount,
+    granted: granted + amount - counted,
+    takenBack: takenBack - counted,
     debt: debt - paid,
     lots: changeLots(known, [[lot.id, amount - paid]]),
   });
@@ -235,11 +240,15 @@ export function removeLot(
   return { account: withCredit(account, credit, { granted: granted - left, lots: rest }), left };
 }
 
-/** Adds units that a refund has taken back of a lot of another customer, or removes them with a negative number. */
+/**
+ * Adds units that a refund has taken back of a lot of another customer. A negative number removes them, at most those
+ * that the account counts: a merge can have left some with another customer.
+ */
 export function addTakenBack(account: CreditAccount, credit: string, amount: number): CreditAccount {
   if (amount === 0) return account;
-  const { granted, takenBack } = findCredit(account, credit);
-  return withCredit(account, credit, { granted: granted + amount, takenBack: takenBack + amount });
+  const { granted, takenBack, debt } = findCredit(account, credit);
+  const added = Math.max(amount, debt - takenBack);
+  return withCredit(account, credit, { granted: granted + added, takenBack: takenBack + added });
 }
 
 /** Adds the ledgers of two customers. */
