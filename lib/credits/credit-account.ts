@@ -228,15 +228,20 @@ export function returnCredits(
   });
 }
 
-/** Removes what is left of a lot, because the lot moves to another customer. It was never granted here then. */
+/**
+ * Removes what is left of a lot, at most `amount` units, because the lot moves to another customer. They were never
+ * granted here then.
+ */
 export function removeLot(
   account: CreditAccount,
   credit: string,
-  lotId: string,
+  { lotId, amount }: { readonly lotId: string; readonly amount: number },
 ): { readonly account: CreditAccount; readonly left: number } {
   const { granted, lots } = findCredit(account, credit);
-  const left = sum(lots.filter(({ id }) => id === lotId).map((lot) => lot.left));
-  const rest = lots.map((lot) => (lot.id === lotId ? { ...lot, left: 0, amount: lot.amount - lot.left } : lot));
+  const left = sumParts(takeParts(listParts(lots.filter(({ id }) => id === lotId)), amount));
+  const rest = lots.map((lot) =>
+    lot.id === lotId ? { ...lot, left: lot.left - left, amount: lot.amount - left } : lot,
+  );
   return { account: withCredit(account, credit, { granted: granted - left, lots: rest }), left };
 }
 
@@ -309,7 +314,7 @@ const splitLots = (
 
 /**
  * Splits one credit. `held` units are in the open holds that stay. No total that returns exceeds what the account has,
- * because a later merge can have removed some.
+ * because a later merge can have removed some. A debt is a part of `takenBack`.
  */
 function splitBalance(
   credit: string,

@@ -11,12 +11,15 @@ import { LotParts } from './credit-account.ts';
 const SettledLot = v.object({
   /** Units that the payment gave, by the catalogue at its time. */
   given: v.number(),
-  /** Units that the current owner received. Fewer than given if an earlier owner had spent some. */
+  /**
+   * Units that the current owner received, with those that refunds had taken back before. Fewer than given if an
+   * earlier owner had spent some.
+   */
   owned: v.number(),
   expiresAt: v.exactOptional(v.number()),
   /** Units that its refunds demand back. */
   demanded: v.number(),
-  /** The lots from which they were taken. */
+  /** The lots from which they were taken, also those of an earlier owner. */
   taken: LotParts,
 });
 export type SettledLot = v.InferOutput<typeof SettledLot>;

@@ -95,7 +95,9 @@ function renamePayments(purchase: PurchaseCredits, claims: readonly CreditClaim[
 
 /**
  * Moves what is left of each lot to the new owner, with one entry for each customer and credit. The units that refunds
- * have taken of the lot move as well: a reversed refund returns them to the new owner.
+ * have taken of the lot move as well. A reversed refund returns them to the new owner, also those that were taken of
+ * other lots of the former owner. A merge can have left units of the lot, or of others that were joined with it, which
+ * the purchase has not given to its owner: they do not move.
  */
 function moveLots(settlement: Settlement, { now }: SettlementRules): Settlement {
   let { account, former, purchase } = settlement;
@@ -103,19 +105,16 @@ function moveLots(settlement: Settlement, { now }: SettlementRules): Settlement 
   const moved = new Map<string, number>();
   for (const [paymentId, lots] of Object.entries(purchase.payments)) {
     for (const [credit, lot] of Object.entries(lots)) {
-      const { account: rest, left } = removeLot(former, credit, paymentId);
-      const taken = lot.taken.filter(([lotId]) => lotId === paymentId);
-      const takenUnits = sumParts(taken);
-      const owned = left + takenUnits;
-      former = addTakenBack(rest, credit, -takenUnits);
-      account = addTakenBack(account, credit, takenUnits);
+      const taken = sumParts(lot.taken);
+      const takenOfLot = sumParts(lot.taken.filter(([lotId]) => lotId === paymentId));
+      const { account: rest, left } = removeLot(former, credit, { lotId: paymentId, amount: lot.owned - taken });
+      const owned = left + taken;
+      former = addTakenBack(rest, credit, -takenOfLot);
+      account = addTakenBack(account, credit, takenOfLot);
       if (left > 0)
         account = giveLot(account, credit, toLot({ paymentId, givenAt: now, expiresAt: lot.expiresAt }, left));
-      purchase = withLot(
-        purchase,
-        { paymentId, credit },
-        { ...lot, owned, demanded: Math.min(lot.demanded, owned), taken },
-      );
+      const demanded = Math.min(lot.demanded, owned);
+      purchase = withLot(purchase, { paymentId, credit }, { ...lot, owned, demanded });
       moved.set(credit, (moved.get(credit) ?? 0) + left);
     }
   }

@@ -98,7 +98,7 @@ describe('credits of a customer', () => {
 
   it('of a lot that returns to a customer with a part of it are one lot', () => {
     const held = holdCredits(give(empty, 'a', 20), { id: 'h', credit: 'coins', amount: 5, until: 50 }) ?? empty;
-    const moved = removeLot(held, 'coins', 'a');
+    const moved = removeLot(held, 'coins', { lotId: 'a', amount: 20 });
     const returned = give(releaseHold(moved.account, 'h'), 'a', moved.left);
     expect([balanceOf(returned), leftOf(returned)]).toEqual([20, { a: 20 }]);
     expect([balanceOf(spend(returned, 12)), leftOf(spend(returned, 12))]).toEqual([8, { a: 8 }]);
@@ -147,7 +147,7 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('takeBack' as const), id, amount, debt: fc.boolean() }),
   fc.record({ type: fc.constant('return' as const), id, amount }),
   fc.record({ type: fc.constant('move' as const), amount: fc.integer({ min: -20, max: 20 }) }),
-  fc.record({ type: fc.constant('remove' as const), id }),
+  fc.record({ type: fc.constant('remove' as const), id, amount }),
   fc.record({ type: fc.constant('merge' as const), id, amount, debt: fc.nat(9) }),
   fc.record({ type: fc.constant('split' as const), merge: fc.nat(9) }),
   fc.record({ type: fc.constant('leave' as const) }),
@@ -189,7 +189,8 @@ describe('any history of credits', () => {
           taken -= units;
           account = returnCredits(account, 'coins', { lot: lot(part.id, 20), amount: units });
         } else if (part.type === 'move') account = addTakenBack(account, 'coins', part.amount);
-        else if (part.type === 'remove') account = removeLot(account, 'coins', part.id).account;
+        else if (part.type === 'remove')
+          account = removeLot(account, 'coins', { lotId: part.id, amount: part.amount }).account;
         else if (part.type === 'merge') {
           const demand = { lotId: '', amount: part.debt, allowsDebt: true };
           const { account: bob } = takeBack(give(createAccount('bob', false), part.id, part.amount), 'coins', demand);

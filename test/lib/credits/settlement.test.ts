@@ -1,6 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createAccount, findCredit, getBalance, spendCredits } from '../../../lib/credits/credit-account.ts';
+import {
+  addAccounts,
+  type CreditAccount,
+  createAccount,
+  findCredit,
+  getBalance,
+  giveLot,
+  holdCredits,
+  type MovedCredits,
+  releaseHold,
+  spendCredits,
+  splitAccount,
+} from '../../../lib/credits/credit-account.ts';
+import type { CreditEntry } from '../../../lib/credits/credit-entry.ts';
 import type { CreditClaim, PurchaseCredits } from '../../../lib/credits/purchase-credits.ts';
 import { isSettled, settle } from '../../../lib/credits/settlement.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
@@ -145,3 +158,134 @@ describe('any history of payments, refunds and spends', () => {
     fc.assert(property, sampleRuns({ sample: 300, full: 20_000 }));
   });
 });
+
+const user = fc.constantFrom('ann', 'bob', 'eve');
+const sharedStep = fc.oneof(
+  step,
+  fc.record({ type: fc.constant('claim' as const), user }),
+  fc.record({ type: fc.constantFrom('use' as const, 'hold' as const, 'gift' as const), user, amount: fc.nat(20) }),
+  fc.record({ type: fc.constant('release' as const), user }),
+  fc.record({ type: fc.constant('merge' as const), from: user, to: user }),
+  fc.record({ type: fc.constant('reverse' as const) }),
+);
+
+interface Merge {
+  readonly from: string;
+  readonly to: string;
+  readonly moved: MovedCredits;
+  readonly movesPurchase: boolean;
+}
+
+/** Customers who merge, and claim one purchase from each other. */
+class SharedPurchase {
+  readonly accounts = new Map(['ann', 'bob', 'eve'].map((name) => [name, createAccount(name, false)]));
+  readonly claims = new Map<number, CreditClaim>();
+  readonly entries: CreditEntry[] = [];
+  readonly merges: Merge[] = [];
+  settled = purchase;
+
+  private readonly allowsDebt: boolean;
+
+  constructor(allowsDebt: boolean) {
+    this.allowsDebt = allowsDebt;
+  }
+
+  get(name: string | undefined): CreditAccount {
+    return this.accounts.get(String(name)) ?? ann;
+  }
+
+  change(name: string, change: (account: CreditAccount) => CreditAccount | undefined): void {
+    this.accounts.set(name, change(this.get(name)) ?? this.get(name));
+  }
+
+  /** A merge has moved the account already. */
+  settle(owner: string | undefined, now: number, isMerged = false): void {
+    const former = isMerged || owner === this.settled.owner ? undefined : this.get(this.settled.owner);
+    const before = { purchase: this.settled, account: this.get(owner), former };
+    const after = settle(before, [...this.claims.values()], { now, allowsDebt: this.allowsDebt });
+    for (const account of [after.account, after.former ?? after.account]) this.accounts.set(account.username, account);
+    this.settled = after.purchase;
+    this.entries.push(...after.entries);
+  }
+
+  merge(from: string, to: string, now: number): void {
+    if (from === to) return;
+    const { credits, holds } = this.get(from);
+    this.change(to, (account) => addAccounts(account, { credits, holds }));
+    this.change(from, (account) => ({ ...account, credits: {}, holds: [] }));
+    const movesPurchase = this.settled.owner === from;
+    this.merges.push({ from, to, moved: { credits, holdIds: holds.map(({ id }) => id) }, movesPurchase });
+    if (movesPurchase) this.settle(to, now, true);
+  }
+
+  reverse(now: number): void {
+    const merge = this.merges.pop();
+    if (!merge) return;
+    const { rest, returned } = splitAccount(this.get(merge.to), merge.moved);
+    this.accounts.set(merge.to, rest);
+    this.change(merge.from, (account) => addAccounts(account, returned));
+    if (merge.movesPurchase && this.settled.owner === merge.to) this.settle(merge.from, now, true);
+  }
+}
+
+describe('any history of a purchase of several customers', () => {
+  it.each([false, true])(
+    'takes back at most what refunds demand, and returns it with them (debt: %s)',
+    (allowsDebt) => {
+      const property = fc.property(fc.array(sharedStep, { maxLength: 50, size: 'max' }), (steps) => {
+        const shared = new SharedPurchase(allowsDebt);
+        let given = 0;
+        for (const [now, part] of steps.entries()) {
+          const id = `${now}`;
+          if (part.type === 'pay') {
+            if (!shared.claims.has(part.payment))
+              shared.claims.set(part.payment, claim(`p${part.payment}`, part.units));
+          } else if (part.type === 'demand') {
+            const known = shared.claims.get(part.payment);
+            const demanded = Math.min(known?.given ?? 0, part.part);
+            if (known) shared.claims.set(part.payment, { ...known, demanded });
+          } else if (part.type === 'merge') shared.merge(part.from, part.to, now);
+          else if (part.type === 'reverse') shared.reverse(now);
+          else if (part.type === 'claim') shared.settle(part.user, now);
+          else if (part.type === 'release')
+            shared.change(part.user, (account) => releaseHold(account, account.holds[0]?.id ?? ''));
+          else if (part.type === 'gift') {
+            const lot = { id, origin: 'gift', givenAt: now, amount: part.amount } as const;
+            given += part.amount;
+            shared.change(part.user, (account) => giveLot(account, 'coins', lot));
+          } else if (part.type === 'hold') {
+            const hold = { id, credit: 'coins', amount: part.amount, until: 1_000 };
+            shared.change(part.user, (account) => holdCredits(account, hold));
+          } else if (part.type === 'use')
+            shared.change(part.user, (account) => spendCredits(account, 'coins', part.amount));
+          shared.settle(shared.settled.owner, now);
+          checkPayments(shared);
+        }
+        checkBalances(shared, given);
+      });
+      fc.assert(property, sampleRuns({ sample: 1_000, full: 50_000 }));
+    },
+  );
+});
+
+/** Each payment has given once. What its refunds have taken, of whomever, is at most what they demand. */
+function checkPayments({ claims, entries }: SharedPurchase): void {
+  for (const { paymentId, given, demanded } of claims.values()) {
+    const sum = (type: string) =>
+      entries
+        .filter((entry) => entry.transactionId === paymentId && entry.type === type)
+        .reduce((total, { amount }) => total + amount, 0);
+    const taken = sum('taken-back') - sum('returned');
+    if (sum('given') !== given || taken < 0 || taken > demanded)
+      throw new Error(`${paymentId} gave ${sum('given')} of ${given}: ${taken} taken of ${demanded}.`);
+  }
+}
+
+/** No unit appears or disappears between the customers. */
+function checkBalances({ accounts, entries }: SharedPurchase, gifts: number): void {
+  const signs: Partial<Record<CreditEntry['type'], number>> = { given: 1, 'taken-back': -1, returned: 1 };
+  const settled = entries.reduce((total, { type, amount }) => total + (signs[type] ?? 0) * amount, 0);
+  const credits = [...accounts.values()].map((account) => findCredit(account, 'coins'));
+  const total = credits.reduce((sum, credit) => sum + getBalance(credit) + credit.spent, 0);
+  if (total !== gifts + settled) throw new Error(`${total} units in place of ${gifts + settled}.`);
+}
