@@ -10,7 +10,7 @@ import { findFirstOfForwardChain, removeFromForwardChain } from '../webhooks/for
 import { type ChainEntry, toChainEntry } from '../webhooks/forward-order.ts';
 import { maxRetryDurationMs } from '../webhooks/retry-schedule.ts';
 import { readSender, readUrlHealth } from '../webhooks/shared-reads.ts';
-import { skipIfBlocked, updateUrlHealth } from '../webhooks/url-backoff.ts';
+import { skipIfBlocked, updateUrlHealth } from '../webhooks/update-url-health.ts';
 import { attemptForward } from './attempt-forward.ts';
 import { createForwards } from './create-forwards.ts';
 import type { ForwardAttempt, ForwardMessage } from './forward-message.ts';

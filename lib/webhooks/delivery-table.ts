@@ -9,7 +9,7 @@ import type { Update } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { tryUpdate } from '../foundation/try-update.ts';
 import { deliveryRetentionMs, WebhookDelivery } from './delivery.ts';
-import { WebhookUrlHealth } from './endpoint-health.ts';
+import { WebhookUrlHealth } from './url-health.ts';
 
 /** A page of the deliveries that match all filters. */
 export interface DeliveryQuery {

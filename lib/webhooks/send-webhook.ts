@@ -10,10 +10,10 @@ import type { WebhookDelivery } from './delivery.ts';
 import { findDelivery, findUrlHealth, replaceDelivery } from './delivery-table.ts';
 import { applyAttempt, computeQueueDelaySeconds, markDead } from './delivery-transitions.ts';
 import { toDisplayUrl } from './display-url.ts';
-import type { WebhookUrlHealth } from './endpoint-health.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { readSender, readUrlHealth } from './shared-reads.ts';
-import { skipIfBlocked, updateUrlHealth } from './url-backoff.ts';
+import { skipIfBlocked, updateUrlHealth } from './update-url-health.ts';
+import type { WebhookUrlHealth } from './url-health.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 /** Maximum difference between the clocks of two machines. */

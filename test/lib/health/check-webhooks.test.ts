@@ -8,7 +8,7 @@ import {
   replaceDelivery,
   saveUrlHealth,
 } from '../../../lib/webhooks/delivery-table.ts';
-import type { WebhookUrlHealth } from '../../../lib/webhooks/endpoint-health.ts';
+import type { WebhookUrlHealth } from '../../../lib/webhooks/url-health.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';

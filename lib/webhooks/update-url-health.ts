@@ -4,8 +4,8 @@ import type { EpochMillis } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { disableWebhookUrl, enableWebhookUrl, noBackoff, noFailure, saveUrlHealth } from './delivery-table.ts';
 import { describeFailure, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
-import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
+import { computeUrlBackoffMs, type WebhookUrlHealth } from './url-health.ts';
 
 /** Returns the dead or postponed delivery if its URL is disabled or in backoff, otherwise undefined. */
 export function skipIfBlocked(
@@ -66,6 +66,8 @@ function computeBackoff(
 /** A known start is not written again: a concurrent success could have ended the series. */
 function computeFailure(outcome: PostOutcome, { failingSince }: WebhookUrlHealth, now: EpochMillis) {
   const failureReason = describeFailure(outcome);
-  if ((failureReason === undefined) === (failingSince === undefined)) return {};
-  return failureReason === undefined ? noFailure : { failingSince: now, failureReason };
+  const hasFailed = failureReason !== undefined;
+  const isFailing = failingSince !== undefined;
+  if (hasFailed === isFailing) return {};
+  return hasFailed ? { failingSince: now, failureReason } : noFailure;
 }
