@@ -17,6 +17,8 @@ const SettledLot = v.object({
    */
   owned: v.number(),
   expiresAt: v.exactOptional(v.number()),
+  /** The lot, if the payment had another id when it gave. */
+  lotId: v.exactOptional(v.string()),
   /** Units that its refunds demand back. */
   demanded: v.number(),
   /** The lots from which they were taken, also those of an earlier owner. */

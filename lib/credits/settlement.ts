@@ -78,7 +78,7 @@ const countEntries = ({ account, former, entries }: Settlement): number =>
 
 /**
  * Renames the payments that have become a part of another transaction. A payment that is no longer a transaction and
- * gave the same credits is the one that is new.
+ * gave the same credits is the one that is new. Its lots keep their ids: merges and holds refer to them.
  */
 function renamePayments(purchase: PurchaseCredits, claims: readonly CreditClaim[]): PurchaseCredits {
   const claimed = new Set(claims.map(({ paymentId }) => paymentId));
@@ -89,7 +89,11 @@ function renamePayments(purchase: PurchaseCredits, claims: readonly CreditClaim[
     const former = lost.find(([id, lots]) => !renamed.has(id) && lots[credit]?.given === given);
     if (former) renamed.set(former[0], paymentId);
   }
-  const payments = Object.entries(purchase.payments).map(([id, lots]) => [renamed.get(id) ?? id, lots]);
+  const payments = Object.entries(purchase.payments).map(([id, lots]) => {
+    const name = renamed.get(id);
+    if (name === undefined) return [id, lots];
+    return [name, Object.fromEntries(Object.entries(lots).map(([credit, lot]) => [credit, { lotId: id, ...lot }]))];
+  });
   return { ...purchase, payments: Object.fromEntries(payments) };
 }
 
@@ -105,14 +109,14 @@ function moveLots(settlement: Settlement, { now }: SettlementRules): Settlement 
   const moved = new Map<string, number>();
   for (const [paymentId, lots] of Object.entries(purchase.payments)) {
     for (const [credit, lot] of Object.entries(lots)) {
+      const { lotId = paymentId } = lot;
       const taken = sumParts(lot.taken);
-      const takenOfLot = sumParts(lot.taken.filter(([lotId]) => lotId === paymentId));
-      const { account: rest, left } = removeLot(former, credit, { lotId: paymentId, amount: lot.owned - taken });
+      const takenOfLot = sumParts(lot.taken.filter(([id]) => id === lotId));
+      const { account: rest, left } = removeLot(former, credit, { lotId, amount: lot.owned - taken });
       const owned = left + taken;
       former = addTakenBack(rest, credit, -takenOfLot);
       account = addTakenBack(account, credit, takenOfLot);
-      if (left > 0)
-        account = giveLot(account, credit, toLot({ paymentId, givenAt: now, expiresAt: lot.expiresAt }, left));
+      if (left > 0) account = giveLot(account, credit, toLot({ lotId, givenAt: now, expiresAt: lot.expiresAt }, left));
       const demanded = Math.min(lot.demanded, owned);
       purchase = withLot(purchase, { paymentId, credit }, { ...lot, owned, demanded });
       moved.set(credit, (moved.get(credit) ?? 0) + left);
@@ -133,7 +137,7 @@ function settleClaim(settlement: Settlement, claim: CreditClaim, rules: Settleme
   const lot = findLot(purchase, claim);
   if (!lot) {
     const ownLot = { given, owned: given, ...omitUndefined({ expiresAt }), demanded: 0, taken: [] };
-    const changed = giveLot(account, credit, toLot(claim, given));
+    const changed = giveLot(account, credit, toLot({ ...claim, lotId: claim.paymentId }, given));
     const after = { ...settlement, account: changed, purchase: withLot(purchase, claim, ownLot) };
     const entry = {
       at: rules.now,
@@ -153,16 +157,16 @@ function settleClaim(settlement: Settlement, claim: CreditClaim, rules: Settleme
 function extendLot(settlement: Settlement, claim: CreditClaim, { expiresAt: before, ...lot }: SettledLot): Settlement {
   const { credit, paymentId, expiresAt } = claim;
   if (before === expiresAt) return settlement;
-  const account = setLotEnd(settlement.account, credit, { lotId: paymentId, expiresAt });
+  const account = setLotEnd(settlement.account, credit, { lotId: lot.lotId ?? paymentId, expiresAt });
   const purchase = withLot(settlement.purchase, claim, { ...lot, ...omitUndefined({ expiresAt }) });
   return { ...settlement, account, purchase };
 }
 
 function takeBackLot(settlement: Settlement, claim: CreditClaim, { now, allowsDebt }: SettlementRules): Settlement {
-  const { credit, paymentId: lotId } = claim;
+  const { credit, paymentId } = claim;
   const lot = requireLot(settlement, claim);
   const demanded = countDemanded(claim, lot);
-  const demand = { lotId, amount: demanded - lot.demanded, allowsDebt };
+  const demand = { lotId: lot.lotId ?? paymentId, amount: demanded - lot.demanded, allowsDebt };
   const { account, parts } = takeBack(settlement.account, credit, demand);
   const purchase = withLot(settlement.purchase, claim, { ...lot, demanded, taken: [...lot.taken, ...parts] });
   const after = { ...settlement, account, purchase };
@@ -178,7 +182,8 @@ function returnLot(settlement: Settlement, claim: CreditClaim, { now }: Settleme
   const demanded = countDemanded(claim, lot);
   const amount = Math.max(0, sumParts(lot.taken) - demanded);
   const taken = takeParts(lot.taken, Math.min(demanded, sumParts(lot.taken)));
-  const returned = returnCredits(settlement.account, credit, { lot: toLot(claim, lot.given), amount });
+  const { lotId = claim.paymentId } = lot;
+  const returned = returnCredits(settlement.account, credit, { lot: toLot({ ...claim, lotId }, lot.given), amount });
   // A lot that has ended since ends again.
   const account = passTime(returned, now);
   const after = { ...settlement, account, purchase: withLot(settlement.purchase, claim, { ...lot, demanded, taken }) };
@@ -207,9 +212,9 @@ const withLot = (
 };
 
 const toLot = (
-  { paymentId, givenAt, expiresAt }: Pick<CreditClaim, 'paymentId' | 'givenAt' | 'expiresAt'>,
+  { lotId, givenAt, expiresAt }: Pick<CreditClaim, 'givenAt' | 'expiresAt'> & { readonly lotId: string },
   amount: number,
-): Omit<CreditLot, 'left'> => ({ id: paymentId, origin: 'payment', givenAt, amount, ...omitUndefined({ expiresAt }) });
+): Omit<CreditLot, 'left'> => ({ id: lotId, origin: 'payment', givenAt, amount, ...omitUndefined({ expiresAt }) });
 
 const pickPayment = ({ credit, transactionId }: CreditClaim) => ({ credit, transactionId });
 

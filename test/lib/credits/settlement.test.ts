@@ -52,6 +52,18 @@ describe('what a purchase gives', () => {
     expect(findCredit(renamed.account, 'coins')).toMatchObject({ granted: 10, takenBack: 4 });
   });
 
+  it('moves, is refunded and is returned under the final id of the payment, too', () => {
+    const rules = { now: 1, allowsDebt: false };
+    const bob = createAccount('bob', false);
+    const given = settle({ purchase, account: ann, former: undefined }, [claim('early', 10, 4)], rules);
+    const renamed = settle({ ...given, former: undefined }, [claim('final', 10)], rules);
+    expect(findCredit(renamed.account, 'coins').lots).toMatchObject([{ id: 'early', left: 10 }]);
+    const moved = settle({ ...renamed, account: bob, former: renamed.account }, [claim('final', 10)], rules);
+    expect(getBalance(findCredit(moved.account, 'coins'))).toBe(10);
+    const refunded = settle({ ...moved, former: undefined }, [claim('final', 10, 10)], rules);
+    expect(getBalance(findCredit(refunded.account, 'coins'))).toBe(0);
+  });
+
   it('goes to a new owner as if the refund before the move had been made after it', () => {
     const rules = { now: 1, allowsDebt: false };
     const bob = createAccount('bob', false);
@@ -163,6 +175,7 @@ const user = fc.constantFrom('ann', 'bob', 'eve');
 const sharedStep = fc.oneof(
   step,
   fc.record({ type: fc.constant('claim' as const), user }),
+  fc.record({ type: fc.constant('rename' as const), payment }),
   fc.record({ type: fc.constantFrom('use' as const, 'hold' as const, 'gift' as const), user, amount: fc.nat(20) }),
   fc.record({ type: fc.constant('release' as const), user }),
   fc.record({ type: fc.constant('merge' as const), from: user, to: user }),
@@ -244,6 +257,9 @@ describe('any history of a purchase of several customers', () => {
             const known = shared.claims.get(part.payment);
             const demanded = Math.min(known?.given ?? 0, part.part);
             if (known) shared.claims.set(part.payment, { ...known, demanded });
+          } else if (part.type === 'rename') {
+            const known = shared.claims.get(part.payment);
+            if (known) shared.claims.set(part.payment, { ...known, paymentId: `${known.transactionId}/${now}` });
           } else if (part.type === 'merge') shared.merge(part.from, part.to, now);
           else if (part.type === 'reverse') shared.reverse(now);
           else if (part.type === 'claim') shared.settle(part.user, now);
@@ -270,14 +286,14 @@ describe('any history of a purchase of several customers', () => {
 
 /** Each payment has given once. What its refunds have taken, of whomever, is at most what they demand. */
 function checkPayments({ claims, entries }: SharedPurchase): void {
-  for (const { paymentId, given, demanded } of claims.values()) {
+  for (const { transactionId, given, demanded } of claims.values()) {
     const sum = (type: string) =>
       entries
-        .filter((entry) => entry.transactionId === paymentId && entry.type === type)
+        .filter((entry) => entry.transactionId === transactionId && entry.type === type)
         .reduce((total, { amount }) => total + amount, 0);
     const taken = sum('taken-back') - sum('returned');
     if (sum('given') !== given || taken < 0 || taken > demanded)
-      throw new Error(`${paymentId} gave ${sum('given')} of ${given}: ${taken} taken of ${demanded}.`);
+      throw new Error(`${transactionId} gave ${sum('given')} of ${given}: ${taken} taken of ${demanded}.`);
   }
 }
 
