@@ -31,6 +31,26 @@ describe('a release', () => {
   });
 });
 
+interface LockEntry {
+  readonly integrity?: string;
+  readonly inBundle?: true;
+  readonly link?: true;
+}
+
+describe('package-lock.json', () => {
+  // npm omits the digests of optional packages for other systems when it writes the lock beside an installation.
+  it('has the digest of each package, but for workspaces and what other packages bundle', () => {
+    const lock: { readonly packages: Readonly<Record<string, LockEntry>> } = JSON.parse(
+      readFileSync('package-lock.json', 'utf8'),
+    );
+    const unverified = Object.entries(lock.packages).flatMap(([path, { integrity, inBundle, link }]) =>
+      integrity || inBundle || link || !path.startsWith('node_modules/') ? [] : [path],
+    );
+    // The registry does not have them.
+    expect(unverified).toEqual(['node_modules/@rev-dep/darwin-arm64', 'node_modules/@rev-dep/win32-x64']);
+  });
+});
+
 describe('consolePackages', () => {
   it('has each package that the console imports', () => {
     const files = readdirSync('console', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
