@@ -82,7 +82,7 @@ export class OperatorPolicy extends Construct {
     acknowledgeFinding(
       this.policy,
       'IAM5[Resource::*]',
-      'lambda:GetAccountSettings has no resource. It returns the quotas of the account.',
+      'lambda:GetAccountSettings and lambda:ListEventSourceMappings have no resource. They return the quotas of the account, and the states of mappings.',
     );
   }
 }
@@ -103,14 +103,17 @@ const buildTableStatements = ({ tableArn }: ITable): PolicyStatement[] => [
   }),
 ];
 
-/** Permissions of `doctor` for the configuration of resources. The quotas of the account are not a resource. */
+/**
+ * Permissions of `doctor` for the configuration of resources. The quotas of the account are not a resource, and IAM
+ * does not limit the listing of mappings to one.
+ */
 const buildDoctorStatements = ({ tableArn }: ITable, { topicArn }: ITopic): PolicyStatement[] => [
   new PolicyStatement({
     actions: ['dynamodb:DescribeTable', 'dynamodb:DescribeContinuousBackups', 'dynamodb:DescribeTimeToLive'],
     resources: [tableArn],
   }),
   new PolicyStatement({ actions: ['sns:ListSubscriptionsByTopic'], resources: [topicArn] }),
-  new PolicyStatement({ actions: ['lambda:GetAccountSettings'], resources: ['*'] }),
+  new PolicyStatement({ actions: ['lambda:GetAccountSettings', 'lambda:ListEventSourceMappings'], resources: ['*'] }),
 ];
 
 /**

@@ -15,6 +15,8 @@ export interface FakeAccount {
   ttlAttribute: string | undefined;
   streamView: string | undefined;
   streamArn: string;
+  /** Mappings of the stream: state and last result of each. */
+  mappings: readonly { readonly State: string; readonly LastProcessingResult: string }[];
   indexes: readonly string[];
   /** Actions that are denied, such as `sns:ListSubscriptionsByTopic`. */
   denied: string[];
@@ -37,6 +39,10 @@ const createAccount = (): FakeAccount => ({
   ttlAttribute: 'ttl',
   streamView: 'NEW_AND_OLD_IMAGES',
   streamArn: 'arn:aws:dynamodb:eu-west-1:123456789012:table/table/stream/2026-01-01T00:00:00.000',
+  mappings: [
+    { State: 'Enabled', LastProcessingResult: 'OK' },
+    { State: 'Enabled', LastProcessingResult: 'No records processed' },
+  ],
   indexes: Object.keys(indexes),
   denied: [],
 });
@@ -47,6 +53,7 @@ const createAccount = (): FakeAccount => ({
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
  * @see https://docs.aws.amazon.com/sns/latest/api/API_ListSubscriptionsByTopic.html
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html
+ * @see https://docs.aws.amazon.com/lambda/latest/api/API_ListEventSourceMappings.html
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DescribeContinuousBackups.html
  */
 export async function startFakeAws(databaseEndpoint: string): Promise<FakeAws> {
@@ -79,6 +86,7 @@ function toAction({ headers, url = '' }: IncomingMessage, body: string): string 
   const target = headers['x-amz-target'];
   if (typeof target === 'string') return `dynamodb:${target.split('.')[1]}`;
   if (url.startsWith('/2016-08-19/account-settings')) return 'lambda:GetAccountSettings';
+  if (url.startsWith('/2015-03-31/event-source-mappings')) return 'lambda:ListEventSourceMappings';
   const action = new URLSearchParams(body).get('Action');
   return action === 'DescribeStacks' ? `cloudformation:${action}` : `sns:${action}`;
 }
@@ -117,6 +125,14 @@ const handlers: Readonly<Record<string, Handler>> = {
         UnreservedConcurrentExecutions: concurrentExecutions,
       },
       AccountUsage: { FunctionCount: 50 },
+    }),
+  'lambda:ListEventSourceMappings': ({ mappings }, response) =>
+    respondJson(response, {
+      EventSourceMappings: mappings.map((mapping, index) => ({
+        UUID: `mapping-${index}`,
+        FunctionArn: `arn:aws:lambda:eu-west-1:123456789012:function:worker-${index}:live`,
+        ...mapping,
+      })),
     }),
   'dynamodb:DescribeTable': ({ isProtected, streamView, streamArn, indexes: names }, response) =>
     respondJson(response, {

@@ -3,6 +3,7 @@ import { checkAlarmSubscriptions } from './check-alarms.ts';
 import { checkApi } from './check-api.ts';
 import { checkDeadLetters, checkStreamFailures } from './check-queues.ts';
 import { checkConcurrencyQuota } from './check-quota.ts';
+import { checkStreamMappings } from './check-stream-mappings.ts';
 import { checkTable } from './check-table.ts';
 import { checkVersion } from './check-version.ts';
 import type { Deployment } from './deployment.ts';
@@ -44,6 +45,7 @@ export function listDeploymentChecks(
       ),
     ),
     check('stream failures', resources.streamFailuresQueueUrl, checkStreamFailures),
+    checkAws('stream mappings', streamArn, checkStreamMappings),
     checkAws('alarm subscription', resources.alarmTopicArn, checkAlarmSubscriptions),
     checkAws('concurrency quota', resources.workerConcurrency, checkConcurrencyQuota),
     checkAws('table protection', tableName, async (name) => await checkTable(name, streamArn)),

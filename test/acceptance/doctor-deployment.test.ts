@@ -88,6 +88,7 @@ async function createHealthyData(): Promise<void> {
 const saveRatesOf = async (offsetDays: number): Promise<void> =>
   await saveRates(createService(table), [{ date: toUtcDay(Date.now(), offsetDays), perEuro: { USD: '1.1' } }]);
 
+const healthyMapping = { State: 'Enabled', LastProcessingResult: 'OK' };
 let healthyAccount: FakeAccount;
 beforeAll(() => {
   healthyAccount = { ...aws.account };
@@ -191,6 +192,25 @@ describe('doctor for a deployment', () => {
       'a stream that was enabled again',
       { streamArn: 'arn:aws:dynamodb:eu-west-1:123456789012:table/table/stream/2026-02-02T00:00:00.000' },
       { code: 'table-stream-replaced', cure: expect.stringContaining('tableRevision') as never },
+    ],
+    [
+      'a disabled mapping of the stream',
+      { mappings: [healthyMapping, { ...healthyMapping, State: 'Disabled' }] },
+      {
+        code: 'stream-not-read',
+        severity: 'error',
+        problem: expect.stringContaining('The worker worker-1 does not read the stream') as never,
+        cure: expect.stringContaining('update-event-source-mapping --uuid mapping-1 --enabled') as never,
+      },
+    ],
+    [
+      'a mapping of the stream that fails',
+      { mappings: [{ ...healthyMapping, LastProcessingResult: 'PROBLEM: Function call failed' }, healthyMapping] },
+      {
+        code: 'stream-not-read',
+        problem: expect.stringMatching(/worker-0 .+: PROBLEM: Function call failed\.$/) as never,
+        cure: expect.stringContaining('log of the worker') as never,
+      },
     ],
     [
       'a check that IAM denies',

@@ -52,7 +52,7 @@ describe('acknowledgements of cdk-nag findings', () => {
     expect(statements.filter(([role]) => isStreamWorker(role))).toHaveLength(2);
     const isOperator = (role: string) => /^OperatorPolicy[0-9A-F]{8}$/.test(role);
     expect(statements.filter(([role]) => isOperator(role)).map(([, statement]) => statement)).toEqual([
-      { Effect: 'Allow', Action: 'lambda:GetAccountSettings', Resource: '*' },
+      { Effect: 'Allow', Action: ['lambda:GetAccountSettings', 'lambda:ListEventSourceMappings'], Resource: '*' },
     ]);
     for (const [role, statement] of statements.filter(([name]) => !isOperator(name))) {
       const actions = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
