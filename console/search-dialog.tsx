@@ -10,7 +10,7 @@ import { Link } from './router.tsx';
 /** Time after the last key before a text is searched for. */
 const pauseMs = 250;
 
-type Results = ComponentType<{ readonly text: string }>;
+type Results = ComponentType<{ readonly text: string; readonly hasOthers: boolean }>;
 
 interface SearchDialogProps {
   readonly pages: readonly PageDefinition[];
@@ -97,7 +97,7 @@ export function SearchDialog({ pages, onClose }: SearchDialogProps) {
             </ul>
           </section>
         )}
-        {SearchResults && searched !== '' && <SearchResults text={searched} />}
+        {SearchResults && searched !== '' && <SearchResults text={searched} hasOthers={found.length > 0} />}
         <p class="quiet palette-keys">
           <kbd>↑</kbd> <kbd>↓</kbd> select, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes
         </p>

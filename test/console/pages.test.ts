@@ -243,6 +243,25 @@ describe('Search dialog', () => {
     await page.waitForText(/user-19(?!.*at most 20)/s);
   });
 
+  it('states that nothing has the name only if no page has it', async () => {
+    const page = await open('/stores', [respondTo(search, () => ({ results: [] }))]);
+    const countSearches = () => page.requests.filter((request) => request.includes('/v3/search')).length;
+    const label = 'Page, beginning of a word of a name, or an id';
+    await page.waitForText('App Store');
+    page.press('k', { ctrlKey: true });
+    await page.enter(label, 'rev');
+    await waitFor('the search', countSearches, (count) => count === 1);
+    await waitFor(
+      'the end of the search',
+      () => page.findAll('dialog .skeleton').length,
+      (count) => count === 0,
+    );
+    expect(page.readText('Search')).toMatch(/Revenue/);
+    expect(page.readText('Search')).not.toMatch(/Nothing has/);
+    await page.enter(label, 'revx');
+    await page.waitForText('Nothing has the name or id revx.', 'Search');
+  });
+
   it('finds a customer from any page by Ctrl-K', async () => {
     const found = respondTo(search, () => ({
       results: [{ type: 'customer' as const, match: 'prefix' as const, applicationUsername: 'alice' }],

@@ -15,9 +15,16 @@ const maxCustomers = 20;
 
 type Result = ContractResponse<typeof search>['results'][number];
 
+interface SearchResultsProps {
+  readonly text: string;
+  /** Something else was found: that nothing has the name is not shown. */
+  readonly hasOthers?: boolean;
+}
+
 /** Everything that a name or an id identifies. */
-export function SearchResults({ text }: { readonly text: string }) {
+export function SearchResults({ text, hasOthers = false }: SearchResultsProps) {
   const { data, error, isLoading, reload } = useApi(purchaseEndpoints.search, { query: { q: text } });
+  if (hasOthers && !isLoading && data?.results.length === 0) return null;
   return (
     <Section title="Results">
       <ErrorNotice error={error} onRetry={reload} />
