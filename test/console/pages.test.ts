@@ -224,6 +224,19 @@ describe('Customers page', () => {
     expect(page.requests.some((sent) => sent.includes('applicationUsername=a%252Cb&include_spend=true'))).toBe(true);
   });
 
+  it('shows the end of the last purchase as such, because a subscriber can have bought coins last', async () => {
+    const bought = {
+      applicationUsername: 'ann',
+      customerInfo: { activeSubscriber: true, lastPurchaseId: 'store_a:1' },
+    };
+    const list = respondTo(listCustomers, () => ({ paging, rows: [bought] }));
+    const page = await open('/customers', [list]);
+    await page.waitForText('Active', 'All customers');
+    const titles = page.findAll('th[scope=col]').map(({ textContent }) => textContent);
+    expect(titles).toContain('Last purchase until');
+    expect(titles).not.toContain('Access until');
+  });
+
   it('states what to do if nothing is found', async () => {
     const page = await open('/customers?q=nobody');
     await page.waitForText('Nothing has the name or id nobody.');

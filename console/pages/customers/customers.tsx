@@ -203,7 +203,7 @@ const columns: readonly Column<CustomerRow>[] = [
     csv: ({ customerInfo }) => customerInfo.lastPurchaseDate,
   },
   {
-    title: 'Access until',
+    title: 'Last purchase until',
     render: ({ customerInfo }) => <DateTime value={customerInfo.expirationDate} kind="day" />,
     csv: ({ customerInfo }) => customerInfo.expirationDate,
   },
