@@ -42,6 +42,18 @@ export function describeFigures(getRunning: () => Promise<RunningConsole>): void
       await expectUsablePage(running, path, heading);
     });
 
+    it('have no gap below their figures', async () => {
+      for (const width of [1280, 820, 620, 390]) {
+        const consolePage = await running.open('/ltv', { width });
+        const { page } = consolePage;
+        await waitUntilLoaded(consolePage);
+        const right = async (selector: string) =>
+          await page.locator(selector).evaluate((element) => Math.round(element.getBoundingClientRect().right));
+        expect([width, (await right('.figures')) - (await right('.figure:last-child'))]).toEqual([width, 1]);
+        await consolePage.close();
+      }
+    });
+
     it('annotate the charts of every page', async () => {
       const consolePage = await running.open('/revenue');
       const { page, problems, changes } = consolePage;
