@@ -20,6 +20,11 @@ import { chooseMetric, type MetricId, metrics, readEach } from './stats-rows.ts'
 const productsPerPage = 50;
 const maxSeries = 4;
 
+const dimensionNames = { platform: 'Store', product: 'Product' } as const;
+
+/** Figures that the table shows only if the user chooses them: all of them do not fit 1,280 pixels. */
+const hiddenMetrics: readonly string[] = ['unverified', 'refunded', 'paid', 'trials'] satisfies MetricId[];
+
 export interface BreakdownSectionProps {
   readonly period: Period;
   readonly interval: StatsInterval;
@@ -32,9 +37,10 @@ interface GroupRow extends BreakdownGroup {
   readonly previous: BreakdownGroup['rows'];
 }
 
-/** Every figure of the overview by platform or product: a table, and a chart of the largest rows of the shown page. */
+/** The figures of the overview by store or product: a table, and a chart of the largest rows of the shown page. */
 export function BreakdownSection({ period, interval, query }: BreakdownSectionProps) {
   const by = query.by === 'product' ? 'product' : 'platform';
+  const name = dimensionNames[by].toLowerCase();
   const metric = chooseMetric(query.metric);
   const skip = by === 'product' ? parseSkip(query.skip, 1) : 0;
   const page = {
@@ -68,7 +74,7 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
   const products = data?.products;
   return (
     <Section
-      title={by === 'product' ? 'By product' : 'By platform'}
+      title={`By ${name}`}
       actions={
         <Row>
           {(['platform', 'product'] as const).map((dimension) => (
@@ -77,7 +83,7 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
               isPressed={dimension === by}
               onClick={() => changeQuery({ by: dimension, skip: undefined })}
             >
-              {dimension === 'platform' ? 'Platform' : 'Product'}
+              {dimensionNames[dimension]}
             </Button>
           ))}
           <SelectField
@@ -91,7 +97,7 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
       }
     >
       <Chart
-        title={`${metric.label} by ${by}`}
+        title={`${metric.label} by ${name}`}
         days={toChartDays(sorted?.[0]?.rows ?? [], data?.interval ?? interval)}
         series={largest.map((group, index) => ({
           label: labels[index] ?? '',
@@ -102,17 +108,15 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
         isStale={isStale}
       />
       <DataTable
-        caption={`Figures by ${by}`}
-        columns={
-          by === 'product' ? [productColumn, platformColumn, ...metricColumns] : [platformColumn, ...metricColumns]
-        }
+        caption={`Figures by ${name}`}
+        columns={by === 'product' ? [productColumn, storeColumn, ...metricColumns] : [storeColumn, ...metricColumns]}
         rows={shown}
         getKey={toKey}
         isStale={isStale}
         error={error}
         onRetry={reload}
         empty={<EmptyState title="This period has no revenue and no subscriptions." />}
-        fileName={`statistics-by-${by}`}
+        fileName={`statistics-by-${name}`}
         placeholderRows={3}
         {...(products && {
           paging: {
@@ -146,14 +150,14 @@ const findRows = (group: BreakdownGroup, groups: readonly BreakdownGroup[] = [])
 const hasValues = ({ rows, previous }: GroupRow): boolean =>
   metrics.some(({ read }) => Boolean(read(rows)) || Boolean(read(previous)));
 
-const platformColumn: Column<GroupRow> = {
-  title: 'Platform',
+const storeColumn: Column<GroupRow> = {
+  title: dimensionNames.platform,
   render: ({ platform }) => (platform === undefined ? <None /> : <Platform value={platform} />),
   csv: ({ platform }) => platform,
 };
 
 const productColumn: Column<GroupRow> = {
-  title: 'Product',
+  title: dimensionNames.product,
   render: ({ productId = '' }) => <span title={productId}>{shorten(formatProductId(productId))}</span>,
   csv: ({ productId }) => productId,
 };
@@ -164,6 +168,7 @@ const metricColumns: readonly Column<GroupRow>[] = metrics.flatMap(
     const value: Column<GroupRow> = {
       title: label,
       align: 'end',
+      isHidden: hiddenMetrics.includes(id),
       render: (row) => {
         const number = readRow(row);
         return number === undefined ? <None /> : <span class="number">{format(number)}</span>;

@@ -10,7 +10,7 @@ export interface OverviewDetailsProps extends BreakdownSectionProps {
   readonly records: readonly BreakdownRow[] | undefined;
 }
 
-/** The figures of the overview by platform or product, and the revenue by currency. */
+/** The figures of the overview by store or product, and the revenue by currency. */
 export const OverviewDetails = ({ records, ...props }: OverviewDetailsProps) => (
   <>
     <BreakdownSection {...props} />

@@ -14,6 +14,9 @@ export const dimensions = [
   { id: 'entitlement', label: 'Entitlement' },
 ] as const;
 
+export const nameDimension = (by: (typeof dimensions)[number]['id']): string =>
+  dimensions.find(({ id }) => id === by)?.label ?? '';
+
 export const amounts = [
   ['after_refunds', 'After refunds'],
   ['before_refunds', 'Before refunds'],

@@ -7,7 +7,7 @@ import { None, Platform } from '../../components/values.tsx';
 import { formatChange } from '../../format.ts';
 import { changeQuery, Link } from '../../router.tsx';
 import type { FigureMetric, GroupView } from './figures-view.ts';
-import { dimensions } from './filters.ts';
+import { nameDimension } from './filters.ts';
 import { RowsLink } from './rows-link.tsx';
 import { describeSegment, formatSegment, toFilters, toSegmentKey } from './segments.ts';
 import type { PageFigures } from './use-figures.ts';
@@ -31,11 +31,11 @@ export function GroupSection<Item>(props: GroupSectionProps<Item>) {
   } = props;
   const metric = metrics.find(({ id }) => id === query.metric) ?? metrics[0];
   if (by === 'none' || !metric) return null;
-  const { label = '' } = dimensions.find(({ id }) => id === by) ?? {};
+  const name = nameDimension(by).toLowerCase();
   const sorted = view.groups?.toSorted((a, b) => readWhole(metric, b) - readWhole(metric, a));
   return (
     <Section
-      title={`By ${label.toLowerCase()}`}
+      title={`By ${name}`}
       actions={
         <SelectField
           label="Figure"
@@ -47,7 +47,7 @@ export function GroupSection<Item>(props: GroupSectionProps<Item>) {
       }
     >
       <Chart
-        title={`${metric.label} by ${label.toLowerCase()}`}
+        title={`${metric.label} by ${name}`}
         days={days}
         series={(sorted ?? []).slice(0, maxSeries).map(({ segment, items = [] }) => ({
           label: describeSegment(segment),
@@ -58,8 +58,7 @@ export function GroupSection<Item>(props: GroupSectionProps<Item>) {
         isStale={view.isStale}
       />
       <GroupTable
-        caption={`Figures by ${label.toLowerCase()}`}
-        name={label}
+        caption={`Figures by ${name}`}
         groups={sorted}
         columns={metrics.flatMap((column) => buildColumns(column, column === metric))}
         {...props}
@@ -73,15 +72,13 @@ const readWhole = <Item,>({ read }: FigureMetric<Item>, { whole }: GroupView<Ite
 
 interface GroupTableProps<Item> extends Pick<PageFigures<Item>, 'query' | 'filters' | 'view' | 'range'> {
   readonly caption: string;
-  /** Title of the first column. */
-  readonly name: string;
   readonly groups: readonly GroupView<Item>[] | undefined;
   readonly columns: readonly Column<GroupView<Item>>[];
 }
 
 /** A row for each value of the dimension, which selects it, and leads to its rows. */
 export function GroupTable<Item>(props: GroupTableProps<Item>) {
-  const { caption, name, groups, columns, query, filters, view, range } = props;
+  const { caption, groups, columns, query, filters, view, range } = props;
   const { products } = view.figures ?? {};
   const store: Column<GroupView<Item>> = {
     title: 'Store',
@@ -93,7 +90,7 @@ export function GroupTable<Item>(props: GroupTableProps<Item>) {
       caption={caption}
       columns={[
         {
-          title: name,
+          title: nameDimension(filters.by),
           render: ({ segment }) => (
             <Link
               to={location.hash.replace(/^#|\?.*/g, '')}

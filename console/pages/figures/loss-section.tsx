@@ -4,7 +4,7 @@ import { Section } from '../../components/layout.tsx';
 import { formatNumber, formatPercent } from '../../format.ts';
 import { changeQuery } from '../../router.tsx';
 import type { GroupView } from './figures-view.ts';
-import { dimensions } from './filters.ts';
+import { nameDimension } from './filters.ts';
 import { GroupTable, Value } from './group-section.tsx';
 import { readLoss } from './retention-sums.ts';
 import { describeSegment } from './segments.ts';
@@ -25,7 +25,6 @@ export function LossSection(props: LossSectionProps) {
   if (by === 'none') return null;
   const period = lossPeriods.find((number) => String(number) === query.loss) ?? 2;
   const name = unit.toLowerCase();
-  const { label = '' } = dimensions.find(({ id }) => id === by) ?? {};
   const read = ({ items = [] }: GroupView<RetentionCohort>) => readLoss(items, period - 1);
   const sorted = groups?.toSorted(
     (a, b) => (read(b)?.share ?? -1) - (read(a)?.share ?? -1) || (read(b)?.lost ?? 0) - (read(a)?.lost ?? 0),
@@ -44,8 +43,7 @@ export function LossSection(props: LossSectionProps) {
       }
     >
       <GroupTable
-        caption={`Loss in ${name} ${period} by ${label.toLowerCase()}`}
-        name={label}
+        caption={`Loss in ${name} ${period} by ${nameDimension(by).toLowerCase()}`}
         {...props}
         groups={sorted}
         columns={[

@@ -9,6 +9,7 @@ import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
 import { type FigureMetric, sumOf } from './figures-view.ts';
+import { nameDimension } from './filters.ts';
 import { LossSection } from './loss-section.tsx';
 import { MeasureChoice } from './measure-choice.tsx';
 import { readRetention, sumPeriod } from './retention-sums.ts';
@@ -78,14 +79,14 @@ export function RetentionPage({ query }: PageProps) {
           </Section>
           {groups && (
             <Section
-              title={`Retention by ${filters.by}`}
+              title={`Retention by ${nameDimension(filters.by).toLowerCase()}`}
               description="All cohorts of the period whose period is complete."
             >
               <HeatMap
-                caption={`Retention by ${filters.by}`}
+                caption={`Retention by ${nameDimension(filters.by).toLowerCase()}`}
                 rowTitle="Cohorts of"
                 rows={groups.map(({ segment, items = [] }) =>
-                  toHeatRow(items, columnCount, {
+                  toHeatRow(items, {
                     key: toSegmentKey(segment),
                     measure,
                     name: (

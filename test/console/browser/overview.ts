@@ -182,12 +182,12 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
           .waitFor();
       });
 
-      it('breaks the figures down by platform and by product', async () => {
+      it('breaks the figures down by store and by product', async () => {
         const consolePage = await running.open('/');
         const { page } = consolePage;
         await waitUntilLoaded(consolePage);
-        const platforms = await readRows(consolePage, 'Figures by platform');
-        expect(platforms.map((row) => row.split(/\t|\n/)[0]?.trim()).sort()).toEqual(['App Store', 'Google Play']);
+        const stores = await readRows(consolePage, 'Figures by store');
+        expect(stores.map((row) => row.split(/\t|\n/)[0]?.trim()).sort()).toEqual(['App Store', 'Google Play']);
         await page.getByRole('button', { name: 'Product', exact: true }).click();
         await page.getByRole('heading', { name: 'By product' }).waitFor();
         await waitUntilLoaded(consolePage);
@@ -197,10 +197,17 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
         await page.getByLabel('Figure', { exact: true }).selectOption({ label: 'Trial conversion' });
         const chart = page.getByRole('slider', { name: 'Trial conversion by product, chart' });
         await chart.waitFor();
-        // The same product id on two platforms needs two labels.
+        // The same product id at two stores needs two labels.
         expect(await chart.getAttribute('aria-valuetext')).toMatch(/, App Store .*, Google Play /);
         expect(page.url()).toContain('metric=conversion');
         expect(consolePage.problems).toEqual([]);
+      });
+
+      it('fits the breakdown into 1,280 pixels', async () => {
+        const consolePage = await running.open('/?by=product');
+        await waitUntilLoaded(consolePage);
+        const table = findTable(consolePage, 'Figures by product');
+        expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
       });
 
       it('downloads the breakdown as CSV, with the period before and without formulas', async () => {
@@ -216,7 +223,7 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
         ]);
         expect(download.suggestedFilename()).toBe('statistics-by-product.csv');
         const [header = '', ...lines] = (await readFile(await download.path(), 'utf8')).trim().split('\r\n');
-        expect(header).toContain('Product,Platform,Revenue,"Revenue, period before",Active subscriptions');
+        expect(header).toContain('Product,Store,Revenue,"Revenue, period before",Active subscriptions');
         expect(lines).toHaveLength(3);
         expect(lines.some((line) => line.startsWith(`store_a:${scriptProduct},store_a,`))).toBe(true);
       });
