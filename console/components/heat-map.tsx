@@ -25,39 +25,48 @@ interface HeatMapProps {
   readonly caption: string;
   readonly rowTitle: string;
   readonly sizeTitle: string;
-  readonly columnTitles: readonly string[];
+  /** Name of the periods, which are the columns. */
+  readonly unit: 'Month' | 'Week';
   readonly rows: readonly HeatRow[] | undefined;
   readonly isStale: boolean;
 }
 
 const maxTone = 5;
 
+/** Rows and columns while they are loading: those of the default period. */
+const expected = 12;
+
 /** A table whose cells have stronger colors for larger values. A value that still changes has an asterisk. */
-export const HeatMap = ({ caption, rowTitle, sizeTitle, columnTitles, rows, isStale }: HeatMapProps) => (
-  <>
-    <DataTable
-      caption={caption}
-      columns={[
-        { title: rowTitle, render: ({ name }) => name, csv: ({ key }) => key },
-        { title: sizeTitle, align: 'end', render: ({ size }) => size, csv: ({ sizeValue }) => sizeValue },
-        ...columnTitles.map(
-          (title, index): Column<HeatRow> => ({
-            title,
-            align: 'end',
-            render: ({ cells }) => <Cell cell={cells[index]} />,
-            csv: ({ cells }) => cells[index]?.value,
-          }),
-        ),
-      ]}
-      rows={rows}
-      getKey={({ key }) => key}
-      isStale={isStale}
-      empty={<EmptyState title="This period has no figures." />}
-      fileName={caption.toLowerCase().replace(/\W+/g, '-')}
-    />
-    <p class="quiet">Stronger colors are larger values. * Not complete: the value still changes.</p>
-  </>
-);
+export function HeatMap({ caption, rowTitle, sizeTitle, unit, rows, isStale }: HeatMapProps) {
+  const length = rows ? Math.max(0, ...rows.map(({ cells }) => cells.length)) : expected;
+  return (
+    <>
+      <DataTable
+        caption={caption}
+        columns={[
+          { title: rowTitle, render: ({ name }) => name, csv: ({ key }) => key },
+          { title: sizeTitle, align: 'end', render: ({ size }) => size, csv: ({ sizeValue }) => sizeValue },
+          ...Array.from(
+            { length },
+            (_, index): Column<HeatRow> => ({
+              title: `${unit} ${index + 1}`,
+              align: 'end',
+              render: ({ cells }) => <Cell cell={cells[index]} />,
+              csv: ({ cells }) => cells[index]?.value,
+            }),
+          ),
+        ]}
+        rows={rows}
+        getKey={({ key }) => key}
+        isStale={isStale}
+        empty={<EmptyState title="This period has no figures." />}
+        fileName={caption.toLowerCase().replace(/\W+/g, '-')}
+        placeholderRows={expected}
+      />
+      <p class="quiet">Stronger colors are larger values. * Not complete: the value still changes.</p>
+    </>
+  );
+}
 
 function Cell({ cell }: { readonly cell: HeatCell | undefined }) {
   if (!cell) return <None />;

@@ -85,10 +85,16 @@ export function FilterBar({ filters, range }: Pick<PageFigures<unknown>, 'filter
           )}
         </Row>
       </search>
-      {subscribers !== undefined && subscribers < minSubscribers && (
+      {isFiltered && churn.error === undefined && (
         <Notice>
-          The filters match {formatNumber(subscribers)} paying subscriptions at the start of {formatDay(range.last)}.
-          With fewer than {minSubscribers}, rates and changes can be chance.
+          {subscribers === undefined ? (
+            '\u00a0'
+          ) : (
+            <>
+              The filters match {formatNumber(subscribers)} paying subscriptions at the start of {formatDay(range.last)}
+              .{subscribers < minSubscribers && ` With fewer than ${minSubscribers}, rates and changes can be chance.`}
+            </>
+          )}
         </Notice>
       )}
     </>

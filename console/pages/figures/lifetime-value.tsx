@@ -51,7 +51,6 @@ export function LifetimeValuePage({ query }: PageProps) {
     format: formatUsd,
   }));
   const metrics = [...counts, ...ages];
-  const columnCount = Math.max(0, ...cohorts.map((cohort) => cohort.ages.length));
   const maxValue = Math.max(0.01, ...cohorts.flatMap((cohort) => cohort.ages.map((age) => age[measure.valueField])));
   return (
     <FiguresPage title="Lifetime value" definition="ltv" {...figures}>
@@ -65,7 +64,7 @@ export function LifetimeValuePage({ query }: PageProps) {
           caption={`Revenue ${measure.label.toLowerCase()}`}
           rowTitle="First seen"
           sizeTitle={measure.id === 'customer' ? 'Customers' : 'Payers'}
-          columnTitles={Array.from({ length: columnCount }, (_, index) => `Month ${index + 1}`)}
+          unit="Month"
           rows={view.items?.map((cohort) => ({
             key: cohort.start,
             name: <CohortLink segment={filters.segment} start={cohort.start} interval={interval} />,

@@ -48,9 +48,7 @@ export function RetentionPage({ query }: PageProps) {
     read: countStarted,
     format: formatNumber,
   };
-  const columnCount = Math.max(0, ...(view.items ?? []).map((cohort) => cohort.periods.length));
-  const columnTitles = Array.from({ length: columnCount }, (_, index) => `${unit} ${index + 1}`);
-  const heat = { sizeTitle: 'Started', columnTitles, isStale: view.isStale };
+  const heat = { sizeTitle: 'Started', unit, isStale: view.isStale } as const;
   // The table above the cohorts has a row for each group, and must not move them.
   const isReady = filters.by === 'none' || groups !== undefined || view.failed !== undefined;
   return (
@@ -68,7 +66,7 @@ export function RetentionPage({ query }: PageProps) {
               caption={`Cohorts by ${measure}`}
               rowTitle="First payment"
               rows={view.items?.map((cohort) =>
-                toHeatRow([cohort], columnCount, {
+                toHeatRow([cohort], {
                   key: cohort.start,
                   measure,
                   name: <CohortLink segment={filters.segment} start={cohort.start} interval={interval} />,
@@ -115,7 +113,6 @@ export function RetentionPage({ query }: PageProps) {
 /** Builds a row of cohorts together. Undefined cells are periods that have not started. */
 function toHeatRow(
   cohorts: readonly RetentionCohort[],
-  columnCount: number,
   { key, name, measure }: Pick<HeatRow, 'key' | 'name'> & { readonly measure: MeasureId },
 ): HeatRow {
   const size = countStarted(cohorts);
@@ -124,7 +121,7 @@ function toHeatRow(
     name,
     size: formatNumber(size),
     sizeValue: size,
-    cells: Array.from({ length: columnCount }, (_, index) => {
+    cells: Array.from({ length: Math.max(0, ...cohorts.map(({ periods }) => periods.length)) }, (_, index) => {
       const sums = sumPeriod(cohorts, index);
       if (!sums) return undefined;
       const rate = sums.active / sums.size;

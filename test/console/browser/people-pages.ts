@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
 import {
@@ -176,6 +177,23 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
         if ((await page.evaluate<number>(sumLayoutShifts)) >= 0.1) moving.push(path);
       }
       expect(moving).toEqual([]);
+    });
+
+    it('reserves the space of cohorts and of the note about filters', async () => {
+      for (const path of ['/ltv', '/retention?platform=store_a&country=US']) {
+        const consolePage = await openLoaded(path, { isNewTab: true });
+        const { page } = consolePage;
+        // The responses arrive one after the other, as those of a large app.
+        let delayMs = 0;
+        await page.route('**/v3/**', async (route) => {
+          delayMs += 200;
+          await delay(delayMs);
+          await route.continue();
+        });
+        await page.reload();
+        await waitUntilLoaded(consolePage);
+        expect([path, await page.evaluate<number>(sumLayoutShifts)]).toEqual([path, expect.closeTo(0, 1.5)]);
+      }
     });
 
     it('links a purchase after the user has confirmed it', async () => {
