@@ -280,6 +280,17 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       expectNoProblem(consolePage);
     });
 
+    it('shows the amounts at 1,024 pixels beside a long name', async () => {
+      const product = { platform: 'store_b', productId: 'premium', type: 'paid subscription' };
+      const order = { ...product, priceMicros: 9_990_000, currency: 'EUR' };
+      await buy('a.very.long.address.of.a.customer@subdomain.example-company.org', order);
+      const { page } = await openLoaded('/transactions', { width: 1024 });
+      const right = async (selector: string) =>
+        await page.locator(selector).evaluate((element) => element.getBoundingClientRect().right);
+      const menu = 24;
+      expect(await right('th:has-text("Amount")')).toBeLessThanOrEqual((await right('.table-scroll')) - menu);
+    });
+
     it('opens the menu of a row on a phone, too', async () => {
       const consolePage = await openLoaded('/transactions', { width: 390 });
       const { page } = consolePage;
