@@ -1,12 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import type * as v from 'valibot';
+import { addDays } from '../../../../lib/foundation/calendar.ts';
 import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { getDayEnd, isTimeZone, westernmostTimeZone } from '../../../../lib/stores/braintree/gateway-day.ts';
 import type { MappingContext } from '../../../../lib/stores/braintree/mapping-context.ts';
+import { toNotificationReason } from '../../../../lib/stores/braintree/notification-reason.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
 import { toPaymentObservations } from '../../../../lib/stores/braintree/payment-observation.ts';
 import { toSubscriptionObservation } from '../../../../lib/stores/braintree/subscription-observation.ts';
+import { officialKinds } from './official-client.ts';
 
 const now = Date.parse('2027-03-10T12:00:00Z');
 const context: MappingContext = {
@@ -258,5 +263,104 @@ describe('toPaymentObservations (Braintree)', () => {
     const refund = givenPayment({ id: 'ref1', type: 'credit', amount, createdAt: '2027-03-08T00:00:00Z' });
     const { purchase } = toPaymentObservation(givenPayment({ refundIds: ['ref1'] }), [refund], context);
     expect(purchase.endedAt).toBe(isEnded ? Date.parse('2027-03-08') : undefined);
+  });
+});
+
+const timeZones = [
+  westernmostTimeZone,
+  'UTC',
+  'America/Chicago',
+  'Europe/Berlin',
+  'Asia/Kathmandu',
+  'Pacific/Kiritimati',
+];
+const arbitraryDay = fc
+  .integer({ min: 0, max: 20_000 })
+  .map((days) => new Date(Date.parse('2000-01-01') + days * dayMs).toISOString().slice(0, 10));
+
+/** Formats the calendar day of a time in a time zone. */
+const formatDay = (at: number, timeZone: string) =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(at);
+
+describe('getDayEnd', () => {
+  it('returns the first time of the following day in the time zone', () => {
+    fc.assert(
+      fc.property(arbitraryDay, fc.constantFrom(...timeZones), (day, timeZone) => {
+        const end = getDayEnd(day, timeZone);
+        expect([formatDay(end - 1, timeZone), formatDay(end, timeZone)]).toEqual([day, addDays(day, 1)]);
+      }),
+    );
+  });
+
+  it('returns the latest time in the westernmost time zone', () => {
+    fc.assert(
+      fc.property(arbitraryDay, fc.constantFrom(...Intl.supportedValuesOf('timeZone')), (day, timeZone) => {
+        expect(getDayEnd(day, timeZone)).toBeLessThanOrEqual(getDayEnd(day, westernmostTimeZone));
+      }),
+    );
+  });
+});
+
+describe('isTimeZone', () => {
+  it('accepts IANA time zones only', () => {
+    expect(['America/Chicago', 'Etc/GMT+12', 'Mars', 'GMT-5 or so', ''].map(isTimeZone)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+const at = Date.parse('2027-02-10T12:00:00Z');
+
+describe('toNotificationReason (Braintree)', () => {
+  it.each([
+    ['subscription_went_active', {}, 'PURCHASED'],
+    ['subscription_charged_successfully', { currentBillingCycle: 1 }, 'PURCHASED'],
+    ['subscription_charged_successfully', { currentBillingCycle: 2 }, 'RENEWED'],
+    ['subscription_charged_successfully', {}, 'RENEWED'],
+    ['subscription_charged_unsuccessfully', {}, 'ENTERED_GRACE_PERIOD'],
+    ['subscription_went_past_due', {}, 'ENTERED_GRACE_PERIOD'],
+    ['subscription_canceled', { paidUntil: Date.parse('2027-02-11') + dayMs }, 'WILL_LAPSE'],
+    ['subscription_canceled', { paidUntil: Date.parse('2027-02-10') + dayMs }, 'WILL_LAPSE'],
+    ['subscription_canceled', { paidUntil: Date.parse('2027-02-09') + dayMs }, 'EXPIRED'],
+    ['subscription_canceled', {}, 'EXPIRED'],
+    ['subscription_expired', {}, 'EXPIRED'],
+    ['subscription_trial_ended', {}, 'OTHER'],
+    ['subscription_billing_skipped', {}, 'OTHER'],
+    ['transaction_settlement_declined', {}, 'REVOKED'],
+    ['transaction_settled', {}, 'OTHER'],
+    ['transaction_disbursed', {}, 'OTHER'],
+    ['transaction_reviewed', {}, 'OTHER'],
+    ['transaction_retried', {}, 'OTHER'],
+    ['dispute_lost', {}, 'REVOKED'],
+    ['dispute_accepted', {}, 'REVOKED'],
+    ['dispute_auto_accepted', {}, 'REVOKED'],
+    ['dispute_expired', {}, 'REVOKED'],
+    ['dispute_opened', {}, 'OTHER'],
+    ['dispute_won', {}, 'OTHER'],
+    ['dispute_disputed', {}, 'OTHER'],
+    ['dispute_under_review', {}, 'OTHER'],
+    ['local_payment_completed', {}, 'OTHER'],
+    ['local_payment_funded', {}, 'OTHER'],
+    ['local_payment_reversed', {}, 'OTHER'],
+    ['local_payment_expired', {}, 'OTHER'],
+    ['refund_failed', {}, 'OTHER'],
+    ['disbursement', {}, 'OTHER'],
+    ['check', {}, 'TEST'],
+    ['unknown_kind', {}, 'OTHER'],
+    ['constructor', {}, 'OTHER'],
+  ])('maps %s with %j to %s', (kind, facts, reason) => {
+    expect(toNotificationReason({ kind, at, ...facts })).toBe(reason);
+  });
+
+  it('maps all kinds of the official client that do not concern a purchase to OTHER', () => {
+    const otherKinds = officialKinds.filter(
+      (kind) => !/^(?:subscription|transaction|dispute|local|refund|check)/.test(kind),
+    );
+    expect(otherKinds.length).toBeGreaterThan(10);
+    for (const kind of otherKinds) expect(toNotificationReason({ kind, at })).toBe('OTHER');
   });
 });

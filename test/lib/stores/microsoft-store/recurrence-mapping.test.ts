@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { isExpired } from '../../../../lib/purchases/purchase.ts';
+import { dayMs } from '../../../../lib/foundation/time.ts';
+import { isExpired, type Purchase } from '../../../../lib/purchases/purchase.ts';
+import { withKnownPeriod } from '../../../../lib/stores/microsoft-store/known-period.ts';
 import type { MappingContext } from '../../../../lib/stores/microsoft-store/mapping-context.ts';
+import { createObservation, createTransaction, startDate } from '../../../../testing/given.ts';
 import { asOf, mapRecurrence, recurrenceItem } from './recurrence-fixture.ts';
 
 const toTime = (text: string): number => Date.parse(text);
@@ -169,5 +172,115 @@ describe('toRecurrenceObservation (Microsoft Store)', () => {
     const amount = (changes: object) => mapRecurrence(changes, { reportedAmount }).transactions[0];
     expect(amount({})).toMatchObject({ ...reportedAmount, isReportedAmount: true });
     expect(amount({ isTrial: true })).toMatchObject({ amountMicros: 0, currency: 'USD', isTrialPeriod: true });
+  });
+});
+
+describe('toRecurrenceObservation (Microsoft Store) of payments', () => {
+  const withPeriod = (period: string) => ({ refreshToken: { productId: recurrenceItem.productId, period } });
+  it.each<[string, object, Partial<MappingContext>, string | undefined, string]>([
+    ['the first month', {}, {}, undefined, ''],
+    ['the first month with its period', {}, withPeriod('P1M'), undefined, ''],
+    [
+      'the second month with its period',
+      { expirationTime: '2027-03-31T10:00:00Z' },
+      withPeriod('P1M'),
+      '2027-02-28T10',
+      ':2027-03-31',
+    ],
+    [
+      'the third month with its period',
+      { expirationTime: '2027-04-30T10:00:00Z' },
+      withPeriod('P1M'),
+      '2027-03-31T10',
+      ':2027-04-30',
+    ],
+    ['the first quarter with its period', { expirationTime: '2027-04-30T10:00:00Z' }, withPeriod('P3M'), undefined, ''],
+    ['the first year with its period', { expirationTime: '2028-01-31T10:00:00Z' }, withPeriod('P1Y'), undefined, ''],
+    [
+      'the second year with its period',
+      { expirationTime: '2029-01-31T10:00:00Z' },
+      withPeriod('P1Y'),
+      '2028-01-31T10',
+      ':2029-01-31',
+    ],
+    [
+      'a month with its period after a trial of a week',
+      { expirationTime: '2027-03-07T10:00:00Z' },
+      withPeriod('P1M'),
+      '2027-02-07T10',
+      ':2027-03-07',
+    ],
+    ['a later payment without a period', { expirationTime: '2027-04-30T10:00:00Z' }, {}, undefined, ':2027-04-30'],
+    [
+      'a later payment without a period after an earlier refresh',
+      { expirationTime: '2027-04-30T10:00:00Z' },
+      { previousExpiration: toTime('2027-03-31T10:00:00Z') },
+      '2027-03-31T10',
+      ':2027-04-30',
+    ],
+    ['a trial of three months', { isTrial: true, expirationTime: '2027-04-30T10:00:00Z' }, {}, undefined, ''],
+    ['a subscription in dunning', { recurrenceState: 'InDunning' }, {}, undefined, ''],
+  ])('identifies %s', (_case, changes, context, renewedAt, suffix) => {
+    const lastRenewalDate = renewedAt === undefined ? undefined : toTime(`${renewedAt}:00:00Z`);
+    const { purchase, transactions } = mapRecurrence(changes, context);
+    expect(purchase.lastRenewalDate).toBe(lastRenewalDate);
+    expect(purchase.transactionId).toBe(`store_c:mdr:0:abc:def${suffix}`);
+    expect(transactions).toMatchObject([
+      { transactionId: purchase.transactionId, purchaseDate: lastRenewalDate ?? toTime(recurrenceItem.startTime) },
+    ]);
+  });
+
+  it('returns no transaction without dates', () => {
+    expect(mapRecurrence({ startTime: null }).transactions).toEqual([]);
+  });
+});
+
+const secondStart = startDate + 31 * dayMs;
+const secondEnd = startDate + 59 * dayMs;
+
+const observe = (transactionId: string, expirationDate: number, lastRenewalDate?: number) => {
+  const fields: Partial<Purchase> = { purchaseId: 'store_c:1', platform: 'store_c', transactionId, expirationDate };
+  const renewal = lastRenewalDate === undefined ? {} : { lastRenewalDate };
+  return createObservation({ ...fields, ...renewal });
+};
+
+/** The stored state: a subscription in its second period. */
+const renewed = observe('store_c:1:second', secondEnd, secondStart);
+const storedData = {
+  findPurchase: async () => renewed.purchase,
+  listTransactions: async () => [
+    createTransaction(observe('store_c:1', secondStart).purchase),
+    createTransaction(renewed.purchase),
+  ],
+};
+
+/** Returns the transaction that the store's end of the period is recorded as. */
+async function findTransaction(end: number) {
+  const { purchase, transactions } = await withKnownPeriod(
+    observe('store_c:1:other', end, end - 28 * dayMs),
+    storedData,
+  );
+  expect(transactions.map(({ transactionId }) => transactionId)).toEqual([purchase.transactionId]);
+  return { ...transactions[0], lastRenewalDate: purchase.lastRenewalDate };
+}
+
+describe('withKnownPeriod (Microsoft Store)', () => {
+  it.each([
+    ['that the store ends early', secondStart + 9 * dayMs],
+    ['that is extended', secondEnd + 9 * dayMs],
+  ])('keeps the payment of a renewed period %s', async (_change, end) => {
+    expect(await findTransaction(end)).toMatchObject({
+      transactionId: renewed.purchase.transactionId,
+      purchaseDate: secondStart,
+      expirationDate: end,
+      lastRenewalDate: secondStart,
+    });
+  });
+
+  it.each([
+    ['a whole period later', secondEnd + 31 * dayMs],
+    ['before the stored period', secondStart - 9 * dayMs],
+  ])('records another period if it ends %s', async (_change, end) => {
+    expect((await findTransaction(end)).transactionId).toBe('store_c:1:other');
   });
 });
