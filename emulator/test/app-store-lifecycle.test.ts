@@ -1,8 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { dayMs } from '../calendar.ts';
-import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { toUserUuid } from '../user-uuid.ts';
+import {
+  createFixedClock,
+  decodePayload,
+  type EmulatorClient,
+  startEmulatorClient,
+  startTime,
+} from './emulator-client.ts';
 import {
   fetchSubscriptionStatus,
+  listNotificationTypes,
   monthEnd,
   nextMonthEnd,
   runHistory,
@@ -14,6 +22,7 @@ let client: EmulatorClient;
 beforeAll(async () => {
   client = await startEmulatorClient();
 });
+beforeEach(() => client.reset());
 afterAll(() => client.close());
 
 const active = { status: 1, renewal: { autoRenewStatus: 1 } };
@@ -266,4 +275,261 @@ describe('commitment plan (App Store)', () => {
     const { transaction } = await runHistory(client, [...retryDays(20), ['recover']], commitment);
     expect(transaction.commitmentInfo.commitmentExpiresDate).toBeGreaterThan(before);
   });
+});
+
+test.each([
+  [{}, 14],
+  [{ period: 'P3D' }, 3],
+])('extends the period by %j and starts the next period at its end', async (details, days) => {
+  const { id, transaction } = await runHistory(client, [['extend', details]]);
+  expect(transaction.expiresDate).toBe(monthEnd + days * dayMs);
+  await client.act(id, 'renew');
+  const renewed = await fetchSubscriptionStatus(client, id);
+  expect(renewed.transaction.purchaseDate).toBe(monthEnd + days * dayMs);
+  expect(renewed.transaction.expiresDate - renewed.transaction.purchaseDate).toBe(31 * dayMs);
+});
+
+it('applies a redeemed offer only to the next renewal', async () => {
+  const { id, renewal, transaction } = await runHistory(client, [['redeem-offer', { priceMicros: 990_000 }]]);
+  expect(transaction.offerType).toBeUndefined();
+  expect(renewal).toMatchObject({ offerType: 3, offerIdentifier: 'thank-you', renewalPrice: 990 });
+  await client.act(id, 'renew');
+  const discounted = await fetchSubscriptionStatus(client, id);
+  expect(discounted.transaction).toMatchObject({
+    offerType: 3,
+    offerIdentifier: 'thank-you',
+    offerDiscountType: 'PAY_AS_YOU_GO',
+    price: 990,
+    expiresDate: nextMonthEnd,
+  });
+  expect(discounted.renewal).toMatchObject({ renewalPrice: 4990 });
+  await client.act(id, 'renew');
+  const usual = await fetchSubscriptionStatus(client, id);
+  expect(usual.transaction.price).toBe(4990);
+  expect(usual.transaction.offerType).toBeUndefined();
+});
+
+it('restores the rest of the period after a reversed refund', async () => {
+  const { status, transaction, renewal } = await runHistory(client, [['refund'], ['reverse-refund']]);
+  expect({ status, autoRenewStatus: renewal.autoRenewStatus }).toEqual({ status: 1, autoRenewStatus: 0 });
+  expect(transaction.expiresDate).toBe(monthEnd);
+  expect(transaction.revocationDate).toBeUndefined();
+});
+
+it('keeps a subscription expired if a refund is reversed after its period', async () => {
+  const { status } = await runHistory(client, [['refund'], 'P2M', ['reverse-refund']]);
+  expect(status).toBe(2);
+});
+
+it('does not change the purchase for a refund request', async () => {
+  const { status, transaction } = await runHistory(client, [['request-refund'], ['decline-refund']]);
+  expect({ status, expiresDate: transaction.expiresDate }).toEqual({ status: 1, expiresDate: monthEnd });
+});
+
+test.each([
+  ['extend', 'cancel', 'expire'],
+  ['redeem-offer', 'cancel'],
+  ['reverse-refund', 'renew'],
+  ['reverse-refund', 'revoke'],
+  ['request-refund', 'refund'],
+])('rejects %s after %s', async (action, ...previous) => {
+  const { id } = await runHistory(
+    client,
+    previous.map((step) => [step] as const),
+  );
+  expect(await client.act(id, action)).toMatchObject({ status: 422 });
+  expect(client.clock.now()).toBe(startTime);
+});
+
+describe('scheduled transitions of the App Store', () => {
+  it('expires a subscription without a renewal and sends a notification', async () => {
+    const { id, status, renewal } = await runHistory(client, ['P1M']);
+    expect({ status, intent: renewal.expirationIntent }).toEqual({ status: 2, intent: 5 });
+    expect(await listNotificationTypes(client, id)).toEqual(['SUBSCRIBED/INITIAL_BUY', 'EXPIRED']);
+  });
+
+  it('expires a canceled subscription as voluntary', async () => {
+    expect(await runHistory(client, [['cancel'], 'P1M'])).toMatchObject({
+      status: 2,
+      renewal: { expirationIntent: 1 },
+    });
+  });
+
+  it('ends access with the grace period and billing retry after 60 days', async () => {
+    const { id, status } = await runHistory(client, ['P1M', ['fail-payment'], 'P16D']);
+    expect(status).toBe(3);
+    await client.advance('P44D');
+    expect(await fetchSubscriptionStatus(client, id)).toMatchObject({ status: 2, renewal: { expirationIntent: 2 } });
+    expect((await listNotificationTypes(client, id)).slice(-2)).toEqual([
+      'GRACE_PERIOD_EXPIRED',
+      'EXPIRED/BILLING_RETRY',
+    ]);
+  });
+
+  it('ends a canceled subscription with its grace period', async () => {
+    expect(await runHistory(client, [['fail-payment'], ['cancel'], 'P3M'])).toMatchObject({
+      status: 2,
+      renewal: { expirationIntent: 1 },
+    });
+  });
+
+  it('renews automatically on the same day of each month for a year', async () => {
+    const { id, transaction } = await runHistory(client, ['P1Y'], { autoRenew: true, applicationUsername: 'yearling' });
+    const { body } = await client.callServerApi(`/inApps/v2/history/${id}`);
+    const history = body.signedTransactions.map(decodePayload);
+    expect(history).toHaveLength(13);
+    expect(
+      history.map((transaction: { purchaseDate: number }) => new Date(transaction.purchaseDate).getUTCDate()),
+    ).toEqual([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31]);
+    expect(transaction.expiresDate).toBe(Date.parse('2028-02-29T10:00:00Z'));
+  });
+
+  it('does not renew automatically before a price increase is accepted', async () => {
+    const { id } = await runHistory(client, [['raise-price']], { autoRenew: true });
+    await client.advance('P1M');
+    expect(await fetchSubscriptionStatus(client, id)).toMatchObject({ status: 2, renewal: { expirationIntent: 3 } });
+  });
+
+  it('runs the renewals of all customers in chronological order', async () => {
+    client.clock.set(startTime);
+    const weekly = await client.buy({ productId: 'weekly', period: 'P1W', autoRenew: true });
+    const monthly = await client.buy({ productId: 'other', autoRenew: true });
+    await client.advance('P3M');
+    const { body } = await client.control('GET', '/control');
+    const renewals = body.notifications
+      .filter(({ purchaseId }: { purchaseId: string }) => [weekly.body.id, monthly.body.id].includes(purchaseId))
+      .map(({ at }: { at: string }) => Date.parse(at));
+    expect(renewals).toHaveLength(2 + 12 + 3);
+    expect(renewals).toEqual([...renewals].sort((a, b) => a - b));
+  });
+});
+
+it('uses the clock of the caller', async () => {
+  const clock = createFixedClock(Date.parse('2030-06-01T00:00:00Z'));
+  const secondClient = await startEmulatorClient({ clock });
+  await secondClient.control('POST', '/control/clock', { set: '2030-07-01T00:00:00Z' });
+  expect(clock.now()).toBe(Date.parse('2030-07-01T00:00:00Z'));
+  clock.set(Date.parse('2030-08-01T00:00:00Z'));
+  expect((await secondClient.control('GET', '/control/clock')).body).toEqual({ now: '2030-08-01T00:00:00.000Z' });
+  await secondClient.close();
+});
+
+describe('first period (App Store)', () => {
+  it('starts with a free trial on request', async () => {
+    const { id, transaction } = await runHistory(client, [], { trial: 'P1W' });
+    expect(transaction).toMatchObject({
+      price: 0,
+      offerType: 1,
+      offerDiscountType: 'FREE_TRIAL',
+      offerPeriod: 'P1W',
+      expiresDate: startTime + 7 * dayMs,
+    });
+    await client.act(id, 'renew');
+    const paid = (await fetchSubscriptionStatus(client, id)).transaction;
+    expect(paid).toMatchObject({ price: 4990, purchaseDate: startTime + 7 * dayMs });
+    expect(paid).not.toHaveProperty('offerType');
+  });
+
+  test.each([
+    [{ intro: true }, { price: 2495, offerDiscountType: 'PAY_AS_YOU_GO', expiresDate: monthEnd }],
+    [{ intro: { priceMicros: 990_000 } }, { price: 990, offerDiscountType: 'PAY_AS_YOU_GO' }],
+    [{ intro: { priceMicros: 5_990_000, period: 'P3M' } }, { price: 5990, offerDiscountType: 'PAY_UP_FRONT' }],
+  ])('starts with an introductory price for %j', async (order, expected) => {
+    expect((await runHistory(client, [], order)).transaction).toMatchObject({ offerType: 1, ...expected });
+  });
+
+  it('rejects a second offer in a subscription group', async () => {
+    const { id } = await runHistory(client, [['expire']], { trial: true, applicationUsername: 'once' });
+    expect(await client.buy({ trial: true, applicationUsername: 'once' })).toMatchObject({ status: 422 });
+    expect((await client.buy({ applicationUsername: 'once' })).body.id).toBe(id);
+  });
+});
+
+it('charges the price of the new order for a resubscription', async () => {
+  const agreed: readonly Step[] = [['raise-price', { priceMicros: 8_990_000 }], ['accept-price'], ['expire']];
+  const { id } = await runHistory(client, agreed, { applicationUsername: 'returning' });
+  await client.buy({ applicationUsername: 'returning', priceMicros: 3_990_000 });
+  const { transaction, renewal } = await fetchSubscriptionStatus(client, id);
+  expect({ price: transaction.price, renewalPrice: renewal.renewalPrice }).toEqual({ price: 3990, renewalPrice: 3990 });
+});
+
+describe('change-plan (App Store)', () => {
+  it('upgrades to a more expensive product immediately', async () => {
+    const { id, transaction, renewal, notifications } = await runHistory(client, [
+      'P10D',
+      ['change-plan', { productId: 'gold', priceMicros: 9_990_000 }],
+    ]);
+    expect(notifications).toEqual(['DID_CHANGE_RENEWAL_PREF/UPGRADE']);
+    expect(transaction).toMatchObject({ productId: 'gold', price: 9990, purchaseDate: startTime + 10 * dayMs });
+    expect(transaction.originalTransactionId).toBe(id);
+    expect(renewal).toMatchObject({ autoRenewProductId: 'gold', productId: 'gold' });
+    const { body } = await client.callServerApi(`/inApps/v1/transactions/${id}`);
+    expect(decodePayload(body.signedTransactionInfo)).toMatchObject({
+      isUpgraded: true,
+      expiresDate: startTime + 10 * dayMs,
+    });
+  });
+
+  it('downgrades to a cheaper product at the renewal', async () => {
+    const { id, transaction, renewal, notifications } = await runHistory(client, [
+      ['cancel'],
+      ['change-plan', { productId: 'tin', priceMicros: 990_000 }],
+    ]);
+    expect(notifications).toEqual(['DID_CHANGE_RENEWAL_PREF/DOWNGRADE']);
+    expect(transaction.productId).toBe('monthly');
+    expect(renewal).toMatchObject({
+      productId: 'monthly',
+      autoRenewProductId: 'tin',
+      renewalPrice: 990,
+      autoRenewStatus: 1,
+    });
+    await client.act(id, 'renew');
+    expect((await fetchSubscriptionStatus(client, id)).transaction).toMatchObject({ productId: 'tin', price: 990 });
+  });
+
+  it('reverts a downgrade before the renewal', async () => {
+    const { notifications, renewal } = await runHistory(client, [
+      ['change-plan', { productId: 'tin', priceMicros: 990_000 }],
+      ['change-plan', { productId: 'monthly' }],
+    ]);
+    expect(notifications).toEqual(['DID_CHANGE_RENEWAL_PREF']);
+    expect(renewal).toMatchObject({ autoRenewProductId: 'monthly', renewalPrice: 4990 });
+  });
+
+  it('rejects a product outside the subscription group', async () => {
+    await client.buy({ productId: 'elsewhere', group: 'another' });
+    const { id } = await runHistory(client, []);
+    expect(await client.act(id, 'change-plan', { productId: 'elsewhere' })).toMatchObject({ status: 422 });
+  });
+});
+
+describe('account of the App Store', () => {
+  it('allows one active subscription per group', async () => {
+    await runHistory(client, [], { applicationUsername: 'single' });
+    expect(await client.buy({ applicationUsername: 'single' })).toMatchObject({ status: 422 });
+  });
+
+  it('owns a non-consumable only once', async () => {
+    const book = { productId: 'book', type: 'non consumable', applicationUsername: 'reader' };
+    const { body } = await client.buy(book);
+    expect(await client.buy(book)).toMatchObject({ status: 422 });
+    await client.act(body.id, 'refund');
+    expect(await client.buy(book)).toMatchObject({ status: 200 });
+  });
+
+  it('creates an account for each order without a username', async () => {
+    const { body } = await client.buy();
+    await client.buy();
+    const { signedTransactions } = (await client.callServerApi(`/inApps/v2/history/${body.id}`)).body;
+    expect(signedTransactions).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['user-42', '7631bc07-a1cc-3fcd-86e7-0fc6b2fb4a43'],
+  ['alice@example.com', 'c160f8cc-69a4-30bf-8b03-62752353d060'],
+  ['日本語', '00110af8-b439-3ef3-872c-50be5b332bec'],
+  ['7E3FB20B-4CDB-47CC-936D-99D65F608138', '7e3fb20b-4cdb-47cc-936d-99d65f608138'],
+])('toUserUuid converts %s to %s', (applicationUsername, uuid) => {
+  expect(toUserUuid(applicationUsername)).toBe(uuid);
 });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -13,9 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { dayMs } from '../calendar.ts';
 import { createClock } from '../clock.ts';
 import { startEmulator } from '../start-emulator.ts';
+import { applyStateChange, computeChanges } from '../state-changes.ts';
 import { readState } from '../state-file.ts';
 import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 import { waitUntil } from './notification-receiver.ts';
@@ -202,4 +204,75 @@ it('rejects a start on a port that is in use', async () => {
   const port = Number(new URL(first.url).port);
   await expect(startEmulator({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   await first.close();
+});
+
+const program = join(import.meta.dirname, '../bin.js');
+
+describe('store-emulator', () => {
+  it('starts the stores at the date of --clock, writes the root certificate and saves the state at SIGTERM', async () => {
+    const [stateFile, certificate] = [join(folder, 'state.json'), join(folder, 'root.pem')];
+    const options = ['--port', '0', '--clock', '2027-01-31T10:00:00Z', '--state-file', stateFile];
+    const child = spawn(process.execPath, [program, ...options, '--root-certificate', certificate], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [output] = await once(child.stdout, 'data');
+    const [url = ''] = String(output).match(/http:\S+\/control/) ?? [];
+    const order = { platform: 'store_a', productId: 'monthly', type: 'paid subscription' };
+    const purchase = await fetch(`${url}/purchases`, { method: 'POST', body: JSON.stringify(order) });
+    expect(await purchase.json()).toMatchObject({ expiresDate: expect.stringMatching(/^2027-02-28T10:0/) });
+    expect(readFileSync(certificate, 'utf8')).toMatch(/^-----BEGIN CERTIFICATE-----\n/);
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    const { clockOffsetMs = 0 } = (await readState(stateFile)) ?? {};
+    expect(new Date(Date.now() + clockOffsetMs).toISOString()).toMatch(/^2027-01-31/);
+  });
+
+  it.each([
+    [['--port', '70000'], 'Must be a number from 0 to 65535.'],
+    [['--clock', 'tomorrow'], 'Must be an ISO 8601 date'],
+  ])('rejects %j', (options, message) => {
+    const { status, stderr } = spawnSync(process.execPath, [program, ...options], { encoding: 'utf8' });
+    expect(stderr).toContain(message);
+    expect(status).toBe(1);
+  });
+});
+
+const records = Array.from({ length: 6 }, (_, id) => ({ id }));
+const Record = fc.constantFrom(...records);
+const State = fc.record(
+  {
+    records: fc.array(Record),
+    rows: fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), Record)),
+    names: fc.array(fc.constantFrom('x', 'y', 'z')),
+    settings: fc.dictionary(fc.constantFrom('u', 'v'), fc.oneof(fc.string(), fc.integer())),
+    time: fc.integer(),
+  },
+  { requiredKeys: ['records', 'time'] },
+);
+
+const apply = (before: unknown, after: unknown): unknown =>
+  JSON.parse(JSON.stringify(computeChanges(before, after))).reduce(applyStateChange, before);
+
+describe('computeChanges', () => {
+  it('returns changes that lead from one state to the other', () => {
+    fc.assert(fc.property(State, State, (before, after) => expect(apply(before, after)).toEqual(after)));
+  });
+
+  it('returns nothing for a new list of the same elements', () => {
+    const toState = () => ({ records: [...records], rows: records.map((record) => [String(record.id), record]) });
+    expect(computeChanges(toState(), toState())).toEqual([]);
+  });
+
+  it('contains only the replaced and the added elements of a list', () => {
+    const replaced = { id: 1 };
+    const added = { id: 7 };
+    const [first, , ...others] = records;
+    expect(computeChanges({ records }, { records: [first, replaced, ...others.slice(1), added] })).toEqual([
+      {
+        path: ['records'],
+        parts: [{ copy: [0, 1] }, { insert: [replaced] }, { copy: [3, 6] }, { insert: [added] }],
+      },
+    ]);
+  });
 });

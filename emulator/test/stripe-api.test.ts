@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import type Stripe from 'stripe';
-import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
-import { createStripeClient, placeStripeOrder } from './stripe-client.ts';
+import { describeWithVectors, readVector } from '../../testing/vectors.ts';
+import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { createStripeClient, placeStripeOrder, toSeconds } from './stripe-client.ts';
 
 let client: EmulatorClient;
 let stripe: Stripe;
@@ -205,5 +209,301 @@ describe('checkout sessions of the emulated Stripe API', () => {
     });
     expect((await stripe.checkout.sessions.expire(id)).status).toBe('expired');
     expect((await client.control('POST', `/control/checkouts/${id}/pay`)).status).toBe(422);
+  });
+});
+
+const items = ['b', 'c', 'd'].map((productId) => ({ productId, priceMicros: 1_000_000 }));
+const setLength = (listLength: number) => client.control('PUT', '/control/accounts/processor_a', { listLength });
+
+/** Buys a subscription with four items. */
+async function buyFour() {
+  client.clock.set(startTime);
+  return await placeStripeOrder(client, { productId: 'a', priceMicros: 1_000_000, items });
+}
+
+describe('embedded lists of the emulated Stripe', () => {
+  it('have ten elements at most', async () => {
+    const many = Array.from({ length: 10 }, (_, index) => ({ productId: `many${index}`, priceMicros: 1_000_000 }));
+    const { id } = await placeStripeOrder(client, { productId: 'many', priceMicros: 1_000_000, items: many });
+    const { items: embedded } = await stripe.subscriptions.retrieve(id);
+    expect(embedded.data).toHaveLength(10);
+    expect(embedded.has_more).toBe(true);
+    expect((await stripe.subscriptionItems.list({ subscription: id, limit: 100 })).data).toHaveLength(11);
+  });
+
+  it('are cut at the length of the account, and their endpoints return the rest', async () => {
+    const { id, sessionId } = await buyFour();
+    await setLength(2);
+    const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
+    const invoice = subscription.latest_invoice as Stripe.Invoice;
+    const session = await stripe.checkout.sessions.retrieve(sessionId, { expand: ['line_items'] });
+    for (const list of [subscription.items, invoice.lines, session.line_items]) {
+      expect(list?.data).toHaveLength(2);
+      expect(list?.has_more).toBe(true);
+    }
+    const [firstLine] = invoice.lines.data;
+    const complete = {
+      items: await stripe.subscriptionItems.list({ subscription: id, limit: 3 }).autoPagingToArray({ limit: 10 }),
+      lines: await stripe.invoices.listLineItems(invoice.id, { limit: 3 }).autoPagingToArray({ limit: 10 }),
+      lineItems: await stripe.checkout.sessions.listLineItems(sessionId, { limit: 3 }).autoPagingToArray({ limit: 10 }),
+    };
+    expect(Object.values(complete).map(({ length }) => length)).toEqual([4, 4, 4]);
+    expect(complete.lines[0]?.id).toBe(firstLine?.id);
+    await setLength(10);
+  });
+
+  it('are cut in pages and in events, too', async () => {
+    const { id, charges } = await buyFour();
+    for (const amountMicros of [100_000, 200_000, 300_000]) await client.act(id, 'refund', { amountMicros });
+    await setLength(2);
+    const [charge] = charges;
+    const page = await stripe.charges.list({ limit: 1, expand: ['data.refunds'] });
+    expect(page.data[0]).toMatchObject({
+      id: charge,
+      refunds: { has_more: true, data: [{ amount: 30 }, { amount: 20 }] },
+    });
+    const refunds = await stripe.refunds.list({ charge }).autoPagingToArray({ limit: 10 });
+    expect(refunds.map(({ amount }) => amount)).toEqual([30, 20, 10]);
+    const { body } = await client.act(id, 'cancel');
+    expect(body.notifications[0].data?.object ?? body.notifications[0]).toMatchObject({ items: { has_more: true } });
+    await setLength(10);
+  });
+
+  it('limit the pages of lists to ten times their length', async () => {
+    for (let index = 0; index < 11; index++) await stripe.customers.create({ email: 'many@example.com' });
+    await setLength(1);
+    const page = await stripe.customers.list({ email: 'many@example.com', limit: 100 });
+    expect([page.data.length, page.has_more]).toEqual([10, true]);
+    await setLength(10);
+  });
+});
+
+describe('the lines of an invoice at the emulated Stripe', () => {
+  it('are the pending invoice items, the latest first, and then the subscription items', async () => {
+    const { id } = await placeStripeOrder(client, { productId: 'a', priceMicros: 1_000_000 });
+    for (const priceMicros of [5_000_000, 6_000_000]) await client.act(id, 'invoice-item', { priceMicros });
+    await client.act(id, 'change-plan', { productId: 'bigger', priceMicros: 2_000_000, deferred: true });
+    await client.act(id, 'renew');
+    const { latest_invoice } = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
+    const { lines, billing_reason } = latest_invoice as Stripe.Invoice;
+    expect(billing_reason).toBe('subscription_cycle');
+    expect(lines.data.map(({ amount }) => amount)).toEqual([-100, 200, 600, 500, 200]);
+    expect(lines.data.map(({ parent }) => parent?.subscription_item_details?.proration)).toEqual([
+      true,
+      true,
+      undefined,
+      undefined,
+      false,
+    ]);
+  });
+});
+
+describe('PUT /control/accounts', () => {
+  it('returns the settings and the problem, and rejects settings of other stores', async () => {
+    const path = '/control/accounts/processor_a';
+    expect((await client.control('PUT', path, { failedPayments: 'past_due' })).body).toMatchObject({
+      platform: 'processor_a',
+      problem: null,
+      failedPayments: 'past_due',
+    });
+    expect((await client.control('PUT', path, {})).status).toBe(400);
+    expect((await client.control('PUT', path, { failedPayments: 'never' })).status).toBe(400);
+    const { status } = await client.control('PUT', '/control/accounts/store_c', { failedPayments: 'unpaid' });
+    expect(status).toBe(422);
+  });
+});
+
+/** Lists the latest events. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
+async function listEvents(count: number): Promise<any[]> {
+  return (await client.control('GET', '/control')).body.notifications.slice(-count);
+}
+
+describe('changes through the emulated Stripe API', () => {
+  it('pauses a subscription and resumes it with a new period', async () => {
+    const { id } = await placeStripeOrder(client);
+    const paused = await stripe.subscriptions.pause(id);
+    expect(paused).toMatchObject({
+      status: 'paused',
+      status_details: { paused: { transitioned_at: toSeconds(startTime), subscription: { type: 'pause_requested' } } },
+    });
+    expect(await listEvents(2)).toMatchObject([
+      { type: 'customer.subscription.updated', data: { previous_attributes: { status: 'active' } } },
+      { type: 'customer.subscription.paused', data: { object: { id, status: 'paused' } } },
+    ]);
+    await client.advance('P2M');
+    const resumed = await stripe.subscriptions.resume(id, { expand: ['latest_invoice'] });
+    const at = Math.floor(toSeconds(client.clock.now()));
+    expect(resumed).toMatchObject({
+      status: 'active',
+      items: { data: [{ current_period_start: at }] },
+      latest_invoice: { status: 'paid' },
+    });
+    expect(resumed).not.toHaveProperty('status_details');
+    expect((await listEvents(4)).map(({ type }) => type)).toEqual([
+      'payment_intent.succeeded',
+      'invoice.paid',
+      'customer.subscription.updated',
+      'customer.subscription.resumed',
+    ]);
+    await expect(stripe.subscriptions.resume(id)).rejects.toMatchObject({ statusCode: 400 });
+  });
+
+  it('names the API request that caused an event', async () => {
+    const { id } = await placeStripeOrder(client);
+    const { lastResponse } = await stripe.subscriptions.update(
+      id,
+      { cancel_at_period_end: true },
+      { idempotencyKey: 'cancel once' },
+    );
+    expect(await listEvents(1)).toMatchObject([
+      {
+        type: 'customer.subscription.updated',
+        request: { id: lastResponse.requestId, idempotency_key: 'cancel once' },
+      },
+    ]);
+  });
+
+  it('emits events for changed products and prices', async () => {
+    const product = await stripe.products.create({ name: 'Gold' });
+    const price = await stripe.prices.create({ product: product.id, currency: 'usd', unit_amount: 100 });
+    expect((await listEvents(2)).map(({ type }) => type)).toEqual(['product.created', 'price.created']);
+    expect(await stripe.prices.update(price.id, { active: false })).toMatchObject({ active: false, unit_amount: 100 });
+    expect(await stripe.products.update(product.id, { name: 'Old gold' })).toMatchObject({
+      name: 'Old gold',
+      active: true,
+    });
+    expect(await listEvents(2)).toMatchObject([
+      { type: 'price.updated', data: { object: { active: false }, previous_attributes: { active: true } } },
+      { type: 'product.updated', data: { object: { name: 'Old gold' }, previous_attributes: { name: 'Gold' } } },
+    ]);
+    expect((await stripe.prices.list({ product: product.id, active: true })).data).toEqual([]);
+    await expect(stripe.prices.update('price_none', { active: false })).rejects.toMatchObject({
+      code: 'resource_missing',
+    });
+  });
+
+  it.each(['by a request', 'after a day'])('emits an event for a checkout session that expires %s', async (cause) => {
+    await placeStripeOrder(client);
+    const [price] = (await stripe.prices.list({ product: 'plan' })).data;
+    const session = await stripe.checkout.sessions.create({
+      mode: 'subscription',
+      line_items: [{ price: price?.id ?? '', quantity: 1 }],
+      success_url: 'https://a.example/ok',
+    });
+    if (cause === 'by a request') await stripe.checkout.sessions.expire(session.id);
+    else await client.advance('P1D');
+    expect(await listEvents(1)).toMatchObject([
+      { type: 'checkout.session.expired', data: { object: { id: session.id, status: 'expired', url: null } } },
+    ]);
+  });
+
+  it('contains the previous attributes of a refunded charge', async () => {
+    const { id, charges } = await placeStripeOrder(client);
+    await stripe.refunds.create({ charge: charges[0], amount: 100 });
+    expect(await listEvents(1)).toMatchObject([
+      { purchaseId: id, type: 'charge.refunded', data: { previous_attributes: { amount_refunded: 0 } } },
+    ]);
+  });
+});
+
+/** Fetches one object of every type from the emulator. */
+async function fetchObjects(client: EmulatorClient): Promise<Record<string, Record<string, unknown>>> {
+  const { id, sessionId, charges, customerId: customer } = await placeStripeOrder(client);
+  const other = await placeStripeOrder(client, { productId: 'coins', type: 'consumable' });
+  await client.act(id, 'refund');
+  await client.act(other.id, 'revoke');
+  const stripe = createStripeClient(client);
+  const portal = await stripe.billingPortal.sessions.create({ customer, return_url: 'https://a.example/' });
+  const headers = { authorization: `Bearer ${client.settings('processor_a').secretKey}` };
+  const get = async (path: string) => (await client.call(`/api.stripe.com/v1/${path}`, { headers })).body;
+  const session = await get(`checkout/sessions/${sessionId}?expand[]=line_items`);
+  const invoice = (await get(`invoices?subscription=${id}&expand[]=data.payments`)).data[0];
+  const subscription = await get(`subscriptions/${id}`);
+  const {
+    platform: _platform,
+    purchaseId: _id,
+    at: _at,
+    ...event
+  } = (await client.control('GET', '/control')).body.notifications.at(-1);
+  return {
+    'billing_portal.session': portal as unknown as Record<string, unknown>,
+    charge: await get(`charges/${charges[0]}?expand[]=refunds`),
+    'checkout.session': session,
+    customer: await get(`customers/${customer}`),
+    event,
+    dispute: (await get(`disputes?charge=${other.charges[0]}`)).data[0],
+    invoice,
+    invoice_payment: invoice.payments.data[0],
+    item: session.line_items.data[0],
+    line_item: invoice.lines.data[0],
+    payment_intent: await get(`payment_intents/${other.id}`),
+    price: subscription.items.data[0].price,
+    product: await get('products/plan'),
+    refund: (await get(`refunds?charge=${charges[0]}`)).data[0],
+    subscription,
+    subscription_item: subscription.items.data[0],
+  };
+}
+
+/** Members of the official samples that the official types do not have any longer. */
+const removedMembers = new Set(['subscription']);
+
+const getJsonType = (value: unknown): string =>
+  Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
+
+/** Lists the members that are missing or have another type than in the sample. Null matches any type. */
+function listDifferences(sample: Record<string, unknown>, object: Record<string, unknown>): string[] {
+  return Object.entries(sample).flatMap(([member, value]) => {
+    if (!(member in object)) return removedMembers.has(member) ? [] : [`${member} is missing`];
+    const [expected, actual] = [getJsonType(value), getJsonType(object[member])];
+    return expected === 'null' || actual === 'null' || expected === actual
+      ? []
+      : [`${member}: ${actual} instead of ${expected}`];
+  });
+}
+
+describeWithVectors('objects of the emulated Stripe API', () => {
+  it('contain all members of the official samples', async () => {
+    const client = await startEmulatorClient();
+    const objects = await fetchObjects(client);
+    await client.close();
+    const results = Object.entries(objects).map(([name, object]) => {
+      const sample = JSON.parse(readVector('stripe', 'fixtures', `${name}.json`).toString('utf8'));
+      expect(object.object).toBe(sample.object);
+      return [name, listDifferences(sample, object)] as const;
+    });
+    expect(Object.fromEntries(results.filter(([, differences]) => differences.length > 0))).toEqual({});
+    expect(results).toHaveLength(16);
+  });
+});
+
+describe('the emulated Stripe API', () => {
+  it('keeps all objects over a restart', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'emulator-'));
+    const stateFile = join(folder, 'state.json');
+    const first = await startEmulatorClient({ stateFile });
+    const before = await fetchObjects(first);
+    const settings = first.settings('processor_a');
+    await first.close();
+    const second = await startEmulatorClient({ stateFile });
+    const stripe = createStripeClient(second);
+    expect(second.settings('processor_a')).toEqual(settings);
+    const subscription = await stripe.subscriptions.retrieve(String(before.subscription?.id));
+    expect(subscription).toMatchObject({ status: 'active', customer: before.customer?.id });
+    expect((await second.act(subscription.id, 'renew')).status).toBe(200);
+    await second.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test.each([
+    ['down', 500, 'api_error'],
+    ['rate-limited', 429, 'invalid_request_error'],
+  ])('returns the error of the API for the fault %s', async (fault, status, type) => {
+    const client = await startEmulatorClient();
+    await client.addFault({ platform: 'processor_a', fault });
+    const { body, status: actualStatus } = await client.call('/api.stripe.com/v1/products');
+    await client.close();
+    expect({ actualStatus, body }).toMatchObject({ actualStatus: status, body: { error: { type } } });
   });
 });
