@@ -9,7 +9,7 @@ import { FieldList } from '../../components/field-list.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { Page, Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
-import { Badge, CopyId, DateTime } from '../../components/values.tsx';
+import { Badge, CopyId, DateTime, None } from '../../components/values.tsx';
 import { formatDuration, formatNumber, formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
@@ -131,10 +131,14 @@ const attemptColumns: readonly Column<DeliveryAttemptRecord>[] = [
     render: ({ durationMs }) => <span class="number">{formatDuration(durationMs)}</span>,
     csv: ({ durationMs }) => durationMs,
   },
-  { title: 'Failure', render: ({ error }) => <div class="wrap">{error}</div>, csv: ({ error }) => error },
+  {
+    title: 'Failure',
+    render: ({ error }) => (error ? <div class="wrap">{error}</div> : <None />),
+    csv: ({ error }) => error,
+  },
   {
     title: 'Body of the response',
-    render: ({ response }) => <div class="wrap mono">{response}</div>,
+    render: ({ response }) => (response ? <div class="wrap mono">{response}</div> : <None />),
     csv: ({ response }) => response,
   },
 ];

@@ -221,7 +221,7 @@ const columns: readonly Column<DeliveryRecord>[] = [
   {
     title: 'Last response',
     render: ({ lastHttpStatus, failureReason }) =>
-      lastHttpStatus === undefined ? <span class="wrap">{failureReason}</span> : `HTTP ${lastHttpStatus}`,
+      lastHttpStatus === undefined ? <div class="wrap">{failureReason}</div> : `HTTP ${lastHttpStatus}`,
     csv: ({ lastHttpStatus }) => lastHttpStatus,
   },
   { title: 'Failure', csv: ({ failureReason }) => failureReason },
