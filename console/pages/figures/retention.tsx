@@ -78,7 +78,7 @@ export function RetentionPage({ query }: PageProps) {
           {groups && (
             <Section
               title={`Retention by ${nameDimension(filters.by).toLowerCase()}`}
-              description="All cohorts of the period whose period is complete."
+              description="All cohorts whose period is complete."
             >
               <HeatMap
                 caption={`Retention by ${nameDimension(filters.by).toLowerCase()}`}
@@ -100,7 +100,7 @@ export function RetentionPage({ query }: PageProps) {
           )}
           <FigureChart
             title="Retention by cohort"
-            description="Share of each cohort that is active. Cohorts that have not ended are shaded."
+            description="Active share. Cohorts that have not ended are shaded."
             metrics={periods}
             {...figures}
           />
