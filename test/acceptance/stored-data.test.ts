@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/contracts/index.ts';
-import { awsClientOptions } from '../../lib/foundation/connections.ts';
-import { type Container, getService, setContainerLookup } from '../../lib/foundation/container.ts';
 import { toKey } from '../../lib/foundation/key.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import type { Item } from '../../lib/foundation/table.ts';
@@ -10,33 +7,10 @@ import { tableVersion } from '../../lib/foundation/table-version.ts';
 import { matchPath } from '../../lib/http/match-path.ts';
 import { findTableVersion } from '../../lib/migration/find-table-version.ts';
 import { migrateTable } from '../../lib/migration/migrate-table.ts';
-import { startSecretsManager } from '../../local/secrets-manager.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { findItemTypes, namePlaces } from '../../testing/item-types.ts';
-import { createTestTable } from '../../testing/table.ts';
-import type { RecordedAnswers, StoredBinary } from '../../testing/write-stored-data.ts';
-
-const folder = 'test/fixtures/stored-data';
-
-/**
- * The commits at which `testing/write-stored-data.ts` has written items and answers. Those of d6398d69 have version 2
- * of the table. They are without events and deliveries, the answers that show them, and those about claims and grants.
- */
-const recordings = ['2c5871a5', 'd6398d69'].map((commit) => ({
-  commit,
-  recorded: JSON.parse(readFileSync(`${folder}/${commit}.answers.json`, 'utf8')) as RecordedAnswers,
-  items: readFileSync(`${folder}/${commit}.jsonl`, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => decodeAttributes(JSON.parse(line)) as Item),
-}));
-
-function decodeAttributes(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(decodeAttributes);
-  if ('$binary' in value) return new Uint8Array(Buffer.from((value as StoredBinary).$binary, 'base64'));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, decodeAttributes(member)]));
-}
+import { startStoredDataService, storedData } from '../../testing/stored-data.ts';
+import type { RecordedAnswers } from '../../testing/write-stored-data.ts';
 
 const reads = contracts.filter(({ method }) => method === 'GET');
 
@@ -86,24 +60,15 @@ const missingTypes = [
 /** A first payment, or a ranking of products, of version 2. */
 const isOfVersion2 = ({ pk, sk }: Item): boolean => /#C#/.test(String(pk)) && /^(FX?$|H#)/.test(String(sk));
 
-describe.each(recordings)('items that $commit has stored', ({ commit, recorded, items }) => {
-  const realNow = Date.now;
-  let secrets: Awaited<ReturnType<typeof startSecretsManager>>;
+describe.each(storedData)('items that $commit has stored', (data) => {
+  const { commit, recorded, items } = data;
+  let started: Awaited<ReturnType<typeof startStoredDataService>>;
   let service: Service;
   beforeAll(async () => {
-    const table = await createTestTable(`stored-data-${commit}`);
-    await table.batchPut(items);
-    secrets = await startSecretsManager({ 'master-key': recorded.masterKey });
-    Object.assign(process.env, { MASTER_KEY_ID: 'master-key', AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint });
-    Date.now = () => recorded.now;
-    const container: Container = { clientOptions: awsClientOptions };
-    setContainerLookup(() => container);
-    service = getService();
+    started = await startStoredDataService(`stored-data-${commit}`, data);
+    ({ service } = started);
   });
-  afterAll(async () => {
-    Date.now = realNow;
-    await secrets?.close();
-  });
+  afterAll(async () => await started?.close());
 
   it('are of known types', () => {
     const types = items.filter((item) => !isOfVersion2(item)).map((item) => findItemTypes(toKey(item)));
