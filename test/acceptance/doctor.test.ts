@@ -135,6 +135,7 @@ describe('doctor', () => {
     expect(skipped.map(({ name }) => name).sort()).toEqual([
       'alarm subscription',
       'concurrency quota',
+      'stream mappings',
       'table protection',
       'version',
     ]);
