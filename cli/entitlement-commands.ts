@@ -3,7 +3,7 @@ import { findCachedCatalogue } from '../lib/apps/app-cache.ts';
 import { givesEntitlement } from '../lib/apps/catalogue.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { type Explanation, explainAccess } from '../lib/entitlements/explain-access.ts';
-import { toGrantRecord } from '../lib/entitlements/grant.ts';
+import { commandLineKey, toGrantRecord } from '../lib/entitlements/grant.ts';
 import { listGrants } from '../lib/entitlements/grant-table.ts';
 import { changeGrant, createGrant, revokeGrant } from '../lib/entitlements/manage-grants.ts';
 import { readEntitlements } from '../lib/entitlements/read-entitlements.ts';
@@ -16,9 +16,6 @@ import { getService } from './get-service.ts';
 import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
-
-/** The key that grants and merges of the command line name. */
-export const commandLineKey = { id: 'command-line', name: 'command line' } as const;
 
 /** Claims that an explanation reads. */
 const _maxClaims = 100;

@@ -4,8 +4,8 @@ import { type MergeResult, mergeCustomers, reverseMerge } from '../lib/customer-
 import { toMergeRecord } from '../lib/customer-data/to-merge-record.ts';
 import type { Merge } from '../lib/customers/merge.ts';
 import { listMerges } from '../lib/customers/merge-table.ts';
+import { commandLineKey } from '../lib/entitlements/grant.ts';
 import { type CommandResult, printResult } from './command-result.ts';
-import { commandLineKey } from './entitlement-commands.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatTime } from './format.ts';
 import { getService } from './get-service.ts';

@@ -8,7 +8,7 @@ import type { Claim } from '../purchases/claims.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
-import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
+import { commandLineKey, type Grant, type GrantingKey, getGrantEnd, isGrantActive } from './grant.ts';
 
 /** A fact that the access of a customer follows from. */
 export interface Fact {
@@ -137,13 +137,16 @@ export const describeSandboxRule = ({ purchaseId }: Purchase): Fact => ({
   effect: 'prevents',
 });
 
+const describeOrigin = (key: GrantingKey | undefined): string =>
+  key?.id === commandLineKey.id ? 'on the command line' : `with the key ${key?.name}`;
+
 /** Describes the start and the state of a grant at `now`. */
 export function describeGrant(grant: Grant, now: EpochMillis): Fact[] {
   const { grantId, createdAt, createdBy, reason, revokedAt, revokedBy } = grant;
   const created: Fact = {
     at: createdAt,
     source: grantId,
-    what: `Granted with the key ${createdBy.name}: ${reason}`,
+    what: `Granted ${describeOrigin(createdBy)}: ${reason}`,
     effect: 'none',
   };
   const end = getGrantEnd(grant);
@@ -157,7 +160,7 @@ export function describeGrant(grant: Grant, now: EpochMillis): Fact[] {
       ? 'A merge moved the grant to another customer.'
       : revokedAt === undefined
         ? 'The grant has ended.'
-        : `Revoked with the key ${revokedBy?.name}.`;
+        : `Revoked ${describeOrigin(revokedBy)}.`;
   return [created, { ...at, source: grantId, what, effect: 'prevents' }];
 }
 
@@ -173,8 +176,8 @@ export function describeMerge(merge: Merge, username: string): Fact[] {
   const { mergeId, from, to, startedAt, mergedBy, reversedAt, reversedBy } = merge;
   const what =
     to === username
-      ? `The purchases and grants of ${from} were moved to this customer with the key ${mergedBy.name}.`
-      : `The purchases and grants of this customer were moved to ${to} with the key ${mergedBy.name}.`;
+      ? `The purchases and grants of ${from} were moved to this customer ${describeOrigin(mergedBy)}.`
+      : `The purchases and grants of this customer were moved to ${to} ${describeOrigin(mergedBy)}.`;
   return [
     { at: startedAt, source: mergeId, what, effect: 'none' },
     ...(reversedAt === undefined
@@ -183,7 +186,7 @@ export function describeMerge(merge: Merge, username: string): Fact[] {
           {
             at: reversedAt,
             source: mergeId,
-            what: `The merge was reversed with the key ${reversedBy?.name}.`,
+            what: `The merge was reversed ${describeOrigin(reversedBy)}.`,
             effect: 'none',
           } as const,
         ]),

@@ -9,6 +9,9 @@ import type { GrantRecord } from './contract.ts';
 export const GrantingKey = v.object({ id: v.string(), name: v.string() });
 export type GrantingKey = v.InferOutput<typeof GrantingKey>;
 
+/** Stands for the key in what the command line grants and changes. */
+export const commandLineKey = { id: 'command-line', name: 'command line' } as const;
+
 /** Access that the operator gives a customer without a purchase. Times in epoch milliseconds. */
 export const Grant = v.object({
   grantId: v.string(),

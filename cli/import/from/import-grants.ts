@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
+import { commandLineKey } from '../../../lib/entitlements/grant.ts';
 import { createGrant } from '../../../lib/entitlements/manage-grants.ts';
 import { parseJson } from '../../../lib/foundation/parse.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
-import { commandLineKey } from '../../entitlement-commands.ts';
 
 const Grant = v.object({
   id: v.string(),
