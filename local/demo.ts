@@ -64,7 +64,8 @@ export async function playDemo(service: DemoService, print: Print): Promise<void
 
 /** Adds the entitlement of the product to the catalogue, and keeps all that the user has set. */
 async function nameProducts(url: string, key: string, print: Print): Promise<void> {
-  const { body: present } = await call(url, { key });
+  const { status, body: present } = await call(url, { key });
+  if (status === 401) throw new Error('The secret key was replaced. Stop npm start with Ctrl-C, and start it again.');
   const body = { 'store_a:premium': { type: 'paid subscription', entitlements: ['premium'] }, ...present };
   print('1. The catalogue names what a product gives, with the secret key of your server.');
   await show(print, url, { key, body, method: 'PUT' });

@@ -32,6 +32,13 @@ describe('npm run demo', () => {
     expect(text).toContain('"reason": "RENEWED"');
   });
 
+  it('names the next step after the secret key was replaced', async () => {
+    const printed: string[] = [];
+    const replaced = { ...service, app: service.appName, secretKey: 'sec_replaced' };
+    await expect(playDemo(replaced, (text) => printed.push(text))).rejects.toThrow('start it again.');
+    expect(printed).toEqual([]);
+  });
+
   it('names the next step without a service, and with real stores', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'claimcheck-demo-'));
     expect(() => readDemoService(folder)).toThrow('Run npm start in another terminal');
