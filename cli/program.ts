@@ -20,6 +20,7 @@ import { createPreflightCommand } from './preflight/preflight-command.ts';
 import { createProveCommand } from './prove-command.ts';
 import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
 import { readVersion } from './read-version.ts';
+import { createRefundCommands } from './refund-commands.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
 import { createStatusCommand } from './status-command.ts';
@@ -44,6 +45,7 @@ const commandGroups = [
   createWhyCommand,
   createPurchaseCommands,
   createTransactionCommands,
+  createRefundCommands,
   createNotificationCommands,
   createEventCommands,
   createImportCommand,

@@ -6,9 +6,6 @@ import { listActions } from '../lib/actions/list-actions.ts';
 import { toActionRecord } from '../lib/actions/to-records.ts';
 import type { App } from '../lib/apps/app.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { commandLineKey } from '../lib/entitlements/grant.ts';
-import { createEventRecorder } from '../lib/events/event-recorder.ts';
-import { recordWorkerEvent } from '../lib/events/record-worker-event.ts';
 import { type ActionName, actionNames } from '../lib/foundation/action-names.ts';
 import { ServiceError } from '../lib/foundation/errors.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
@@ -20,6 +17,7 @@ import { formatExamples } from './examples.ts';
 import { getService } from './get-service.ts';
 import { createNumberParser } from './option-parsers.ts';
 import type { Output } from './output.ts';
+import { recordCommand } from './record-command.ts';
 import { type Column, formatTable } from './table.ts';
 
 const idText = 'id of the purchase, such as store_a:2000000123456789 or apple:2000000123456789';
@@ -111,7 +109,14 @@ async function actAction(
     idempotencyKey,
     ...omitUndefined({ transactionId: transaction === undefined ? undefined : toNeutralId(transaction) }),
   };
-  const result = await actWithEvent(app, purchaseId, body);
+  const result = await recordCommand(
+    app,
+    { type: 'purchase.acted', params: { purchaseId }, body },
+    async ({ key, recorder }) => {
+      recorder.addTag(purchaseId, '_P');
+      return await actOnPurchase(purchaseId, body, { app, key, recorder, service: getService() });
+    },
+  );
   const { effect, storeAnswer, isConfirmed } = result;
   const lines = [
     ...(dryRun ? ['Dry run: nothing was changed.'] : []),
@@ -122,22 +127,4 @@ async function actAction(
     ...(isConfirmed === false ? ['The store does not show the effect yet. The next refresh reads it again.'] : []),
   ];
   return { data: { ...result, idempotencyKey }, text: lines.join('\n') };
-}
-
-/** Acts with the key of the command line, and records one event like the endpoint. */
-async function actWithEvent(app: App, purchaseId: string, body: Parameters<typeof actOnPurchase>[1]) {
-  const recorder = createEventRecorder({ type: 'purchase.acted', date: getService().now() });
-  const key = { ...commandLineKey, level: 'secret' } as const;
-  recorder.setKey(key);
-  recorder.addTag(purchaseId, '_P');
-  const request = { route: 'command line', params: { purchaseId }, body };
-  try {
-    const response = await actOnPurchase(purchaseId, body, { app, key, recorder, service: getService() });
-    await recordWorkerEvent(getService(), app.name, { recorder, request, response });
-    return response;
-  } catch (error) {
-    const failure = ServiceError.fromUnknown(error);
-    await recordWorkerEvent(getService(), app.name, { recorder, request, failure });
-    throw error;
-  }
 }

@@ -203,6 +203,20 @@ const isNotForLocalCommands = (access: readonly [string, string]): boolean =>
   /^(?:cloudformation|sns|lambda):|^dynamodb:Describe/.test(access[0]) ||
   (/^sqs:(?!GetQueueAttributes)/.test(access[0]) && !usedQueueAccesses.includes(access.join(' ')));
 
+/** Answers the recovered refund request. */
+async function answerRefundRequest(appName: string): Promise<void> {
+  const [{ id }] = JSON.parse(await cli(['refunds', 'list', appName, '--state', 'open', '--json']));
+  expect(await cli(['refunds', 'show', appName, id])).toContain(`${id}: open, statements until `);
+  await expect(cli(['refunds', 'answer', appName, id, 'decline'])).rejects.toThrow('the consent of the customer');
+  const delivered = ['--delivery-status', 'DELIVERED', '--used', '80'];
+  expect(await cli(['refunds', 'answer', appName, id, 'decline', '--consented', ...delivered])).toMatch(
+    /Statement: decline, sent /,
+  );
+  const { answer } = JSON.parse(await cli(['refunds', 'show', appName, id, '--json']));
+  expect(answer).toMatchObject({ preference: 'decline', deliveryStatus: 'DELIVERED', consumptionPercentage: 80_000 });
+  expect(await cli(['refunds', 'list', appName])).toContain(`${id}  answered `);
+}
+
 /** Runs every command with data that it has to write. */
 async function runEveryCommand(): Promise<void> {
   const { appName } = service;
@@ -293,6 +307,7 @@ async function runEveryCommand(): Promise<void> {
   const recover = ['notifications', 'recover', appName, '--from', from];
   const isRecovered = (output: string) => /^store_a {2}[1-9]\d* notifications? processed, 0 failed/.test(output);
   await waitFor('a recovered notification', async () => await cli(recover), isRecovered);
+  await answerRefundRequest(appName);
   const importable = await control('/purchases', { ...order, applicationUsername: 'cy' });
   const file = join(folder, 'purchases.csv');
   await writeFile(file, `platform,originalTransactionId,user\nstore_a,${importable.id},cy\n`);
