@@ -16,6 +16,8 @@ let folder: string;
 let service: LocalService;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'claimcheck-rehearsals-'));
+  // `npm start` creates it.
+  mkdirSync(join(folder, '.local'));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   service = await startLocalService();
 });
@@ -51,7 +53,6 @@ describe('docs/guides/move-from-another-validator.md', () => {
 
 describe('docs/operating/run-locally.md', () => {
   it('sets the variables of the guides from the file of npm start', async () => {
-    mkdirSync(join(folder, '.local'));
     const { baseUrl, emulatorUrl, appName: app, publicKey, secretKey } = service;
     writeFileSync(
       join(folder, '.local/ready.json'),
