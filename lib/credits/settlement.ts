@@ -109,7 +109,7 @@ function moveLots(settlement: Settlement, { now }: SettlementRules): Settlement 
   const moved = new Map<string, number>();
   for (const [paymentId, lots] of Object.entries(purchase.payments)) {
     for (const [credit, lot] of Object.entries(lots)) {
-      const { lotId = paymentId } = lot;
+      const lotId = getLotId(paymentId, lot);
       const taken = sumParts(lot.taken);
       const takenOfLot = sumParts(lot.taken.filter(([id]) => id === lotId));
       const { account: rest, left } = removeLot(former, credit, { lotId, amount: lot.owned - taken });
@@ -157,7 +157,7 @@ function settleClaim(settlement: Settlement, claim: CreditClaim, rules: Settleme
 function extendLot(settlement: Settlement, claim: CreditClaim, { expiresAt: before, ...lot }: SettledLot): Settlement {
   const { credit, paymentId, expiresAt } = claim;
   if (before === expiresAt) return settlement;
-  const account = setLotEnd(settlement.account, credit, { lotId: lot.lotId ?? paymentId, expiresAt });
+  const account = setLotEnd(settlement.account, credit, { lotId: getLotId(paymentId, lot), expiresAt });
   const purchase = withLot(settlement.purchase, claim, { ...lot, ...omitUndefined({ expiresAt }) });
   return { ...settlement, account, purchase };
 }
@@ -166,7 +166,7 @@ function takeBackLot(settlement: Settlement, claim: CreditClaim, { now, allowsDe
   const { credit, paymentId } = claim;
   const lot = requireLot(settlement, claim);
   const demanded = countDemanded(claim, lot);
-  const demand = { lotId: lot.lotId ?? paymentId, amount: demanded - lot.demanded, allowsDebt };
+  const demand = { lotId: getLotId(paymentId, lot), amount: demanded - lot.demanded, allowsDebt };
   const { account, parts } = takeBack(settlement.account, credit, demand);
   const purchase = withLot(settlement.purchase, claim, { ...lot, demanded, taken: [...lot.taken, ...parts] });
   const after = { ...settlement, account, purchase };
@@ -182,7 +182,7 @@ function returnLot(settlement: Settlement, claim: CreditClaim, { now }: Settleme
   const demanded = countDemanded(claim, lot);
   const amount = Math.max(0, sumParts(lot.taken) - demanded);
   const taken = takeParts(lot.taken, Math.min(demanded, sumParts(lot.taken)));
-  const { lotId = claim.paymentId } = lot;
+  const lotId = getLotId(claim.paymentId, lot);
   const returned = returnCredits(settlement.account, credit, { lot: toLot({ ...claim, lotId }, lot.given), amount });
   // A lot that has ended since ends again.
   const account = passTime(returned, now);
@@ -192,6 +192,9 @@ function returnLot(settlement: Settlement, claim: CreditClaim, { now }: Settleme
 
 /** A customer gives back at most what the customer received. */
 const countDemanded = ({ demanded }: CreditClaim, { owned }: SettledLot): number => Math.min(demanded, owned);
+
+/** Returns the id of the lot that the payment gave. */
+const getLotId = (paymentId: string, { lotId = paymentId }: Pick<SettledLot, 'lotId'>): string => lotId;
 
 const findLot = ({ payments }: PurchaseCredits, { paymentId, credit }: CreditClaim): SettledLot | undefined =>
   Object.hasOwn(payments, paymentId) ? payments[paymentId]?.[credit] : undefined;
