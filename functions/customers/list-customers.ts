@@ -7,7 +7,6 @@ import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
 import { readSpend } from '../../lib/customers/read-spend.ts';
 import { findCustomers } from '../../lib/entitlements/find-customers.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
-import { parsePlatform } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getCustomerPage } from '../../lib/lists/list-tables.ts';
 import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
@@ -43,7 +42,7 @@ export const handler = createHandler(listCustomers)(async ({ app, query }, servi
     const filter = {
       state,
       entitlement,
-      platform: platform && parsePlatform(platform),
+      platform,
       productId,
       isSandbox: sandbox && sandbox === 'true',
     };

@@ -22,7 +22,7 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, se
       startdate,
       enddate,
       username,
-      platform: platform && parsePlatform(platform),
+      platform,
       productId,
       isRefunded: refunded && refunded === 'true',
       isSandbox: sandbox && sandbox === 'true',

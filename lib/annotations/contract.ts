@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
+import { PlatformToken } from '../api/enumerations.ts';
 import { Id } from '../api/identifiers.ts';
 import { QueryDay } from '../api/paging.ts';
 import { dayRange } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
-import { Platform } from '../foundation/platform.ts';
 
 const common = { area: 'stats', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
 
@@ -23,7 +23,7 @@ export type Annotation = v.InferOutput<typeof Annotation>;
 export const PriceChange = v.strictObject({
   /** Day of the first payment of the new price. */
   date: v.string(),
-  platform: Platform,
+  platform: PlatformToken,
   productId: v.string(),
   currency: v.string(),
   fromMicros: v.number(),

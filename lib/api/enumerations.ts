@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Platform } from '../foundation/platform.ts';
+import { parsePlatform } from '../foundation/vocabulary.ts';
 import { describeValue } from './describe.ts';
 
 export const RenewalIntent = v.picklist(['Lapse', 'Renew']);
@@ -50,6 +51,13 @@ export const PlatformToken = v.union([
   Platform,
   v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree']),
 ]);
+
+/** A platform of a request, in either vocabulary and in any case. */
+export const PlatformParam = v.pipe(
+  v.string(),
+  v.transform((token) => parsePlatform(token) ?? token),
+  Platform,
+);
 
 export const enumerationDescriptions = [
   describeValue(

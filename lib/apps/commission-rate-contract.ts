@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
+import { PlatformToken } from '../api/enumerations.ts';
 import { QueryDay } from '../api/paging.ts';
 import { Platform } from '../foundation/platform.ts';
 
@@ -28,6 +29,7 @@ export type CommissionRate = v.InferOutput<typeof CommissionRate>;
 export const SourcedCommissionRate = v.strictObject({
   source: v.picklist(['app', 'default']),
   ...CommissionRate.entries,
+  platform: PlatformToken,
   /** Set for a default rate if the store has announced other terms that are not confirmed. */
   isUnconfirmed: v.exactOptional(v.literal(true)),
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformToken, RenewalIntent } from '../api/enumerations.ts';
+import { PlatformParam, RenewalIntent } from '../api/enumerations.ts';
 import { EntitlementName, Id, Username } from '../api/identifiers.ts';
 import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from '../api/paging.ts';
 import {
@@ -85,7 +85,7 @@ export const listCustomers = defineContract({
     state: emptyAsAbsent(SubscriberState),
     entitlement: emptyAsAbsent(EntitlementName),
     /** Store, product and sandbox of the last purchase. */
-    platform: emptyAsAbsent(PlatformToken),
+    platform: emptyAsAbsent(PlatformParam),
     productId: emptyAsAbsent(Id),
     sandbox: QueryFlag,
     /** Adds the payments of each customer. Only for at most 100 customers of `applicationUsername`. */

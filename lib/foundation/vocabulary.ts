@@ -72,6 +72,7 @@ export function toNeutralId(id: string): string {
 const idFields = new Set([
   'purchaseId',
   'transactionId',
+  'product',
   'productId',
   'offerId',
   'lastPurchaseId',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformToken, RenewalIntent } from '../api/enumerations.ts';
+import { PlatformParam, PlatformToken, RenewalIntent } from '../api/enumerations.ts';
 import { Id, Username } from '../api/identifiers.ts';
 import { cursorQuery, DateOrDateTime, NextCursor, PagingInformation, pagingQuery } from '../api/paging.ts';
 import { filterNote, includeNotifications, nextCursor, orderParameters, pagingParameters } from '../api/parameters.ts';
@@ -98,7 +98,7 @@ export const listTransactions = defineContract({
     // Spec: not shown. With one of these, the rows are read by cursor, and `skip` is ignored.
     ...cursorQuery,
     applicationUsername: emptyAsAbsent(Username),
-    platform: emptyAsAbsent(PlatformToken),
+    platform: emptyAsAbsent(PlatformParam),
     productId: emptyAsAbsent(Id),
     refunded: QueryFlag,
     sandbox: QueryFlag,

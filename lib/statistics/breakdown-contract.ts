@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import { PlatformToken } from '../api/enumerations.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
 import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
-import { Platform } from '../foundation/platform.ts';
 import { amountTexts, countedUntilText, statsCommon } from './contract.ts';
 
 /** Length of an interval. Weeks start on Monday, quarters in January, `range` is the whole range of the query. */
@@ -53,7 +53,7 @@ export type BreakdownRow = v.InferOutput<typeof BreakdownRow>;
 /** The intervals of the app, a platform or a product. */
 export const BreakdownGroup = v.strictObject({
   /** Present with `by=platform` and `by=product`. */
-  platform: v.exactOptional(Platform),
+  platform: v.exactOptional(PlatformToken),
   /** Present with `by=product`. */
   productId: v.exactOptional(v.string()),
   /** The whole range as one row, not rounded to cents. */

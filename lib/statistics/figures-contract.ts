@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { describeObject, describeValue } from '../api/describe.ts';
+import { PlatformParam, PlatformToken } from '../api/enumerations.ts';
 import { EntitlementName } from '../api/identifiers.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
 import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
-import { Platform } from '../foundation/platform.ts';
+import { toNeutralId } from '../foundation/vocabulary.ts';
 import { countedUntilText, statsCommon } from './contract.ts';
 
 export const figureCommon = {
@@ -33,7 +34,7 @@ const CountryCode = v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'an ISO 3166-1 code
 
 /** The payments that figures count: those that match each filter. */
 export const FigureFilters = v.strictObject({
-  platform: v.exactOptional(Platform),
+  platform: v.exactOptional(PlatformToken),
   product: v.exactOptional(v.string()),
   country: v.exactOptional(CountryCode),
   entitlement: v.exactOptional(EntitlementName),
@@ -41,8 +42,8 @@ export const FigureFilters = v.strictObject({
 export type FigureFilters = v.InferOutput<typeof FigureFilters>;
 
 export const figureQuery = {
-  platform: emptyAsAbsent(Platform),
-  product: emptyAsAbsent(v.string()),
+  platform: emptyAsAbsent(PlatformParam),
+  product: emptyAsAbsent(v.pipe(v.string(), v.transform(toNeutralId))),
   country: emptyAsAbsent(CountryCode),
   entitlement: emptyAsAbsent(EntitlementName),
   startdate: emptyAsAbsent(QueryDay),
@@ -70,7 +71,7 @@ export const figureHead = {
 
 /** Value of the dimension. */
 export const figureSegment = {
-  platform: v.exactOptional(Platform),
+  platform: v.exactOptional(PlatformToken),
   productId: v.exactOptional(v.string()),
   /** ISO 3166-1 code of two letters. `ZZ` if the store does not report the country. */
   country: v.exactOptional(v.string()),

@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformToken } from '../api/enumerations.ts';
+import { PlatformParam, PlatformToken } from '../api/enumerations.ts';
 import { DateTime, QueryFlag } from '../api/schemas.ts';
-import { Platform } from '../foundation/platform.ts';
-import { toNeutralId } from '../foundation/vocabulary.ts';
 
 // Spec: not shown. The connection of the app to its stores, for the console.
 const common = { area: 'stores', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
@@ -66,13 +64,6 @@ export const listStores = defineContract({
   response: StoreStatusList,
   permissions: [],
 });
-
-/** A platform in the neutral or the brand vocabulary. */
-const PlatformParam = v.pipe(
-  v.string(),
-  v.transform((token) => toNeutralId(`${token}:`).slice(0, -1)),
-  Platform,
-);
 
 /** A finding of the check of the settings of a store. */
 const StoreFinding = v.strictObject({

@@ -1,21 +1,15 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
+import { PlatformParam } from '../api/enumerations.ts';
 import { Id, Username } from '../api/identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { webhookPassword } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
 import { EntitlementRecords } from '../entitlements/contract.ts';
 import { Platform } from '../foundation/platform.ts';
-import { parsePlatform } from '../foundation/vocabulary.ts';
 import { PurchaseCollection } from '../purchases/purchase-contract.ts';
 import { storeRequestTypes } from '../stores/store-request-contract.ts';
-
-const PlatformToken = v.pipe(
-  v.string(),
-  v.transform((token) => parsePlatform(token) ?? token),
-  Platform,
-);
 
 // Spec: not shown. The deliveries of webhooks, for the console and the command line.
 const common = { area: 'webhooks', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
@@ -248,7 +242,7 @@ const ForwardRecord = v.object({
 /** A forward in a request: brand names of platforms are accepted. */
 const ForwardRequest = v.object({
   url: v.string(),
-  platforms: v.exactOptional(v.array(PlatformToken)),
+  platforms: v.exactOptional(v.array(PlatformParam)),
   includesAuthorization: v.exactOptional(v.boolean()),
 });
 

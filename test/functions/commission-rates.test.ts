@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCommissionRates } from '../../lib/apps/commission-rate-contract.ts';
-import { type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
@@ -27,6 +27,12 @@ describe('the rates of commission of an app', () => {
     expect(await readRates()).toEqual([{ source: 'app', ...rate }, ...defaults]);
     await setCommissionRates(getService(), keys.appName, []);
     expect(await readRates()).toEqual(defaults);
+  });
+
+  it('name the stores in the vocabulary of the app', async () => {
+    const brandApp = await givenApp(await createTestTable());
+    await changeSettings(getService(), brandApp.appName, { vocabulary: 'brand' });
+    expect((await callWithSecretKey(getCommissionRates, brandApp)).body.rates[0].platform).toBe('apple');
   });
 
   it('apply to the proceeds of payments that are recorded later', async () => {

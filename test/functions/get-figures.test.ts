@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import { addDays } from '../../lib/foundation/calendar.ts';
 import { getService } from '../../lib/foundation/container.ts';
@@ -636,6 +636,20 @@ describe('filters of figures', () => {
     });
     expect(ltv.cohorts).toContainEqual(expect.objectContaining({ payers: 1 }));
     expect(revenue).toMatchObject({ totals: { grossUSD: 17 }, rows: [{ grossUSD: 5 }, { grossUSD: 12 }] });
+  });
+
+  it('accept the brand names that responses to an app with the brand vocabulary have', async () => {
+    const brandApp = await givenApp(await createTestTable());
+    await changeSettings(getService(), brandApp.appName, { vocabulary: 'brand' });
+    await givenSubscription(brandApp, 'ann', { id: '1', payments: [{ day: '2025-02-05' }] });
+    const query = { ...month, by: 'product' };
+    const [{ platform, productId }] = (await callWithSecretKey(getMrr, brandApp, { query })).body.groups;
+    const filters = { platform, product: productId };
+    expect(filters).toEqual({ platform: 'apple', product: 'apple:monthly' });
+    for (const contract of figures)
+      expect((await callWithSecretKey(contract, brandApp, { query: { ...month, ...filters } })).body).toMatchObject({
+        filters,
+      });
   });
 
   it('page the matching products, with the total of all of them', async () => {
