@@ -5,16 +5,18 @@ import { defaultUnverifiedHours } from '../../lib/apps/unverified-hours.ts';
 import { defaultTokenMinutes } from '../../lib/entitlements/token-key.ts';
 import { selectEmulator } from '../../lib/foundation/store-emulator.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { listCountedProducts } from '../../lib/statistics/counter-table.ts';
 import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../../lib/webhooks/display-url.ts';
 
-export const handler = createHandler(getApp)(async ({ app, key, baseUrl }, service) => {
+export const handler = createHandler(getApp)(async ({ app, key, baseUrl, query }, service) => {
   const { url } = selectEmulator(service.emulator, app.name);
   const { name: appName, createdAt, strategy, sandboxRule, vocabulary, webhookSettings } = app;
   const { unverifiedHours = defaultUnverifiedHours } = app;
-  const [catalogue, stores] = await Promise.all([
+  const [catalogue, stores, products] = await Promise.all([
     findCachedCatalogue(service, appName),
     listStoreConnections(service, appName, baseUrl),
+    query.include_products === 'true' ? listCountedProducts(service, appName) : undefined,
   ]);
   return {
     appName,
@@ -36,6 +38,7 @@ export const handler = createHandler(getApp)(async ({ app, key, baseUrl }, servi
       },
     }),
     catalogue: { ...catalogue },
+    ...(products && { productIds: products.map(({ productId }) => productId) }),
     stores,
     service: { version: apiVersion, ...(url && { emulatorUrl: url }) },
   };

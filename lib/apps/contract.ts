@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
 import { PlatformToken } from '../api/enumerations.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, QueryFlag } from '../api/schemas.ts';
 import { webhookEvents } from '../foundation/webhook-events.ts';
 import { RequestKey } from './api-key-contract.ts';
 import { CatalogueProduct } from './catalogue-contract.ts';
@@ -55,6 +55,8 @@ const AppRecord = v.strictObject({
   /** Absent until the operator sets a webhook URL. */
   webhooks: v.exactOptional(WebhookSettings),
   catalogue: v.record(v.string(), CatalogueProduct),
+  /** The products that have figures. Present with `include_products`. */
+  productIds: v.exactOptional(v.array(v.string())),
   stores: v.array(StoreConnection),
   service: ServiceInfo,
 });
@@ -70,6 +72,7 @@ export const getApp = defineContract({
   keyLevel: 'secret',
   errorFormat: 'default',
   eventType: 'app.read',
+  query: v.object({ include_products: QueryFlag }),
   response: AppRecord,
   permissions: [],
 });
@@ -213,6 +216,10 @@ export const appDescriptions = [
     ],
     webhooks: ['Webhook settings. Absent until the operator sets a webhook URL.'],
     catalogue: ['Products by product id with platform prefix.', { 'store_a:premium': { type: 'paid subscription' } }],
+    productIds: [
+      'Products that have figures, by platform and id. Only present with `include_products=true`.',
+      ['store_a:premium'],
+    ],
     stores: ['All stores, connected or not.'],
     service: ['The running service.'],
   }),
@@ -269,5 +276,8 @@ export const appOperations = [
     description:
       'Replaces the webhook URLs of the app. An empty list switches webhooks off. A new signing secret is in this response only.',
   }),
-  describeOperation(getApp, { description: 'Returns the settings of the app of the key, without secrets.' }),
+  describeOperation(getApp, {
+    description: 'Returns the settings of the app of the key, without secrets.',
+    query: { include_products: ['`true` adds the products that have figures.', 'true'] },
+  }),
 ];

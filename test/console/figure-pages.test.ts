@@ -53,6 +53,7 @@ const app = respondTo(getApp, () => ({
     'store_a:pro': { type: 'paid subscription' as const, entitlements: ['premium'] },
     gold: { type: 'consumable' as const },
   },
+  productIds: ['store_a:pro', 'store_b:pro'],
 }));
 const period = 'period=custom&from=2026-01-01&to=2026-03-31&interval=month';
 
@@ -317,7 +318,8 @@ describe('MRR', () => {
 
   it('combines filters with every dimension, and keeps them from page to page', async () => {
     const page = await open(`/revenue?tab=mrr&${period}&by=platform&country=DE`, [mrr, subscribers, retention]);
-    await page.waitForText('gold, App Store');
+    // The products that have figures, not all of the catalogue.
+    await page.waitForText('ProductAllpro, App Storepro, Google PlayCountry');
     await page.enter('Product', 'store_a:pro');
     await page.enter('Entitlement', 'premium');
     const filters = 'by=platform&amount=after_refunds&product=store_a%3Apro&country=DE&entitlement=premium';

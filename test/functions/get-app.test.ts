@@ -4,6 +4,8 @@ import { changeSettings, createApiKey, setCatalogue } from '../../lib/apps/manag
 import { getService } from '../../lib/foundation/container.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -39,6 +41,18 @@ describe('GET /v3/app', () => {
       isConnected: false,
     });
     expect(body.service).toEqual({ version: expect.any(String), emulatorUrl: service.emulatorUrl });
+  });
+
+  it('lists the products that have figures only on request', async () => {
+    const keys = await service.createApp([]);
+    const catalogue = { 'store_a:premium': { type: 'paid subscription' }, unsold: { type: 'consumable' } } as const;
+    await setCatalogue(getService(), keys.appName, catalogue);
+    const { purchase } = createObservation({ purchaseId: 'store_a:1', productId: 'store_a:premium' });
+    const transactions = [createTransaction(purchase)];
+    await givenPurchase(keys.appName, 'ann', { asOf: Date.now(), purchase, transactions, userAliases: [] });
+    const query = { include_products: 'true' };
+    expect((await callWithSecretKey(getApp, keys, { query })).body.productIds).toEqual(['store_a:premium']);
+    expect((await callWithSecretKey(getApp, keys)).body).not.toHaveProperty('productIds');
   });
 
   it('returns webhook URLs without their credentials', async () => {

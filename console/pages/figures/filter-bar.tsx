@@ -22,22 +22,19 @@ export function FilterBar({ filters, range }: Pick<PageFigures<unknown>, 'filter
   const { platform = '', productId = '', country = '', entitlement = '' } = filters.segment;
   const isFiltered = Object.keys(filters.segment).length > 0;
   const { data: countries } = useLoad(loadCountries, 'countries');
-  const { data: app } = useApi(endpoints.getApp, {});
+  const { data: app } = useApi(endpoints.getApp, { query: { include_products: 'true' } });
   const lastDay = { first: range.last, last: range.last };
   const request = toFiguresRequest(lastDay, { ...filters, by: 'none' }, 'range');
   const churn = useApi(figuresEndpoints.getChurn, isFiltered ? request : undefined);
   const subscribers = churn.isStale ? undefined : churn.data?.totals?.activeAtStart;
   const platforms = (app?.stores ?? []).flatMap((store) => (store.isConnected ? store.platform : []));
-  const catalogue = Object.entries(app?.catalogue ?? {});
-  const productIds = catalogue.flatMap(([id]) =>
-    id.includes(':') ? id : platforms.map((prefix) => `${prefix}:${id}`),
-  );
-  const products = [...new Set(productIds)].sort().flatMap((id) => {
-    const [prefix = ''] = id.split(':');
+  const products = (app?.productIds ?? []).flatMap((productId) => {
+    const [prefix = ''] = productId.split(':');
     const isOfStore = platform === '' || prefix === platform;
-    return isOfStore ? [[id, describeSegment({ platform: prefix, productId: id })] as const] : [];
+    return isOfStore ? [[productId, describeSegment({ platform: prefix, productId })] as const] : [];
   });
-  const entitlements = [...new Set(catalogue.flatMap(([_id, product]) => product.entitlements ?? []))].sort();
+  const catalogue = Object.values(app?.catalogue ?? {});
+  const entitlements = [...new Set(catalogue.flatMap((product) => product.entitlements ?? []))].sort();
   const change = (patch: Readonly<Record<string, string>>) => changeQuery({ skip: '', ...patch });
   return (
     <>
