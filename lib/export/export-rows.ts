@@ -48,6 +48,8 @@ export const ExportedTransaction = v.strictObject({
   /** Start of the paid period if the payment was made more than an hour earlier or later. */
   periodStartDate: v.exactOptional(DateTime),
   storefront: v.exactOptional(v.string()),
+  /** The developer's part of the payment after fees, tax and refunds, if the store reports it. */
+  storeProceedsMicros: v.exactOptional(v.number()),
   offerType: v.exactOptional(v.string()),
   offerPeriod: v.exactOptional(v.string()),
   refunds: v.array(ExportedRefund),
@@ -118,6 +120,7 @@ export const toExportedTransaction = (
   ...omitUndefined({
     periodStartDate: transaction.periodStartDate === undefined ? undefined : toIsoSeconds(transaction.periodStartDate),
     storefront: transaction.storefront,
+    storeProceedsMicros: transaction.storeProceedsMicros,
     offerType: transaction.offerType,
     offerPeriod: transaction.offerPeriod,
   }),

@@ -17,6 +17,7 @@ import {
   ExportedEntitlement,
   ExportedPurchase,
   ExportedTransaction,
+  toExportedTransaction,
 } from '../../../lib/export/export-rows.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
@@ -108,6 +109,15 @@ describe('exportApp', () => {
     expect(readTable(folder, 'credits')).toEqual([
       { seq: startDate, applicationUsername: username, isSandbox: false, credit: 'coins', ...totals },
     ]);
+  });
+
+  it('writes the proceeds that the store reports', () => {
+    const { purchase } = createObservation();
+    const transaction = createTransaction(purchase, { amountMicros: 8_990_000, storeProceedsMicros: 7_641_500 });
+    expect(toExportedTransaction(transaction, purchase, startDate)).toMatchObject({ storeProceedsMicros: 7_641_500 });
+    expect(toExportedTransaction(createTransaction(purchase), purchase, startDate)).not.toHaveProperty(
+      'storeProceedsMicros',
+    );
   });
 
   it('writes the entitlements of grants for an app whose products give none', async () => {
