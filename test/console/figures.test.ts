@@ -10,7 +10,7 @@ import {
   getCohortStart,
   isAgeComplete,
 } from '../../console/pages/figures/filters.ts';
-import { readLoss, readRetention } from '../../console/pages/figures/retention-sums.ts';
+import { readLoss, readRetention, sumPeriod } from '../../console/pages/figures/retention-sums.ts';
 import { toIntervals } from '../../console/pages/periods.ts';
 import { toCountry } from '../../lib/foundation/country.ts';
 
@@ -86,6 +86,12 @@ describe('retention sums', () => {
     const cohorts = [toCohort([10, 5], 2), toCohort([30, 27], 2), toCohort([100, 1], 1)];
     expect(readRetention(1)(cohorts)).toBe(32 / 40);
     expect(readLoss(cohorts, 1)).toEqual({ before: 40, lost: 8, share: 0.2 });
+  });
+
+  it('waits with the revenue of a period until the middle of the next one', () => {
+    const cohorts = [toCohort([10, 9, 8], 3), toCohort([10, 9], 2)];
+    expect(sumPeriod(cohorts, 1, 2)).toMatchObject({ size: 10, isComplete: true });
+    expect(sumPeriod(cohorts, 2, 3)).toMatchObject({ size: 10, isComplete: false });
   });
 
   it('returns none instead of 0 without a complete cohort', () => {

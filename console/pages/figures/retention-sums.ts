@@ -12,12 +12,16 @@ interface PeriodSums {
 }
 
 /**
- * Adds up a period of cohorts. Cohorts whose period is not complete are left out, unless no cohort is complete.
+ * Adds up a period of cohorts. Cohorts whose period `last` is not complete are left out, unless no cohort is complete.
  * Undefined if no cohort has reached the period.
  */
-export function sumPeriod(cohorts: readonly RetentionCohort[], index: number): PeriodSums | undefined {
+export function sumPeriod(
+  cohorts: readonly RetentionCohort[],
+  index: number,
+  last: number = index,
+): PeriodSums | undefined {
   const reached = cohorts.filter(({ size, periods }) => size > 0 && index < periods.length);
-  const complete = reached.filter(({ completePeriods }) => index < completePeriods);
+  const complete = reached.filter(({ completePeriods }) => last < completePeriods);
   const counted = complete.length > 0 ? complete : reached;
   if (counted.length === 0) return undefined;
   const sum = (read: (cohort: RetentionCohort) => number | undefined): number =>

@@ -122,7 +122,8 @@ function toHeatRow(
     size: formatNumber(size),
     sizeValue: size,
     cells: Array.from({ length: Math.max(0, ...cohorts.map(({ periods }) => periods.length)) }, (_, index) => {
-      const sums = sumPeriod(cohorts, index);
+      // A period is complete at its middle, when its subscriptions are counted. Payments follow until its end.
+      const sums = sumPeriod(cohorts, index, measure === 'revenue' ? index + 1 : index);
       if (!sums) return undefined;
       const rate = sums.active / sums.size;
       return measure === 'subscriptions'
