@@ -215,7 +215,15 @@ const columns: readonly Column<DeliveryRecord>[] = [
   },
   {
     title: 'Product',
-    render: ({ notification: { productId } }) => productId && formatProductId(productId),
+    render: ({ notification: { productId, purchaseId: id } }) =>
+      productId &&
+      (id === undefined ? (
+        formatProductId(productId)
+      ) : (
+        <Link to="/purchases/:id" params={{ id }}>
+          {formatProductId(productId)}
+        </Link>
+      )),
     csv: ({ notification }) => notification.productId,
   },
   {
