@@ -258,7 +258,8 @@ def build_customer_cohort(month, cohort):
     for age in range(max(cohort["revenue"], default=0) + 1):
         paid += cohort["revenue"][age]
         per_customer, per_payer = (to_usd(Fraction(paid, cohort[name])) for name in ("customers", "payers"))
-        ages.append({"month": age, "revenuePerCustomerUSD": per_customer, "revenuePerPayerUSD": per_payer})
+        amounts = {"revenuePerCustomerUSD": per_customer, "revenuePerPayerUSD": per_payer}
+        ages.append({"month": age, "revenueUSD": paid / 1_000_000, **amounts})
     return {"start": f"{month}-01", "customers": cohort["customers"], "payers": cohort["payers"], "ages": ages}
 
 

@@ -55,6 +55,7 @@ export const getRetention = defineContract({
 const LtvAge = v.strictObject({
   /** Months since the customers are known. */
   month: v.number(),
+  revenueUSD: v.number(),
   revenuePerCustomerUSD: v.number(),
   revenuePerPayerUSD: v.number(),
 });
@@ -127,7 +128,7 @@ export const cohortDescriptions = [
     index: ['Weeks or months since the first payment.', 1],
     active: ['Subscriptions that are paid in the middle of the period. For index 0: the size of the cohort.', 80],
     rate: ['`active` divided by `size`.', 0.8, 'decimal'],
-    revenueUSD: ['Payments in the period, in US dollars.', 799.2, 'decimal'],
+    revenueUSD: ['Payments in the period, in US dollars, exact to a millionth.', 799.2, 'decimal'],
   }),
   describeObject('RetentionCohort', RetentionCohort, 'Subscriptions with their first payment in the same interval.', {
     start: startField,
@@ -146,6 +147,7 @@ export const cohortDescriptions = [
   }),
   describeObject('LtvAge', LtvAge, 'Revenue of a cohort up to an age.', {
     month: ['Months since the customers were first seen.', 3],
+    revenueUSD: ['Payments up to the end of the month, exact to a millionth.', 151.2, 'decimal'],
     revenuePerCustomerUSD: ['Payments up to the end of the month, divided by all customers.', 4.2, 'decimal'],
     revenuePerPayerUSD: ['The same payments divided by the customers who have paid.', 33.6, 'decimal'],
   }),

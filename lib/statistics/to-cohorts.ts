@@ -7,7 +7,7 @@ import { getCohortNames, maxCohortPeriods } from './counter-names.ts';
 import { type Counts, countMonthRows, listHourCounts } from './counts.ts';
 import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
 import type { FiguresAmount } from './figures-contract.ts';
-import { roundToCents } from './to-stats.ts';
+import { roundToCents, toExactUsd } from './to-stats.ts';
 
 export interface CohortContext {
   readonly unit: CohortInterval;
@@ -71,7 +71,7 @@ export function buildRetentionCohorts(
         index,
         active: activeNow,
         rate: toRate(activeNow, size),
-        revenueUSD: roundToCents(readAmount(counts, amount, (sum) => names.amount(sum, index))),
+        revenueUSD: toExactUsd(readAmount(counts, amount, (sum) => names.amount(sum, index))),
       };
     });
     const lastStart = toTime(getNextStart(start, unit));
@@ -130,6 +130,7 @@ export function buildLtvCohorts(
       revenue += readAmount(cohortSums.counts, amount, (sum) => names.amount(sum, month));
       return {
         month,
+        revenueUSD: toExactUsd(revenue),
         revenuePerCustomerUSD: divide(revenue, cohort.customers),
         revenuePerPayerUSD: divide(revenue, cohort.payers),
       };

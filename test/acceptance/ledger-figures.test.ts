@@ -214,5 +214,11 @@ const toMicros = (row: RevenueRow) =>
     ]),
   );
 
+/** Amounts of the recount are in cents, and leave out zeros. */
 const pickPeriods = (periods: RetentionCohort['periods'], name: 'active' | 'revenueUSD') =>
-  Object.fromEntries(periods.flatMap((period) => (period[name] === 0 ? [] : [[period.index, period[name]]])));
+  Object.fromEntries(
+    periods.flatMap((period) => {
+      const value = Math.round(period[name] * 100) / 100;
+      return value === 0 ? [] : [[period.index, value]];
+    }),
+  );

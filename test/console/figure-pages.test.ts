@@ -109,7 +109,7 @@ const noOne: LtvCohort = {
   start: '2026-02-01',
   customers: 0,
   payers: 0,
-  ages: [{ month: 0, revenuePerCustomerUSD: 0, revenuePerPayerUSD: 0 }],
+  ages: [{ month: 0, revenueUSD: 0, revenuePerCustomerUSD: 0, revenuePerPayerUSD: 0 }],
 };
 
 const ltv = respondTo(getLtv, () => ({
@@ -121,8 +121,8 @@ const ltv = respondTo(getLtv, () => ({
       customers: 4,
       payers: 2,
       ages: [
-        { month: 0, revenuePerCustomerUSD: 5, revenuePerPayerUSD: 10 },
-        { month: 1, revenuePerCustomerUSD: 7.5, revenuePerPayerUSD: 15 },
+        { month: 0, revenueUSD: 20, revenuePerCustomerUSD: 5, revenuePerPayerUSD: 10 },
+        { month: 1, revenueUSD: 30, revenuePerCustomerUSD: 7.5, revenuePerPayerUSD: 15 },
       ],
     } satisfies LtvCohort,
     noOne,
@@ -448,6 +448,23 @@ describe('Lifetime value page', () => {
     await page.click('Per payer');
     await page.waitForText('$15.00');
     expect(readFigure(page, 'After 1 month')[0]).toBe('$10.00');
+  });
+
+  it('divides the exact revenue of all cohorts', async () => {
+    const toHalf = (start: string, revenueUSD: number, revenuePerCustomerUSD: number): LtvCohort => ({
+      start,
+      customers: 2,
+      payers: 2,
+      ages: [{ month: 0, revenueUSD, revenuePerCustomerUSD, revenuePerPayerUSD: revenuePerCustomerUSD }],
+    });
+    const rounded = respondTo(getLtv, () => ({
+      interval: 'month' as const,
+      ...head,
+      cohorts: [toHalf('2026-01-01', 10.01, 5.01), toHalf('2026-02-01', 10, 5)],
+    }));
+    const page = await open(`/ltv?${period}`, [rounded]);
+    // 20.01 by 4 customers. The average of the rounded amounts would be 5.005.
+    await waitFor('the figure', () => readFigure(page, 'After 1 month')[0] === '$5.00');
   });
 
   it('shows no revenue of a cohort without customers', async () => {

@@ -28,13 +28,12 @@ const shownAges = [1, 3, 6, 12] as const;
 
 /** Reads the revenue up to the end of a month. Omits cohorts whose month has not ended. */
 const readValue =
-  ({ countField, valueField }: Measure, month: number, interval: CohortInterval, now: number) =>
+  ({ countField }: Measure, month: number, interval: CohortInterval, now: number) =>
   (cohorts: Cohorts): number | undefined => {
     const ended = cohorts.filter(({ start }) => isAgeComplete(start, interval, month, now));
     const count = sumOf((cohort: LtvCohort) => cohort[countField])(ended);
     if (count === 0) return undefined;
-    const total = sumOf((cohort: LtvCohort) => (cohort.ages[month]?.[valueField] ?? 0) * cohort[countField])(ended);
-    return total / count;
+    return sumOf((cohort: LtvCohort) => cohort.ages[month]?.revenueUSD ?? 0)(ended) / count;
   };
 
 /** Realized revenue per customer by cohort and age. Month 1 begins when the customer is first seen. */
