@@ -100,7 +100,7 @@ export function RetentionPage({ query }: PageProps) {
           )}
           <FigureChart
             title="Retention by cohort"
-            description="Active share. Cohorts that have not ended are shaded."
+            description="Active share. Unfinished cohorts are shaded."
             metrics={periods}
             {...figures}
           />
