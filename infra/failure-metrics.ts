@@ -97,16 +97,13 @@ export function createShareMetric(
   parts: readonly IMetric[],
   { all, minimum, period }: { readonly all: readonly IMetric[]; readonly minimum: number; readonly period: Duration },
 ): IMetric {
-  const usingMetrics: Record<string, IMetric> = {};
-  const sum = (name: string, metrics: readonly IMetric[]): string =>
-    metrics
-      .map((metric, index) => {
-        usingMetrics[`${name}${index}`] = metric;
-        return `FILL(${name}${index}, 0)`;
-      })
-      .join(' + ');
-  const [part, total] = [sum('part', parts), sum('all', all)];
+  // CloudWatch bills each metric of an alarm.
+  const metrics = [...new Set([...parts, ...all])];
+  const sum = (summed: readonly IMetric[]): string =>
+    summed.map((metric) => `FILL(m${metrics.indexOf(metric)}, 0)`).join(' + ');
+  const [part, total] = [sum(parts), sum(all)];
   const expression = `IF(${total} >= ${minimum}, (${part}) / (${total}), 0)`;
+  const usingMetrics = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
   return new MathExpression({ expression, usingMetrics, period });
 }
 

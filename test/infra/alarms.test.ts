@@ -133,6 +133,15 @@ describe('alarms', () => {
     expect(states).toEqual(alarms.map(([name]) => [name, true, false]));
   });
 
+  it('contain no metric twice, because each one is billed', () => {
+    const repeated = Object.entries(findResources(joined, 'AWS::CloudWatch::Alarm')).filter(([, { Properties }]) => {
+      const { Metrics = [] } = Properties as AlarmProperties;
+      const metrics = Metrics.flatMap(({ MetricStat }) => (MetricStat ? [JSON.stringify(MetricStat)] : []));
+      return new Set(metrics).size < metrics.length;
+    });
+    expect(repeated.map(([name]) => name)).toEqual([]);
+  });
+
   it('send only pages to the address of the pager', () => {
     const subscriptions = listProperties(joined, 'AWS::SNS::Subscription');
     const pager = subscriptions.find(({ Endpoint }) => Endpoint === 'pager@example.com');
