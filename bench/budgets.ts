@@ -47,6 +47,9 @@ export const dollarBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   },
 };
 
+/** Dollars of a month without users, of which processor time is 0.09. The metric of another alarm costs 0.10. */
+export const idleBudget = 13.25;
+
 /**
  * Write units of one operation at the steady rate, workers and events included. The limits are the reached figures and
  * two percent: a slower machine reads the caches of an app again more often.

@@ -10,6 +10,7 @@ import {
   compareOperations,
   compareWithBudget,
   dollarBudgets,
+  idleBudget,
   memoryBudget,
   readUnitBudgets,
   startBudgets,
@@ -126,7 +127,7 @@ async function measureMemoryInProcess(): Promise<readonly MemoryUse[]> {
 }
 
 async function checkCosts(checks: readonly CheckName[], kind: BudgetKind): Promise<BudgetResult[]> {
-  const { operations } = await measureCosts();
+  const { operations, months } = await measureCosts();
   return [
     ...(checks.includes('units')
       ? [
@@ -148,11 +149,20 @@ async function checkCosts(checks: readonly CheckName[], kind: BudgetKind): Promi
         ]
       : []),
     ...(checks.includes('cost')
-      ? compareOperations(operations, dollarBudgets[kind], {
-          check: 'cost',
-          unit: 'dollars a million',
-          read: ({ dollarsPerMillion }) => dollarsPerMillion,
-        })
+      ? [
+          ...compareOperations(operations, dollarBudgets[kind], {
+            check: 'cost',
+            unit: 'dollars a million',
+            read: ({ dollarsPerMillion }) => dollarsPerMillion,
+          }),
+          compareWithBudget({
+            check: 'cost',
+            name: 'no users',
+            unit: 'dollars a month',
+            budget: idleBudget,
+            measured: months.find(({ users }) => users === 0)?.dollars ?? Number.NaN,
+          }),
+        ]
       : []),
   ];
 }

@@ -175,11 +175,11 @@ export const workers: readonly WorkerDefinition[] = [
   {
     id: 'send-alerts',
     summary: 'Send the start and the end of problems to the alert URLs of apps',
-    source: { everyMinutes: 5 },
+    source: { everyMinutes: 1 },
     permissions: ['write', 'indexes', 'due'],
     writtenKeys: ['*#T'],
-    timeoutSeconds: 280,
-    memoryMb: 512,
+    timeoutSeconds: 55,
+    memoryMb: 256,
   },
   {
     id: 'load-exchange-rates',

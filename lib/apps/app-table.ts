@@ -31,9 +31,9 @@ export async function findApp({ table }: Service, name: string): Promise<App | u
   return item && parse(App, item, 'DatabaseError');
 }
 
-export async function listApps({ table }: Service): Promise<App[]> {
+export async function listApps({ table }: Service, query?: Parameters<Table['batchGet']>[1]): Promise<App[]> {
   const entries = await table.query({ partition: keys.appIndexKeys.partition(), index: 'byCreated' });
-  const items = await table.batchGet(entries.map(toKey));
+  const items = await table.batchGet(entries.map(toKey), query);
   return items.map((item) => parse(App, item, 'DatabaseError'));
 }
 

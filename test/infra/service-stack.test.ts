@@ -298,6 +298,15 @@ describe('ServiceStack', () => {
     for (const { FunctionResponseTypes } of sources) expect(FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
   });
 
+  it('compares the problems of apps with their alerts every minute', () => {
+    expect(workers.find(({ id }) => id === 'send-alerts')?.source).toEqual({ everyMinutes: 1 });
+  });
+
+  it('ends a scheduled run before the next one starts, so that no alert is sent twice', () => {
+    for (const { source, timeoutSeconds } of workers)
+      if ('everyMinutes' in source) expect(timeoutSeconds).toBeLessThan(60 * source.everyMinutes);
+  });
+
   it('retries stream records for 12 of the 24 hours that the stream retains them', () => {
     const streams = listProperties('AWS::Lambda::EventSourceMapping').filter(
       ({ StartingPosition }) => StartingPosition,
