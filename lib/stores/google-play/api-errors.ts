@@ -20,9 +20,17 @@ export const parseResponse = createResponseParser(unavailableError);
 export const invalidSettingsError = (kind: RejectionKind, detail: string): ServiceError =>
   storeErrors.invalidSettingsError(
     storeName,
-    'check packageName, the service account and its permissions in the Play Console',
+    rejectionReasons[kind] ?? invalidKeyReason,
     createRejection(kind, detail),
   );
+
+const invalidKeyReason = 'the key of the service account is deleted, disabled or wrong';
+const rejectionReasons: Readonly<Partial<Record<RejectionKind, string>>> = {
+  permission: 'the service account lacks access to packageName',
+  apiDisabled: 'the Google Play Android Developer API is disabled',
+  app: 'packageName is not found',
+  clock: 'the clock of this service is wrong',
+};
 
 const ApiErrorBody = v.object({
   error: v.object({ errors: v.optional(v.array(v.object({ reason: v.optional(v.string()) })), []) }),

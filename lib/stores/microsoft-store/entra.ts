@@ -67,21 +67,20 @@ function toTokenError({ status, text }: StoreResponse): ServiceError {
   const { error, error_description: description } = parseResponse(TokenErrorBody, text);
   if (error === 'temporarily_unavailable') return unavailableError(`Entra: ${error}`);
   const [code = error] = /AADSTS\d+/.exec(description) ?? [];
-  return invalidSettingsError(
-    'check tenantId, clientId and clientSecret',
-    createRejection(rejectionKinds[code] ?? 'credentials', `Entra: HTTP ${status}, ${code}`),
-  );
+  const [kind, reason] = rejections[code] ?? (['credentials', 'clientSecret is not valid'] as const);
+  return invalidSettingsError(reason, createRejection(kind, `Entra: HTTP ${status}, ${code}`));
 }
+
+const unknownClient = ['app', 'tenantId or clientId is not found'] as const;
 
 /**
  * Other codes mean a wrong secret.
  * @see https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes
  */
-const rejectionKinds: Readonly<Record<string, RejectionKind>> = {
-  /** The client secret has expired. */
-  AADSTS7000222: 'expired',
+const rejections: Readonly<Record<string, readonly [RejectionKind, string]>> = {
+  AADSTS7000222: ['expired', 'clientSecret has expired'],
   /** The directory does not contain the application. */
-  AADSTS700016: 'app',
+  AADSTS700016: unknownClient,
   /** The directory is not found. */
-  AADSTS90002: 'app',
+  AADSTS90002: unknownClient,
 };

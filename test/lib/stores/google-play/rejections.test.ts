@@ -93,6 +93,18 @@ describe('validate (Google Play)', () => {
     await expect(googlePlay.validate(createRequest(), context)).rejects.toMatchObject({ code });
   });
 
+  it.each([
+    ['the service account lacks access to packageName', createError(403, 'permissionDenied')],
+    ['the service account lacks access to packageName', createError(401, 'permissionDenied')],
+    ['the Google Play Android Developer API is disabled', createError(403, 'accessNotConfigured')],
+    ['packageName is not found', createError(404, 'applicationNotFound')],
+    ['the key of the service account is deleted, disabled or wrong', createError(401, 'authError')],
+  ] as const)('names the cause of rejected settings: %s', async (reason, response) => {
+    const message = `Google Play rejected the settings: ${reason}.`;
+    const validation = googlePlay.validate(createRequest(), createContext({ '/applications/': response }));
+    await expect(validation).rejects.toMatchObject({ code: 'InternalError', message });
+  });
+
   it.each(['\ud800', '..', 'a b'])('rejects the malformed token %j', async (purchaseToken) => {
     const body = { ...createRequest(), transaction: { purchaseToken } };
     await expect(googlePlay.validate(body, createContext({}))).rejects.toMatchObject({ code: 'InvalidPayload' });

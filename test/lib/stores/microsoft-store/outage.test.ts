@@ -100,8 +100,8 @@ describe('withRequestBudget (Microsoft Store)', () => {
 
 describe('credentials (Microsoft Store)', () => {
   it.each([
-    [{ clientSecret: 'wrong' }, /tenantId, clientId and clientSecret/],
-    [{ tenantId: 'another' }, /tenantId, clientId and clientSecret/],
+    [{ clientSecret: 'wrong' }, /: clientSecret is not valid\.$/],
+    [{ tenantId: 'another' }, /: tenantId or clientId is not found\.$/],
   ])('throws InternalError if Entra rejects %j', async (settings, message) => {
     const error = { code: 'InternalError', message: expect.stringMatching(message) };
     const { license: _license, ...body } = subscription;
