@@ -17,6 +17,7 @@ const RecentDeliveries = v.strictObject({
   numDeliveries: v.number(),
   /** Those that wait for a retry or are dead. */
   numFailed: v.number(),
+  failureReason: v.exactOptional(v.string()),
 });
 
 /** A series of failed attempts, and the failure of the first one. */
@@ -81,6 +82,7 @@ export const dueDescriptions = [
   describeObject('RecentDeliveries', RecentDeliveries, 'The attempted deliveries of a URL among the newest 100.', {
     numDeliveries: ['Number of attempted deliveries.', 40],
     numFailed: ['Those that wait for a retry or are dead.', 2],
+    failureReason: ['Why the newest of them failed. Absent if there is none.', 'The server responded with 500.'],
   }),
   describeObject('UrlFailure', UrlFailure, 'A series of failed attempts.', {
     since: ['Start of the series.', '2026-01-15T09:30:00.000Z'],

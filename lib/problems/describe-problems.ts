@@ -111,7 +111,12 @@ function describeStore(
   const last = lastFailure && `${formatRelative(new Date(lastFailure.date), now)}: ${lastFailure.message}`;
   const text =
     last === undefined ? `${count}.` : numFailures === 0 ? `${count}, ${last}` : `${count}, the last one ${last}`;
-  return [{ id: `store ${platform}`, tone: health === 'failing' ? 'bad' : 'warn', text, link: storesLink }];
+  const cure = lastFailure?.message.includes(' rejected the settings: ')
+    ? ' Check the settings with `doctor` or on the page Stores of the console: both name the cure.'
+    : '';
+  return [
+    { id: `store ${platform}`, tone: health === 'failing' ? 'bad' : 'warn', text: text + cure, link: storesLink },
+  ];
 }
 
 function describeSilence(
@@ -155,10 +160,12 @@ function describeUrl(
     const text = `Every webhook to ${url} fails, the first one ${since}: ${failing.message}`;
     return [{ id, tone: 'bad', text, link: pendingLink }];
   }
-  if (state === 'backoff') return [warn(id, `${url} does not respond: webhooks are postponed.`, pendingLink)];
-  const { numFailed, numDeliveries } = recent;
+  const { numFailed, numDeliveries, failureReason } = recent;
+  const reason = failureReason === undefined ? '.' : `: ${failureReason}`;
+  if (state === 'backoff') return [warn(id, `${url} does not respond, so webhooks wait${reason}`, pendingLink)];
   if (numFailed < 2 || numFailed < minFailedShare * numDeliveries) return [];
-  return [warn(id, `${numFailed} of the latest ${numDeliveries} webhooks to ${url} have failed.`, pendingLink)];
+  const text = `${numFailed} of the latest ${numDeliveries} webhooks to ${url} have failed${reason}`;
+  return [warn(id, text, pendingLink)];
 }
 
 const pendingLink = deliveriesLink('pending', 'Show and retry them');

@@ -1,4 +1,5 @@
 import type { App } from '../apps/app.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
@@ -51,12 +52,17 @@ const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 /** A restart of the server can fail one attempt, which is repeated after some seconds. */
 const minFailureMs = minuteMs;
 
-/** Counts the attempted deliveries of a URL, and those that wait for a retry or are dead. */
-function countRecent(deliveries: readonly WebhookDelivery[], url: string) {
+/**
+ * Counts the attempted deliveries of a URL, and those that wait for a retry or are dead. `deliveries`: newest first.
+ * `failureReason`: of the series of failures, if the newest deliveries are only postponed.
+ */
+function countRecent(deliveries: readonly WebhookDelivery[], url: string, failureReason: string | undefined) {
   const attempted = deliveries.filter((delivery) => delivery.url === url && delivery.lastAttemptAt !== undefined);
+  const failed = attempted.filter(({ state }) => state !== 'delivered');
   return {
     numDeliveries: attempted.length,
-    numFailed: attempted.filter(({ state }) => state !== 'delivered').length,
+    numFailed: failed.length,
+    ...omitUndefined({ failureReason: failed[0]?.failureReason ?? failureReason }),
   };
 }
 
@@ -69,14 +75,14 @@ export async function listWebhookUrls(
   const { urls = [], sandboxUrls = [] } = webhookSettings ?? {};
   const listed = [...new Set([...urls, ...sandboxUrls])].map(async (url) => {
     const health = await findUrlHealth(service, name, url);
-    const { disabledAt, backoffUntil, consecutiveFailures, failingSince, failureReason = '' } = health;
+    const { disabledAt, backoffUntil, consecutiveFailures, failingSince, failureReason } = health;
     const isInBackoff = backoffUntil !== undefined && backoffUntil > service.now();
     const isFailing = failingSince !== undefined && service.now() - failingSince >= minFailureMs;
     return {
       url: toDisplayUrl(url),
       state: selectState({ isDisabled: disabledAt !== undefined, isInBackoff, isFailing }),
-      recent: countRecent(newest, url),
-      ...(isFailing && { failing: { since: toIso(failingSince), message: failureReason } }),
+      recent: countRecent(newest, url, failureReason),
+      ...(isFailing && { failing: { since: toIso(failingSince), message: failureReason ?? '' } }),
       ...(disabledAt !== undefined && { disabledAt: toIso(disabledAt) }),
       ...(isInBackoff && { backoffUntil: toIso(backoffUntil) }),
       ...(consecutiveFailures !== undefined && { consecutiveFailures }),

@@ -41,7 +41,13 @@ async function givenFailedDelivery(appName: string, state: WebhookDelivery['stat
   await replaceDelivery(
     getService(),
     delivery,
-    { ...delivery, state, failedAttempts: 1, lastAttemptAt: createdAt },
+    {
+      ...delivery,
+      state,
+      failedAttempts: 1,
+      lastAttemptAt: createdAt,
+      failureReason: 'The server responded with 500.',
+    },
     createdAt,
   );
 }
@@ -116,7 +122,8 @@ describe('GET /v3/due', () => {
         failureReason: 'The server responded with 500.',
       });
     await setFailingSince(getService().now());
-    expect(await fetchUrl()).toMatchObject({ state: 'ok', recent: { numDeliveries: 2, numFailed: 1 } });
+    const failureReason = 'The server responded with 500.';
+    expect(await fetchUrl()).toMatchObject({ state: 'ok', recent: { numDeliveries: 2, numFailed: 1, failureReason } });
     await setFailingSince(now - 5 * minuteMs);
     expect(await fetchUrl()).toMatchObject({
       state: 'failing',

@@ -99,6 +99,17 @@ describe('describeProblems', () => {
     ]);
   });
 
+  it('describes rejected settings with their cure', () => {
+    const message = 'Google Play rejected the settings: the key of the service account is deleted, disabled or wrong.';
+    const lastHour = { numRequests: 8, numFailures: 2 };
+    const rejected = { platform: 'store_b', isFailing: true, health: 'failing', lastHour, lastDay: lastHour } as const;
+    const rows = [{ ...rejected, lastFailure: { date: minutesAgo(2), message } }];
+    expect(describeProblems({ ...healthy, stores: { rows } }, format).map(({ text }) => text)).toEqual([
+      `2 of 8 requests to Google Play failed in the last hour, the last one 2 minutes ago: ${message} ` +
+        'Check the settings with `doctor` or on the page Stores of the console: both name the cure.',
+    ]);
+  });
+
   it.each([
     ['failing', 'bad', 9],
     ['degraded', 'warn', 2],
@@ -114,14 +125,27 @@ describe('describeProblems', () => {
   });
 
   it('describes a URL without a successful attempt before a URL with some failures', () => {
-    const failing = { since: minutesAgo(1), message: 'The server responded with 500.' };
+    const failureReason = 'The server responded with 500.';
+    const failing = { since: minutesAgo(1), message: failureReason };
     const webhookUrls = [
-      { url: 'https://some.example', state: 'ok' as const, recent: { numDeliveries: 40, numFailed: 12 } },
+      {
+        url: 'https://some.example',
+        state: 'ok' as const,
+        recent: { numDeliveries: 40, numFailed: 12, failureReason },
+      },
       { url, state: 'failing' as const, recent: { numDeliveries: 3, numFailed: 3 }, failing },
     ];
     expect(describeDue({ webhookUrls }).map(({ tone, text }) => [tone, text])).toEqual([
       ['bad', `Every webhook to ${url} fails, the first one 1 minute ago: The server responded with 500.`],
-      ['warn', '12 of the latest 40 webhooks to https://some.example have failed.'],
+      ['warn', '12 of the latest 40 webhooks to https://some.example have failed: The server responded with 500.'],
+    ]);
+  });
+
+  it('describes why a URL does not respond in the first minute', () => {
+    const failureReason = 'The server did not respond: connect ECONNREFUSED.';
+    const webhookUrls = [{ url, state: 'backoff' as const, recent: { numDeliveries: 1, numFailed: 1, failureReason } }];
+    expect(describeDue({ webhookUrls }).map(({ tone, text }) => [tone, text])).toEqual([
+      ['warn', `${url} does not respond, so webhooks wait: ${failureReason}`],
     ]);
   });
 
@@ -168,7 +192,7 @@ describe('describeProblems', () => {
 
   it.each([
     ['disabled', 'bad', `Nothing is sent to ${url}: it responded with 410 Gone.`],
-    ['backoff', 'warn', `${url} does not respond: webhooks are postponed.`],
+    ['backoff', 'warn', `${url} does not respond, so webhooks wait.`],
   ] as const)('describes a URL in the state %s', (state, tone, text) => {
     expect(describeDue({ webhookUrls: [{ url, state, recent }] })).toMatchObject([
       { tone, text, link: expect.any(Object) },
