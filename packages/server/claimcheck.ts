@@ -1,5 +1,5 @@
 import { ClaimcheckError } from './error.ts';
-import { type Connection, requireOptions, send } from './request.ts';
+import { type Connection, type ConnectionOptions, requireOptions, send } from './request.ts';
 import {
   type CreditChange,
   type CustomerCredits,
@@ -10,10 +10,9 @@ import {
   type ValidationResponse,
 } from './types.ts';
 
-export interface ClaimcheckOptions extends Connection {
-  readonly appName: string;
+export interface ClaimcheckOptions extends ConnectionOptions {
   /** Keep it on your server. */
-  readonly secretKey: string;
+  readonly secretKey: string | undefined;
   /** How long `hasEntitlement` uses an answer that gives access, in seconds (default 30). Others: at most 5 seconds. */
   readonly cacheSeconds?: number;
   /** How long the last answer is used while the service is unavailable, in seconds (default 86,400). */
@@ -33,7 +32,7 @@ const deniedCodes: readonly string[] = ['InvalidPayload', 'PurchaseExpired', 'Pu
  * attempts if the error is temporary.
  */
 export class Claimcheck {
-  readonly #options: ClaimcheckOptions & { readonly authorization: string };
+  readonly #options: ClaimcheckOptions & Connection & { readonly authorization: string };
   readonly #cache = new Map<string, Cached>();
   #pausedUntil = 0;
 

@@ -1,11 +1,15 @@
 import { ClaimcheckError } from './error.ts';
 
-export interface Connection {
+/** Values of environment variables. One that is not set throws `ClaimcheckError` with `InvalidOptions`. */
+export interface ConnectionOptions {
   /** URL of the service, such as the stack output `ApiUrl`. */
-  readonly url: string;
+  readonly url: string | undefined;
+  readonly appName: string | undefined;
   /** Time limit of one attempt in milliseconds. Default: 5,000; a validation has six times as long. */
   readonly timeoutMs?: number;
 }
+
+export type Connection = Pick<ConnectionOptions, 'timeoutMs'> & { readonly url: string };
 
 const maxDelayMs = 5_000;
 
@@ -35,7 +39,10 @@ export async function send<T>(
 }
 
 /** Throws for an option that is missing, as one of a variable that is not set, or that is no URL. */
-export function requireOptions(options: object, names: readonly string[]): void {
+export function requireOptions<Name extends string>(
+  options: object,
+  names: readonly Name[],
+): asserts options is Record<Name, string> {
   for (const name of names) {
     const value = Object(options)[name];
     if (typeof value !== 'string' || value === '') throw new ClaimcheckError('InvalidOptions', `${name} is missing.`);

@@ -1,5 +1,5 @@
 import { ClaimcheckError } from './error.ts';
-import { type Connection, requireOptions, send, trimUrl } from './request.ts';
+import { type Connection, type ConnectionOptions, requireOptions, send, trimUrl } from './request.ts';
 import type { TokenKey, TokenKeys } from './types.ts';
 import { decodeBase64 } from './webhook.ts';
 
@@ -27,11 +27,9 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
  * or up to a day while the service is unavailable. An unknown key causes a request, at most one in ten seconds. Throws
  * `ClaimcheckError` with `InvalidToken`, or `Unreachable` if the first request for the keys fails.
  */
-export async function verifyToken(
-  token: string,
-  { appName, ...connection }: Connection & { readonly appName: string },
-): Promise<VerifiedToken> {
-  requireOptions({ ...connection, appName }, ['url', 'appName']);
+export async function verifyToken(token: string, options: ConnectionOptions): Promise<VerifiedToken> {
+  requireOptions(options, ['url', 'appName']);
+  const { appName, ...connection } = options;
   const [header = '', payload = '', signature = '', ...others] = token.split('.');
   const { alg, typ, kid } = parse(header);
   const jwk = alg === 'ES256' && typ === 'entitlements+jwt' && (await findKey(connection, appName, kid));

@@ -15,7 +15,7 @@ type WebhookHeaders =
 export async function verifyWebhook(
   body: string | Uint8Array,
   headers: WebhookHeaders,
-  secret: string | readonly string[],
+  secret: string | readonly string[] | undefined,
   { toleranceSeconds = 300 } = {},
 ): Promise<WebhookEvent> {
   if (typeof body !== 'string' && !(body instanceof Uint8Array))

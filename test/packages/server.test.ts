@@ -100,9 +100,13 @@ async function buy(applicationUsername: string): Promise<Json> {
 describe('the types of @claimcheck/server', () => {
   it.each(['index.mts', 'index.cts'])('match the package: %s', (file) => {
     const code = `import { Claimcheck, ClaimcheckError, verifyToken, verifyWebhook, type Entitlement } from '@claimcheck/server';
-      const claimcheck = new Claimcheck({ url: '', appName: '', secretKey: '' });
+      // The type of \`process.env\`.
+      declare const variables: Readonly<Record<string, string | undefined>>;
+      const { API_URL: url, APP_NAME: appName, SECRET_KEY: secretKey, WEBHOOK_SECRET: secret } = variables;
+      const claimcheck = new Claimcheck({ url, appName, secretKey });
       export async function use(request: Request): Promise<Entitlement | undefined> {
-        const event = await verifyWebhook(await request.text(), request.headers, ['a', 'b']);
+        const event = await verifyWebhook(await request.text(), request.headers, secret);
+        await verifyWebhook('', {}, ['a', 'b']);
         if (event.type === 'purchases.updated') claimcheck.invalidate(event.applicationUsername);
         // @ts-expect-error: the name of a member
         event.applicationUser;
@@ -113,7 +117,7 @@ describe('the types of @claimcheck/server', () => {
         await claimcheck.validate({ id: 'a', type: 'consumable', transaction: { type: 'android-store' } });
         // @ts-expect-error: an idempotency key is required
         await claimcheck.credits.spend('alice', { credit: 'coins', amount: 1 });
-        const token = await verifyToken('', { url: '', appName: '' });
+        const token = await verifyToken('', { url, appName });
         if (token.hasEntitlement('premium')) throw new ClaimcheckError('InvalidToken', token.username);
         return (await claimcheck.entitlements('alice')).entitlements.premium;
       }`;
