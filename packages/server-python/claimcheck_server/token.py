@@ -58,7 +58,7 @@ def verify_token(token: str, *, url: str, app_name: str, timeout_seconds: float 
         from cryptography.hazmat.primitives.asymmetric import ec, utils
         from cryptography.hazmat.primitives.hashes import SHA256
     except ImportError as error:
-        raise ImportError("verify_token needs cryptography: pip install 'claimcheck-server[tokens]'") from error
+        raise ImportError("verify_token needs cryptography: pip install cryptography") from error
     parts = token.split(".")
     header = _parse(parts[0])
     if len(parts) != 3 or header.get("alg") != "ES256" or header.get("typ") != "entitlements+jwt":
