@@ -1,5 +1,5 @@
 import { toCursorPage, toPage } from '../../lib/api/paging.ts';
-import { parsePlatform, toNeutralId } from '../../lib/foundation/vocabulary.ts';
+import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { findTransactions } from '../../lib/lists/find-transactions.ts';
 import { addPurchases, listTransactions as list } from '../../lib/lists/list-transactions.ts';
