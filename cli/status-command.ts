@@ -5,6 +5,7 @@ import type { Service } from '../lib/foundation/service.ts';
 import { listProblems } from '../lib/problems/list-problems.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
 import { type CommandResult, printResult } from './command-result.ts';
+import type { ConnectionOptions } from './connect.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { getService } from './get-service.ts';
@@ -17,21 +18,30 @@ export const createStatusCommand = (): Command =>
   new Command('status')
     .description('Show the state of each app and the next step: the command without a name')
     .addHelpText('after', formatExamples('status', '--json status'))
-    .action(printResult(async () => await showStatus(getService())));
+    .action(async (options, command: Command) => {
+      const program = formatProgram(command.optsWithGlobals());
+      await printResult(async () => await showStatus(getService(), program))(options, command);
+    });
 
-async function showStatus(service: Service): Promise<CommandResult> {
+/** Returns the program with the options that select the service, so that a next step runs as it is printed. */
+function formatProgram({ local, folder, stack }: ConnectionOptions): string {
+  if (local) return folder === '.local' ? 'claimcheck --local' : `claimcheck --local --folder ${folder}`;
+  return stack === undefined ? 'claimcheck' : `claimcheck --stack ${stack}`;
+}
+
+async function showStatus(service: Service, program: string): Promise<CommandResult> {
   const apps = (await listApps(service)).filter(({ deletedAt }) => deletedAt === undefined);
-  const states = await Promise.all(apps.slice(0, maxApps).map((app) => readState(service, app)));
+  const states = await Promise.all(apps.slice(0, maxApps).map((app) => readState(service, app, program)));
   if (states.length === 0) {
-    const next = 'claimcheck app create my-app';
+    const next = `${program} app create my-app`;
     return { data: { apps: [], next }, text: `There is no app.\n\nNext: ${next}` };
   }
   const texts = states.map(formatState);
-  if (apps.length > maxApps) texts.push(`${formatCount(apps.length - maxApps, 'more app')}: claimcheck app list`);
+  if (apps.length > maxApps) texts.push(`${formatCount(apps.length - maxApps, 'more app')}: ${program} app list`);
   return { data: { apps: states }, text: texts.join('\n\n') };
 }
 
-async function readState(service: Service, app: App) {
+async function readState(service: Service, app: App, program: string) {
   const { name, webhookSettings } = app;
   const [stores, catalogue = {}, problems] = await Promise.all([
     listConnectedPlatforms(service, name),
@@ -42,7 +52,8 @@ async function readState(service: Service, app: App) {
   const entitlements = [...new Set(products.flatMap((product) => product.entitlements ?? []))];
   const webhooks = (webhookSettings?.urls ?? []).map(toDisplayUrl);
   const state = { app: name, stores, products: products.length, entitlements, webhooks };
-  return { ...state, problems: problems.map(({ text }) => text), next: chooseNextStep(state, problems.length > 0) };
+  const next = `${program} ${chooseNextStep(state, problems.length > 0)}`;
+  return { ...state, problems: problems.map(({ text }) => text), next };
 }
 
 interface Settings {
@@ -53,13 +64,11 @@ interface Settings {
 }
 
 function chooseNextStep({ app, stores, entitlements, webhooks }: Settings, hasProblems: boolean): string {
-  if (stores.length === 0) return `claimcheck app set-store ${app} apple apple.json (docs/stores/README.md)`;
-  if (webhooks.length === 0)
-    return `claimcheck app set-webhook ${app} --url https://… (docs/guides/verify-webhooks.md)`;
-  if (hasProblems) return `claimcheck doctor ${app}`;
-  if (entitlements.length === 0)
-    return `claimcheck app set-catalogue ${app} products.json (docs/guides/entitlements.md)`;
-  return `claimcheck prove ${app} ${stores[0]} (docs/guides/prove-the-set-up.md)`;
+  if (stores.length === 0) return `app set-store ${app} apple apple.json (docs/stores/README.md)`;
+  if (webhooks.length === 0) return `app set-webhook ${app} --url https://… (docs/guides/verify-webhooks.md)`;
+  if (hasProblems) return `doctor ${app}`;
+  if (entitlements.length === 0) return `app set-catalogue ${app} products.json (docs/guides/entitlements.md)`;
+  return `prove ${app} ${stores[0]} --report proof.md (docs/guides/prove-the-set-up.md)`;
 }
 
 const formatState = ({

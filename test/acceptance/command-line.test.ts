@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../lib/foundation/time.ts';
@@ -51,6 +54,14 @@ describe('claimcheck', () => {
       problems: expect.arrayContaining([expect.stringContaining('No store is connected.')]),
       next: `claimcheck app set-store ${appName} apple apple.json (docs/stores/README.md)`,
     });
+  });
+
+  it('prints a next step that runs as it is printed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'claimcheck-status-'));
+    writeFileSync(join(folder, 'runtime.json'), JSON.stringify({ environment: service.environment }));
+    const { out } = await spawn(['--local', '--folder', folder]);
+    rmSync(folder, { recursive: true });
+    expect(out).toContain(`Next: claimcheck --local --folder ${folder} app set-catalogue demo products.json`);
   });
 
   it('creates an app whose keys are valid immediately, and lists it', async () => {
