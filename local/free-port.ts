@@ -7,8 +7,9 @@ import { startupError } from './startup-error.ts';
  * Systems take the local ports of outgoing connections from 32,768 (Linux) or 49,152 (macOS, Windows) upwards. A port
  * below cannot be taken by a connection between the time when it is found and the time when a server listens on it.
  * https://docs.kernel.org/networking/ip-sysctl.html (ip_local_port_range)
+ * `fetch` rejects 10,080 as a bad port, and no port above.
  */
-const [lowestPort, highestPort] = [10_000, 32_767];
+const [lowestPort, highestPort] = [10_081, 32_767];
 const maxAttempts = 100;
 
 /**
