@@ -51,12 +51,13 @@ export const listPurchases = (emulator: Emulator): object => ({
 
 /** `GET /control/purchases/{id}`. */
 export function showPurchase(emulator: Emulator, { query }: HttpRequest, [id = '']: readonly string[]): object {
-  return describePurchase(findStoreOfPurchase(emulator, id), id, query.get('form') ?? undefined);
+  const found = findStoreOfPurchase(emulator, id);
+  return describePurchase(found.store, found.id, query.get('form') ?? undefined);
 }
 
 /** `POST /control/purchases/{id}/{action}`. */
-export function applyAction(emulator: Emulator, call: HttpRequest, [id = '', name = '']: readonly string[]): object {
-  const store = findStoreOfPurchase(emulator, id);
+export function applyAction(emulator: Emulator, call: HttpRequest, [path = '', name = '']: readonly string[]): object {
+  const { store, id } = findStoreOfPurchase(emulator, path);
   const details = parseBody(ActionBody, call);
   const action = Object.hasOwn(store.actions, name) ? store.actions[name] : undefined;
   if (action === undefined) {
@@ -131,8 +132,15 @@ export function describePurchase(store: RunningStore, id: string, form?: string)
   return { ...store.findPurchase(id), platform: store.platform, validate: store.validateBody(id, form) };
 }
 
-function findStoreOfPurchase({ stores }: Emulator, id: string): RunningStore {
-  const store = stores.find((candidate) => candidate.findPurchase(id) !== undefined);
-  if (store === undefined) throw controlError(404, `There is no purchase ${id}.`);
-  return store;
+/** Finds a purchase by its id at the store, or by that of the service, which begins with the platform. */
+function findStoreOfPurchase(
+  { stores }: Emulator,
+  purchaseId: string,
+): { readonly store: RunningStore; readonly id: string } {
+  for (const store of stores) {
+    const prefix = `${store.platform}:`;
+    const id = purchaseId.startsWith(prefix) ? purchaseId.slice(prefix.length) : purchaseId;
+    if (store.findPurchase(id)) return { store, id };
+  }
+  throw controlError(404, `There is no purchase ${purchaseId}.`);
 }

@@ -224,6 +224,18 @@ describe('POST /control/purchases', () => {
 });
 
 describe('POST /control/purchases/{id}/{action}', () => {
+  it('finds a purchase by its id of the service, too', async () => {
+    const { body } = await client.control('POST', '/control/purchases', {
+      platform: 'store_b',
+      productId: 'premium',
+      type: 'paid subscription',
+    });
+    const id = encodeURIComponent(`store_b:${body.id}`);
+    expect((await client.control('GET', `/control/purchases/${id}`)).body.id).toBe(body.id);
+    expect((await client.control('POST', `/control/purchases/${id}/cancel`, {})).status).toBe(200);
+    expect((await client.control('GET', `/control/purchases/store_a:${body.id}`)).status).toBe(404);
+  });
+
   test.each(['pause', 'resume', 'fly', 'toString'])('rejects the unsupported action %s', async (action) => {
     const { id } = (await client.buy()).body;
     expect(await client.act(id, action)).toMatchObject({
