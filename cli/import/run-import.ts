@@ -160,7 +160,9 @@ async function importRows(
     if (progress.rows === 0) {
       // The file can be corrected, for example its header. The progress is of the file as it was.
       await deleteProgress(path);
-      throw toStopError(error, `before the first row of ${path} was done. Run the command again.`);
+      const isOfFile = error instanceof ServiceError && error.code === 'InvalidPayload';
+      const next = isOfFile ? 'Correct it and run the command again.' : 'Run the command again.';
+      throw toStopError(error, `before the first row of ${path} was done. ${next}`);
     }
     await save();
     throw toStopError(

@@ -3,7 +3,7 @@ import { Username } from '../api/identifiers.ts';
 import { DateOrDateTime } from '../api/paging.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
-import { type Platform, withoutPlatform } from '../foundation/platform.ts';
+import { type Platform, platforms, withoutPlatform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { parsePlatform, toNeutralId } from '../foundation/vocabulary.ts';
 import { PurchaseRow } from '../purchases/purchase-contract.ts';
@@ -107,7 +107,8 @@ function requirePlatform(token: string | undefined, purchaseId: string | undefin
   const prefix = purchaseId?.split(':', 1)[0];
   const platform = parsePlatform(token ?? prefix ?? '');
   if (platform) return platform;
-  throw new ServiceError('InvalidPayload', `platform ${token === undefined ? 'is missing' : 'is unknown'}.`);
+  const problem = token === undefined ? 'is missing' : `is not one of ${platforms.join(', ')} or their brand names`;
+  throw new ServiceError('InvalidPayload', `platform ${problem}.`);
 }
 
 /**

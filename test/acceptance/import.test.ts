@@ -249,7 +249,7 @@ describe('claimcheck import', () => {
       report: [
         'line,platform,evidence,reason',
         '3,store_b,…xist,"The store does not have the purchase, or has deleted it."',
-        '4,,,platform is unknown.',
+        '4,,,"platform is not one of store_a, store_b, store_c, processor_a, service_processor_a, processor_b or their brand names."',
         '5,store_b,,"A row of store_b must have token, or receipt, and no column that names another purchase."',
         '',
       ].join('\n'),
@@ -306,7 +306,9 @@ describe('claimcheck import', () => {
     const stopped = await cli(['import', appName, path]);
     expect(stopped).toMatchObject({
       code: 1,
-      error: expect.stringMatching(/The column "usr" is unknown.+before the first row.+Run the command again\.\n$/s),
+      error: expect.stringMatching(
+        /The column "usr" is unknown.+before the first row.+Correct it and run the command again\.\n$/s,
+      ),
     });
     await writeFile(path, csv);
     expect(await cli(['import', appName, path])).toMatchObject({ code: 0 });
