@@ -4,7 +4,7 @@ import { useLoad } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Columns, Page, Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice } from '../../components/notice.tsx';
-import { Badge, DateTime, Platform } from '../../components/values.tsx';
+import { Badge, DateTime, None, Platform } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
 import type { PageProps } from '../page.ts';
@@ -89,7 +89,17 @@ const columns: readonly Column<EmulatorPurchase>[] = [
     ),
   },
   { title: 'Store', render: ({ platform }) => <Platform value={platform} /> },
-  { title: 'Customer', render: ({ applicationUsername }) => applicationUsername ?? <span class="quiet">–</span> },
+  {
+    title: 'Customer',
+    render: ({ applicationUsername: user }) =>
+      user === undefined ? (
+        <None />
+      ) : (
+        <Link to="/customers/:user" params={{ user }}>
+          {user}
+        </Link>
+      ),
+  },
   { title: 'State in the store', render: ({ state }) => <Badge>{state}</Badge> },
 ];
 
