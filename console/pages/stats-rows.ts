@@ -15,11 +15,13 @@ export interface Metric {
 const sum = (rows: Rows, read: (row: BreakdownRow) => number): number =>
   rows.reduce((total, row) => total + read(row), 0);
 
-/** Counts a lifecycle reason of subscriptions outside the sandbox. */
+/** Counts lifecycle reasons of subscriptions outside the sandbox. */
 const countReason =
-  (reason: string) =>
+  (...reasons: readonly string[]) =>
   (rows: Rows): number =>
-    sum(rows, ({ subscriptionNotifications }) => subscriptionNotifications[reason] ?? 0);
+    sum(rows, ({ subscriptionNotifications }) =>
+      reasons.reduce((total, reason) => total + (subscriptionNotifications[reason] ?? 0), 0),
+    );
 
 /** Counts the trials that started in the intervals, by outcome. */
 export function summarizeTrials(rows: Rows) {
@@ -69,7 +71,7 @@ export const metrics = [
   },
   { id: 'new', label: 'New', read: countReason('PURCHASED'), format: formatNumber },
   { id: 'renewed', label: 'Renewed', read: countReason('RENEWED'), format: formatNumber },
-  { id: 'lost', label: 'Lost', read: countReason('EXPIRED'), format: formatNumber },
+  { id: 'lost', label: 'Lost', read: countReason('EXPIRED', 'REVOKED'), format: formatNumber },
   { id: 'refunded', label: 'Refunded', read: countReason('REFUNDED'), format: formatNumber },
   {
     id: 'paid',

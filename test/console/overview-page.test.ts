@@ -4,6 +4,7 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { chooseMetric } from '../../console/pages/stats-rows.ts';
 import { listAnnotations } from '../../lib/annotations/contract.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
@@ -189,5 +190,12 @@ describe('Overview page', () => {
     await page.waitForText('$0.00 until yesterday, $4.00 in the 29 days before');
     await page.waitForText('App Store');
     expect(page.readText()).not.toContain('-100%');
+  });
+});
+
+describe('lost subscriptions', () => {
+  it('contain those that the store revoked, but not refunds, which are counted apart', () => {
+    const row = toRow(0, { subscriptionNotifications: { EXPIRED: 2, REVOKED: 1, REFUNDED: 4 } });
+    expect(chooseMetric('lost').read([row])).toBe(3);
   });
 });
