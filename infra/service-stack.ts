@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Fn, Stack, Tags } from 'aws-cdk-lib';
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -157,6 +157,8 @@ export class ServiceStack extends Stack {
   }
 
   private addQueueOutputs({ queues, streamFailures }: Queues): void {
+    const arns = Object.values(queues).map(({ queue }) => queue.queueArn);
+    this.addOutput('QueueArns', Fn.join(',', arns), 'Work queues');
     const description = 'Source of a redrive';
     this.addOutput('NotificationsDeadLetterQueueArn', queues.notifications.deadLetterQueue.queueArn, description);
     this.addOutput('RefreshesDeadLetterQueueArn', queues.refreshes.deadLetterQueue.queueArn, description);

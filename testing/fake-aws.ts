@@ -15,8 +15,12 @@ export interface FakeAccount {
   ttlAttribute: string | undefined;
   streamView: string | undefined;
   streamArn: string;
-  /** Mappings of the stream: state and last result of each. */
-  mappings: readonly { readonly State: string; readonly LastProcessingResult: string }[];
+  /** Event source mappings: state and last result of each. Without an ARN, it is one of the stream. */
+  mappings: readonly {
+    readonly State: string;
+    readonly LastProcessingResult: string;
+    readonly EventSourceArn?: string;
+  }[];
   indexes: readonly string[];
   /** Actions that are denied, such as `sns:ListSubscriptionsByTopic`. */
   denied: string[];
@@ -66,7 +70,7 @@ export async function startFakeAws(databaseEndpoint: string): Promise<FakeAws> {
     if (!handler) return await forward(request, { body, response, to: databaseEndpoint });
     actions.add(action);
     if (account.denied.includes(action)) return respondDenied(action, response);
-    handler(account, response);
+    handler(account, response, request.url ?? '');
   });
   return {
     ...server,
@@ -91,7 +95,7 @@ function toAction({ headers, url = '' }: IncomingMessage, body: string): string 
   return action === 'DescribeStacks' ? `cloudformation:${action}` : `sns:${action}`;
 }
 
-type Handler = (account: FakeAccount, response: ServerResponse) => void;
+type Handler = (account: FakeAccount, response: ServerResponse, url: string) => void;
 
 const respondJson = (response: ServerResponse, body: object): void =>
   void response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(body));
@@ -126,14 +130,16 @@ const handlers: Readonly<Record<string, Handler>> = {
       },
       AccountUsage: { FunctionCount: 50 },
     }),
-  'lambda:ListEventSourceMappings': ({ mappings }, response) =>
-    respondJson(response, {
-      EventSourceMappings: mappings.map((mapping, index) => ({
-        UUID: `mapping-${index}`,
-        FunctionArn: `arn:aws:lambda:eu-west-1:123456789012:function:worker-${index}:live`,
-        ...mapping,
-      })),
-    }),
+  'lambda:ListEventSourceMappings': ({ mappings, streamArn }, response, url) => {
+    const all = mappings.map((mapping, index) => ({
+      UUID: `mapping-${index}`,
+      FunctionArn: `arn:aws:lambda:eu-west-1:123456789012:function:worker-${index}:live`,
+      EventSourceArn: streamArn,
+      ...mapping,
+    }));
+    const source = new URLSearchParams(url.split('?')[1]).get('EventSourceArn');
+    respondJson(response, { EventSourceMappings: all.filter(({ EventSourceArn }) => EventSourceArn === source) });
+  },
   'dynamodb:DescribeTable': ({ isProtected, streamView, streamArn, indexes: names }, response) =>
     respondJson(response, {
       Table: {

@@ -10,6 +10,8 @@ export interface Deployment {
   readonly tableName?: string;
   /** ARN of the stream that the workers read. */
   readonly streamArn?: string;
+  /** Work queues. Empty if an earlier version is deployed. */
+  readonly queueArns: readonly string[];
   /** Dead-letter queues by the name of their queue. */
   readonly deadLetterQueueUrls: Readonly<Record<string, string>>;
   readonly streamFailuresQueueUrl?: string;
@@ -35,6 +37,7 @@ function toDeployment(outputs: v.InferOutput<typeof StackOutputs>): Deployment {
     ApiUrl: apiUrl,
     TableName: tableName,
     StreamArn: streamArn,
+    QueueArns: queueArns = '',
     StreamFailuresQueueUrl: streamFailuresQueueUrl,
     AlarmTopicArn: alarmTopicArn,
     WorkerConcurrency: workerConcurrency,
@@ -48,6 +51,7 @@ function toDeployment(outputs: v.InferOutput<typeof StackOutputs>): Deployment {
     ...(apiUrl && { apiUrl: apiUrl.replace(/\/$/, '') }),
     ...(tableName && { tableName }),
     ...(streamArn && { streamArn }),
+    queueArns: queueArns.split(',').filter(Boolean),
     deadLetterQueueUrls: Object.fromEntries(deadLetterQueues),
     ...(streamFailuresQueueUrl && { streamFailuresQueueUrl }),
     ...(alarmTopicArn && { alarmTopicArn }),

@@ -1,9 +1,9 @@
 import type { HealthCheck } from '../../lib/health/run-checks.ts';
 import { checkAlarmSubscriptions } from './check-alarms.ts';
 import { checkApi } from './check-api.ts';
+import { checkMappings } from './check-mappings.ts';
 import { checkDeadLetters, checkStreamFailures } from './check-queues.ts';
 import { checkConcurrencyQuota } from './check-quota.ts';
-import { checkStreamMappings } from './check-stream-mappings.ts';
 import { checkTable } from './check-table.ts';
 import { checkVersion } from './check-version.ts';
 import type { Deployment } from './deployment.ts';
@@ -34,7 +34,7 @@ export function listDeploymentChecks(
     ...(isLocal && { skipReason: 'the local service does not have it' }),
   });
   const resources: Partial<Deployment> = deployment ?? {};
-  const { apiUrl, tableName, streamArn, deadLetterQueueUrls = {} } = resources;
+  const { apiUrl, tableName, streamArn, queueArns = [], deadLetterQueueUrls = {} } = resources;
   return [
     check('API', apiUrl, async (url) => await checkApi({ apiUrl: url, now, comparesClock: !isLocal })),
     ...queues.map((queue) =>
@@ -45,7 +45,7 @@ export function listDeploymentChecks(
       ),
     ),
     check('stream failures', resources.streamFailuresQueueUrl, checkStreamFailures),
-    checkAws('stream mappings', streamArn, checkStreamMappings),
+    checkAws('event source mappings', streamArn, async (arn) => await checkMappings([arn, ...queueArns])),
     checkAws('alarm subscription', resources.alarmTopicArn, checkAlarmSubscriptions),
     checkAws('concurrency quota', resources.workerConcurrency, checkConcurrencyQuota),
     checkAws('table protection', tableName, async (name) => await checkTable(name, streamArn)),

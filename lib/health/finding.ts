@@ -52,7 +52,7 @@ export const findingSeverities = {
   'commission-rates-old': 'note',
   'dead-letters': 'error',
   'stream-records-discarded': 'error',
-  'stream-not-read': 'error',
+  'worker-not-invoked': 'error',
   'alarm-subscription-missing': 'warning',
   'alarm-subscription-unconfirmed': 'warning',
   'concurrency-quota-low': 'warning',

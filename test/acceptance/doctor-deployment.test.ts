@@ -88,6 +88,7 @@ async function createHealthyData(): Promise<void> {
 const saveRatesOf = async (offsetDays: number): Promise<void> =>
   await saveRates(createService(table), [{ date: toUtcDay(Date.now(), offsetDays), perEuro: { USD: '1.1' } }]);
 
+const webhooksQueueArn = 'arn:aws:sqs:eu-west-1:123456789012:webhooks';
 const healthyMapping = { State: 'Enabled', LastProcessingResult: 'OK' };
 let healthyAccount: FakeAccount;
 beforeAll(() => {
@@ -107,6 +108,7 @@ const buildOutputs = (changes: object): Readonly<Record<string, string>> =>
     MasterKeyId: masterKeyId,
     WebhooksQueueUrl: queueUrls.WebhooksDeadLetter,
     AlarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms',
+    QueueArns: `arn:aws:sqs:eu-west-1:123456789012:notifications,${webhooksQueueArn}`,
     WorkerConcurrency: '150',
     SourceDigest: computeSourceDigest('.'),
     ...Object.fromEntries(queueNames.map((name) => [`${name}QueueUrl`, queueUrls[name]])),
@@ -197,9 +199,17 @@ describe('doctor for a deployment', () => {
       'a disabled mapping of the stream',
       { mappings: [healthyMapping, { ...healthyMapping, State: 'Disabled' }] },
       {
-        code: 'stream-not-read',
+        code: 'worker-not-invoked',
         severity: 'error',
-        problem: expect.stringContaining('The worker worker-1 does not read the stream') as never,
+        problem: expect.stringContaining('The worker worker-1 does not read its stream or queue') as never,
+        cure: expect.stringContaining('update-event-source-mapping --uuid mapping-1 --enabled') as never,
+      },
+    ],
+    [
+      'a disabled mapping of a queue',
+      { mappings: [healthyMapping, { ...healthyMapping, State: 'Disabled', EventSourceArn: webhooksQueueArn }] },
+      {
+        code: 'worker-not-invoked',
         cure: expect.stringContaining('update-event-source-mapping --uuid mapping-1 --enabled') as never,
       },
     ],
@@ -207,7 +217,7 @@ describe('doctor for a deployment', () => {
       'a mapping of the stream that fails',
       { mappings: [{ ...healthyMapping, LastProcessingResult: 'PROBLEM: Function call failed' }, healthyMapping] },
       {
-        code: 'stream-not-read',
+        code: 'worker-not-invoked',
         problem: expect.stringMatching(/worker-0 .+: PROBLEM: Function call failed\.$/) as never,
         cure: expect.stringContaining('log of the worker') as never,
       },

@@ -135,7 +135,7 @@ describe('doctor', () => {
     expect(skipped.map(({ name }) => name).sort()).toEqual([
       'alarm subscription',
       'concurrency quota',
-      'stream mappings',
+      'event source mappings',
       'table protection',
       'version',
     ]);

@@ -113,6 +113,7 @@ describe('the stack and its nested stacks', () => {
       'NotificationsDeadLetterQueueArn',
       'NotificationsDeadLetterQueueUrl',
       'OperatorPolicyArn',
+      'QueueArns',
       'RefreshesDeadLetterQueueArn',
       'RefreshesDeadLetterQueueUrl',
       'RequestsPerKey',
