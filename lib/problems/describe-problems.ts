@@ -111,12 +111,7 @@ function describeStore(
   const last = lastFailure && `${formatRelative(new Date(lastFailure.date), now)}: ${lastFailure.message}`;
   const text =
     last === undefined ? `${count}.` : numFailures === 0 ? `${count}, ${last}` : `${count}, the last one ${last}`;
-  const cure = lastFailure?.message.includes(' rejected the settings: ')
-    ? ' Check the settings with `doctor` or on the page Stores of the console: both name the cure.'
-    : '';
-  return [
-    { id: `store ${platform}`, tone: health === 'failing' ? 'bad' : 'warn', text: text + cure, link: storesLink },
-  ];
+  return [{ id: `store ${platform}`, tone: health === 'failing' ? 'bad' : 'warn', text, link: storesLink }];
 }
 
 function describeSilence(

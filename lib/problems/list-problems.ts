@@ -1,17 +1,18 @@
 import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
+import { addCure } from './add-cure.ts';
 import { describeProblems, type Problem } from './describe-problems.ts';
 import { createEnglishFormat } from './english-format.ts';
 import { readBacklogs } from './read-backlogs.ts';
 import { readStoreStates } from './read-store-states.ts';
 
-/** Reads the state of an app, and describes what is wrong now, the worst first. */
+/** Reads the state of an app, and describes what is wrong now with its cure, the worst first. */
 export async function listProblems(service: Service, app: App): Promise<readonly Problem[]> {
   const [due, rows] = await Promise.all([readBacklogs(service, app), readStoreStates(service, app.name)]);
   const stores = rows.map(({ platform }) => ({ platform, isConnected: true }));
   const { webhookSettings: webhooks } = app;
   const state = { app: { stores, ...(webhooks && { webhooks }) }, due, stores: { rows } };
-  const problems = describeProblems(state, createEnglishFormat(service.now()));
+  const problems = describeProblems(state, createEnglishFormat(service.now())).map(addCure);
   // Two URLs that differ only in their query have the same id.
   return [...new Map(problems.toReversed().map((problem) => [problem.id, problem])).values()].reverse();
 }

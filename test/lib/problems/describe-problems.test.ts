@@ -99,17 +99,6 @@ describe('describeProblems', () => {
     ]);
   });
 
-  it('describes rejected settings with their cure', () => {
-    const message = 'Google Play rejected the settings: the key of the service account is deleted, disabled or wrong.';
-    const lastHour = { numRequests: 8, numFailures: 2 };
-    const rejected = { platform: 'store_b', isFailing: true, health: 'failing', lastHour, lastDay: lastHour } as const;
-    const rows = [{ ...rejected, lastFailure: { date: minutesAgo(2), message } }];
-    expect(describeProblems({ ...healthy, stores: { rows } }, format).map(({ text }) => text)).toEqual([
-      `2 of 8 requests to Google Play failed in the last hour, the last one 2 minutes ago: ${message} ` +
-        'Check the settings with `doctor` or on the page Stores of the console: both name the cure.',
-    ]);
-  });
-
   it.each([
     ['failing', 'bad', 9],
     ['degraded', 'warn', 2],
