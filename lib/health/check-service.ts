@@ -1,12 +1,25 @@
 import type { App } from '../apps/app.ts';
 import { isReviewDue, ratesReviewedOn } from '../apps/commission-rates.ts';
 import type { Cipher } from '../foundation/cipher.ts';
+import { measureSlowReads } from '../foundation/measure-slow-reads.ts';
 import type { Service } from '../foundation/service.ts';
-import { dayMs, type EpochMillis, hourMs, minuteMs } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 import { formatDuration } from './clock.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding } from './finding.ts';
 import { findLateItems, findLatestRateDay } from './health-table.ts';
+
+/** Finds a table whose reads take much longer than usual. */
+export async function checkTableReads(service: Service): Promise<readonly Finding[]> {
+  const slowReadMs = await measureSlowReads(service);
+  if (slowReadMs === undefined) return [];
+  return [
+    createFinding('table-slow', {
+      problem: `A read of the table takes ${(slowReadMs / secondMs).toFixed(1)} s in place of some milliseconds, so requests are late or fail.`,
+      cure: 'Check DynamoDB on the AWS Health Dashboard, and the network between this machine and the region. With `npm start`, check the load of this machine.',
+    }),
+  ];
+}
 
 /**
  * `enqueue-due-items` runs every minute and leases an item for ten minutes, so only items that it has missed are older.

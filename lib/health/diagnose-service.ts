@@ -9,7 +9,13 @@ import { checkApiKeys } from './check-api-keys.ts';
 import { checkCredits } from './check-credits.ts';
 import { checkNotificationRoute } from './check-notification-route.ts';
 import { createEventList, type ListLatestEvents } from './check-notifications.ts';
-import { checkCommissionRates, checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
+import {
+  checkCommissionRates,
+  checkDueItems,
+  checkExchangeRates,
+  checkMasterKey,
+  checkTableReads,
+} from './check-service.ts';
 import { checkStoreKeys } from './check-store-keys.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
 import { diagnoseStoreSettings } from './diagnose-store-settings.ts';
@@ -44,6 +50,7 @@ export async function diagnoseService(
       { name: 'apps', run: readApps },
       { name: 'master key', run: async () => await checkMasterKey(service) },
       { name: 'commission rates', run: async () => checkCommissionRates(service.now()) },
+      { name: 'table reads', run: async () => await checkTableReads(service) },
       { name: 'due items', run: async () => await checkDueItems(service) },
       ...otherChecks,
     ],

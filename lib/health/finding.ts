@@ -62,6 +62,7 @@ export const findingSeverities = {
   'domain-name-taken': 'error',
   'stack-failed': 'error',
   'table-unavailable': 'error',
+  'table-slow': 'warning',
   'table-recovery-off': 'warning',
   'table-deletable': 'warning',
   'table-ttl-off': 'warning',

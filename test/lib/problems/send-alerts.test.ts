@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { App } from '../../../lib/apps/app.ts';
 import { findApp, storeWebhook, updateApp } from '../../../lib/apps/app-table.ts';
+import { tableVersionKey } from '../../../lib/foundation/keys.ts';
 import type { PostOutcome, WebhookRequest } from '../../../lib/foundation/outgoing/post-webhook.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
+import { listProblems } from '../../../lib/problems/list-problems.ts';
 import { sendAlerts } from '../../../lib/problems/send-alerts.ts';
 import { setAlertUrl } from '../../../lib/problems/set-alert-url.ts';
 import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
@@ -130,5 +134,23 @@ describe('sendAlerts', () => {
     for (const url of ['http://hooks.example.com', 'https://169.254.169.254/x', 'https://127.0.0.1/x', 'text'])
       await expect(setAlertUrl(service, appName, url)).rejects.toMatchObject({ code: 'InvalidPayload' });
     expect((await findApp(service, appName))?.alertUrl).toBe(alertUrl);
+  });
+});
+
+describe('listProblems', () => {
+  it.each([
+    [[0, 320, 320], false],
+    [[320, 320, 0], false],
+    [[320, 320, 320], true],
+  ])('reports the table if each of its reads takes %j ms: %p', async (delays, isReported) => {
+    const { service, appName } = await givenDeadWebhook();
+    const app = (await findApp(service, appName)) as App;
+    let reads = 0;
+    const get: Table['get'] = async (key) => {
+      if (key.pk === tableVersionKey().pk) await sleep(delays[reads++]);
+      return await service.table.get(key);
+    };
+    const problems = await listProblems({ ...service, table: { ...service.table, get } }, app);
+    expect(problems.some(({ id, tone }) => id === 'slow-table' && tone === 'bad')).toBe(isReported);
   });
 });
