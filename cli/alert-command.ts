@@ -28,6 +28,6 @@ export function addAlertCommand(app: Command): void {
 async function setAlertsAction(appName: string, url = ''): Promise<CommandResult> {
   const { name } = await getApp(getService(), appName);
   await setAlertUrl(getService(), name, url);
-  const text = url ? `Alerts are sent to ${toDisplayUrl(url)}, every 5 minutes at most.` : 'Alerts are switched off.';
+  const text = url ? `Alerts are sent to ${toDisplayUrl(url)}, once a minute at most.` : 'Alerts are switched off.';
   return { data: { app: name, alertUrl: url ? toDisplayUrl(url) : null }, text };
 }
