@@ -4,7 +4,7 @@ export interface StoreEmulator {
   readonly url?: string;
   /** Trusted root certificates in DER, in addition to the roots of the stores. */
   readonly roots: readonly Uint8Array[];
-  /** Multiplies the time limits of store calls: the emulator shares a machine with the service and can be slow. */
+  /** Multiplies the time limits of calls: emulator and table share a machine with the service and can be slow. */
   readonly timeFactor?: number;
   /** Set for a service on one machine. */
   readonly isLocal?: true;

@@ -29,7 +29,8 @@ const settings = { urls: ['https://app.example/hook?token=4cret'], sandboxUrls: 
 async function givenDeadWebhook() {
   // The worker reads all apps of a table.
   const table = await createTestTable(createUniqueName('alerts'));
-  const service = createService(table);
+  // On a busy machine, reads are slow.
+  const service = createService(table, { emulator: { roots: [], timeFactor: 20 } });
 
   const { appName } = await givenApp(table);
   await setAlertUrl(service, appName, alertUrl);
@@ -150,7 +151,8 @@ describe('listProblems', () => {
       if (key.pk === tableVersionKey().pk) await sleep(delays[reads++]);
       return await service.table.get(key);
     };
-    const problems = await listProblems({ ...service, table: { ...service.table, get } }, app);
+    const slowService = { ...service, emulator: { roots: [] }, table: { ...service.table, get } };
+    const problems = await listProblems(slowService, app);
     expect(problems.some(({ id, tone }) => id === 'slow-table' && tone === 'bad')).toBe(isReported);
   });
 });
