@@ -28,9 +28,9 @@ export function formatMoney(amountMicros: number, currency: string): string {
   }
 }
 
-/** Formats an amount of US dollars, such as `amountUSD` of a record. */
+/** Formats an amount of US dollars, such as `amountUSD` of a record, or a sum, whose last digits are not exact. */
 export const formatUsd = (amount: number): string =>
-  new Intl.NumberFormat(locales, { style: 'currency', currency: 'USD' }).format(amount);
+  new Intl.NumberFormat(locales, { style: 'currency', currency: 'USD' }).format(Math.round(amount * 1e9) / 1e9 || 0);
 
 /** Formats an amount of US dollars without cents, and a large one in thousands or millions: `$12.5K`. */
 export const formatShortUsd = (amount: number): string =>

@@ -1,11 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatChange, formatDuration, selectLocales } from '../../console/format.ts';
+import { formatChange, formatDuration, formatUsd, selectLocales } from '../../console/format.ts';
 
 describe('selectLocales', () => {
   it('leaves out languages that Intl rejects', () => {
     const locales = selectLocales(['en-US@posix', 'de-CH', 'C', 'fr']);
     expect(locales).toEqual(['de-CH', 'fr']);
     expect(new Intl.NumberFormat(locales).format(1)).toBe('1');
+  });
+});
+
+describe('formatUsd', () => {
+  it('rounds half a cent of a sum up', () => {
+    expect(formatUsd((64.64 + 64.63) / 2)).toBe('$64.64');
+    expect(formatUsd(0.3 - 0.1 - 0.2)).toBe('$0.00');
   });
 });
 
