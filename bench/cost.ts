@@ -113,7 +113,6 @@ const columns: Readonly<Record<string, readonly PriceName[]>> = {
   logs: ['functionLogs', 'accessLogs', 'logStorage'],
   queues: ['queueRequests'],
   egress: ['egress'],
-  traces: ['traces'],
   'alarms, secret': ['alarmMetrics', 'customMetrics', 'dashboards', 'secrets', 'secretRequests'],
 };
 

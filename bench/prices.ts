@@ -72,8 +72,6 @@ export const prices = {
   accessLogs: single('GB', 0.5),
   /** @see https://aws.amazon.com/cloudwatch/pricing/ */
   logStorage: single('GB-month', 0.03),
-  /** Recorded traces. @see https://aws.amazon.com/xray/pricing/ */
-  traces: single('trace', perMillion(5)),
   /** To the internet. @see https://aws.amazon.com/ec2/pricing/on-demand/#Data_Transfer */
   egress: {
     unit: 'GB',

@@ -28,7 +28,7 @@ export type WildcardAction = keyof typeof wildcardActions;
  */
 export function acknowledgeWildcards(role: FunctionRole, actions: readonly WildcardAction[]): void {
   const reasons = actions.map((action) => `${action}: ${wildcardActions[action]}`);
-  acknowledgeFinding(role, 'IAM5[Resource::*]', reasons.join(' '));
+  if (reasons.length > 0) acknowledgeFinding(role, 'IAM5[Resource::*]', reasons.join(' '));
   const expected = [...actions].sort().join(', ');
   role.node.addValidation({
     validate: () => {

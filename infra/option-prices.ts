@@ -8,7 +8,7 @@ interface OptionPrice {
 }
 
 /** The stack without users and options: `npm run bench cost`. */
-export const idleUsd = 13.18;
+export const idleUsd = 13.05;
 
 /** A web ACL costs five dollars, and each rule one. @see https://aws.amazon.com/waf/pricing/ */
 export const webAclUsd = 5 + 4;

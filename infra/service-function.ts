@@ -37,11 +37,11 @@ interface ServiceFunctionProps {
 /** Name of the alias of each function with versions. */
 export const aliasName = 'live';
 
-/** Actions that CDK adds to the policy of each traced function, and of each function that reads a stream. */
+/** Actions that CDK adds to the policy of each function with tracing, and of each function that reads a stream. */
 const traceActions: readonly WildcardAction[] = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
 const streamActions: readonly WildcardAction[] = ['dynamodb:ListStreams'];
 
-/** A function of the service: arm64, traced, with its own log group and its own role. */
+/** A function of the service: arm64, with its own log group and its own role. */
 export class ServiceFunction extends Construct {
   /** Construct id: the id of its contract, notification endpoint or worker. */
   readonly id: string;
@@ -59,6 +59,7 @@ export class ServiceFunction extends Construct {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    const otlpTracesUrl = getOtlpTracesUrl(this.node);
     const role = new FunctionRole(this, 'Role');
     role.addToPrincipalPolicy(
       new PolicyStatement({
@@ -74,7 +75,9 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMb,
       timeout: Duration.seconds(props.timeoutSeconds),
-      tracing: Tracing.ACTIVE,
+      // The policy to write spans. Active tracing records one request a second of each function, which are nearly all of
+      // them, at 5 dollars a million. https://docs.aws.amazon.com/lambda/latest/dg/services-xray.html
+      ...(otlpTracesUrl && { tracing: Tracing.PASS_THROUGH }),
       loggingFormat: LoggingFormat.JSON,
       // Without the start and the report of each invocation, 620 bytes: metrics contain duration and errors.
       // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
@@ -86,12 +89,12 @@ export class ServiceFunction extends Construct {
         EVENT_RETENTION_DAYS: getEventRetentionDays(this.node),
         ...omitUndefined({
           REQUESTS_PER_KEY: getRequestsPerKey(this.node),
-          OTLP_TRACES_URL: getOtlpTracesUrl(this.node),
+          OTLP_TRACES_URL: otlpTracesUrl,
         }),
         ...props.environment,
       },
     });
-    acknowledgeWildcards(role, [...traceActions, ...(props.readsStream ? streamActions : [])]);
+    acknowledgeWildcards(role, [...(otlpTracesUrl ? traceActions : []), ...(props.readsStream ? streamActions : [])]);
     this.version = props.hasVersion ? (this.handler.currentVersion as IVersion) : undefined;
     this.invokedArn = props.hasVersion ? `${this.handler.functionArn}:${aliasName}` : this.handler.functionArn;
   }

@@ -36,7 +36,6 @@ export const assumptions = {
     meaning: 'interval in which Lambda reads a stream without a batching window',
   },
   messagesPerBatch: { value: 1, unit: 'messages', meaning: 'queue messages in one invocation of a worker' },
-  tracedShare: { value: 0.05, unit: 'of invocations', meaning: 'traced by X-Ray in addition to one a second' },
   responseHeaderBytes: { value: 300, unit: 'bytes', meaning: 'response headers that API Gateway adds' },
   connectionShare: { value: 0.1, unit: 'of calls', meaning: 'calls of stores and webhooks that open a connection' },
   connectionBytes: { value: 1_000, unit: 'bytes', meaning: 'sent to open a TLS connection' },

@@ -20,14 +20,12 @@ export function buildLogLine(level: string, values: readonly unknown[], id: stri
  * @see https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
  * @see https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html
  */
-export function countPlatformBytes({ systemLogLevel, isTraced, memoryMb }: FunctionSettings): number {
+export function countPlatformBytes({ systemLogLevel, memoryMb }: FunctionSettings): number {
   if (systemLogLevel === 'WARN') return 0;
-  const trace = 'Root=1-62e900b2-710d76f009d6e7785905449a;Parent=0efbd19962d95b05;Sampled=0';
-  const tracing = { spanId: '0efbd19962d95b05', type: 'X-Amzn-Trace-Id', value: trace };
   const metrics = { durationMs: 123.456, billedDurationMs: 124, memorySizeMB: memoryMb, maxMemoryUsedMB: 100 };
   const lines = [
-    { time, type: 'platform.start', record: { requestId, version: '$LATEST', ...(isTraced && { tracing }) } },
-    { time, type: 'platform.report', record: { requestId, metrics, ...(isTraced && { tracing }), status: 'success' } },
+    { time, type: 'platform.start', record: { requestId, version: '$LATEST' } },
+    { time, type: 'platform.report', record: { requestId, metrics, status: 'success' } },
   ];
   return lines.reduce((bytes, line) => bytes + Buffer.byteLength(JSON.stringify(line)), 0);
 }

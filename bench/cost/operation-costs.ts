@@ -126,7 +126,6 @@ export function computeInvocationCost(invocation: Invocation, { functions, acces
     functionLogs: functionLogBytes / bytesPerGb,
     accessLogs: accessLogBytes / bytesPerGb,
     logStorage: ((functionLogBytes + accessLogBytes) / bytesPerGb) * assumptions.logCompression.value,
-    traces: settings.isTraced ? assumptions.tracedShare.value : 0,
     egress: egressBytes / bytesPerGb,
     secretRequests: count('secret') + (settings.readsSecret ? assumptions.startShare.value : 0),
   };

@@ -56,7 +56,6 @@ const FunctionProperties = v.object({
     LogFormat: v.literal('JSON'),
     SystemLogLevel: v.optional(v.picklist(['DEBUG', 'INFO', 'WARN']), 'INFO'),
   }),
-  TracingConfig: v.optional(v.object({ Mode: v.string() }), { Mode: 'PassThrough' }),
   Environment: v.object({ Variables: v.record(v.string(), v.unknown()) }),
 });
 
@@ -64,7 +63,6 @@ const FunctionProperties = v.object({
 export interface FunctionSettings {
   readonly memoryMb: number;
   readonly systemLogLevel: 'DEBUG' | 'INFO' | 'WARN';
-  readonly isTraced: boolean;
   readonly readsSecret: boolean;
 }
 
@@ -76,7 +74,6 @@ export function listFunctionSettings(template: Template): ReadonlyMap<string, Fu
       {
         memoryMb: properties.MemorySize,
         systemLogLevel: properties.LoggingConfig.SystemLogLevel,
-        isTraced: properties.TracingConfig.Mode === 'Active',
         readsSecret: 'MASTER_KEY_ID' in properties.Environment.Variables,
       },
     ]),

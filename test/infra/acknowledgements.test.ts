@@ -35,7 +35,7 @@ describe('acknowledgements of cdk-nag findings', () => {
   });
 
   it.each(stackIds)('apply to single resources and equal the findings of the stack with %s', (_name, id) => {
-    expect(findings[id].findings.length).toBeGreaterThan(40);
+    expect(findings[id].findings.length).toBeGreaterThan(5);
     expect(findings[id].acknowledged).toEqual(findings[id].findings);
     expect(findings[id].acknowledgedGroups).toEqual([]);
   });
@@ -54,23 +54,18 @@ describe('acknowledgements of cdk-nag findings', () => {
     expect(statements.filter(([role]) => isOperator(role)).map(([, statement]) => statement)).toEqual([
       { Effect: 'Allow', Action: ['lambda:GetAccountSettings', 'lambda:ListEventSourceMappings'], Resource: '*' },
     ]);
-    for (const [role, statement] of statements.filter(([name]) => !isOperator(name))) {
-      const actions = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
-      expect([role, statement]).toEqual([
+    const actions = id === 'every' ? ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'] : [];
+    for (const [role, { Effect, Action, Resource }] of statements.filter(([name]) => !isOperator(name)))
+      expect([role, Effect, [Action].flat(), Resource]).toEqual([
         expect.stringMatching(/^(Console|[A-Z][a-z]+Endpoints|Workers)\w+Role[0-9A-F]{8}$/),
-        {
-          Effect: 'Allow',
-          Action: isStreamWorker(role) ? ['dynamodb:ListStreams', ...actions] : actions,
-          Resource: '*',
-        },
+        'Allow',
+        isStreamWorker(role) ? ['dynamodb:ListStreams', ...actions] : actions,
+        '*',
       ]);
-    }
   });
 
   it('fail the synthesis if a policy allows another action on all resources', () => {
-    expect(findings.changed['further action on all resources'].error).toMatch(
-      /get-customer.+allows dynamodb:Scan, xray:PutTelemetryRecords/s,
-    );
+    expect(findings.changed['further action on all resources'].error).toMatch(/get-customer.+allows dynamodb:Scan/s);
   });
 
   it.each([

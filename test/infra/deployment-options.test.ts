@@ -245,9 +245,16 @@ describe('ServiceStack with deployment options', () => {
     expect(list('every')).toEqual([everyOption.counterParts]);
   });
 
-  it('gives each function the receiver of spans, only if the option is set', () => {
+  it('gives each function the receiver of spans and the permission to write them, only if the option is set', () => {
+    const countPolicies = (id: 'none' | 'every') =>
+      listResources(id, 'AWS::IAM::Role').filter((role) => JSON.stringify(role).includes('xray:PutTraceSegments'))
+        .length;
     expect(new Set(listVariables('none', 'OTLP_TRACES_URL'))).toEqual(new Set([undefined]));
     expect(new Set(listVariables('every', 'OTLP_TRACES_URL'))).toEqual(new Set([everyOption.otlpTracesUrl]));
+    expect([countPolicies('none'), countPolicies('every')]).toEqual([
+      0,
+      listVariables('every', 'OTLP_TRACES_URL').length,
+    ]);
   });
 
   it('has the limits that the documents name', () => {
@@ -580,7 +587,7 @@ describe('ServiceStack with deployment options', () => {
       expect([LoggingLevel, DataTraceEnabled, MetricsEnabled]).toEqual(['OFF', false, false]);
     expect(AccessLogSetting.Format).not.toMatch(/context\.(path|domainName|protocol)|querystring|header/i);
     for (const { Properties } of listResources('none', 'AWS::Lambda::Function'))
-      expect(Properties.TracingConfig).toEqual({ Mode: 'Active' });
+      expect(Properties.TracingConfig).toBeUndefined();
   });
 
   it('logs the error, status and latency of the integration', () => {

@@ -250,7 +250,7 @@ describe('ServiceStack', () => {
     }
   });
 
-  it('gives the function of the console only the permissions to write its log and its trace, and no name of a resource', () => {
+  it('gives the function of the console only the permission to write its log, and no name of a resource', () => {
     const functions = listProperties('AWS::Lambda::Function');
     const { Environment, Role } = functions.find(({ Handler }) => Handler === 'get-console.handler') ?? {};
     expect(Environment).toEqual({ Variables: { EVENT_RETENTION_DAYS: expect.anything() } });
@@ -259,12 +259,7 @@ describe('ServiceStack', () => {
     const statements = (Properties.Policies as { PolicyDocument: { Statement: { Action: string | string[] }[] } }[])
       .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
       .flatMap(({ Action }) => Action);
-    expect(statements.sort()).toEqual([
-      'logs:CreateLogStream',
-      'logs:PutLogEvents',
-      'xray:PutTelemetryRecords',
-      'xray:PutTraceSegments',
-    ]);
+    expect(statements.sort()).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
   });
 
   it('gives long-running functions a full vCPU and the whole timeout of the gateway', () => {

@@ -13,9 +13,7 @@ const invocation: Invocation = {
   tableCalls: [],
 };
 const settings = {
-  functions: new Map([
-    ['area/read', { memoryMb: 512, systemLogLevel: 'WARN', isTraced: false, readsSecret: false } as const],
-  ]),
+  functions: new Map([['area/read', { memoryMb: 512, systemLogLevel: 'WARN', readsSecret: false } as const]]),
   accessLogFormat: '{}',
   starts: new Map([['area/read', 50]]),
 };

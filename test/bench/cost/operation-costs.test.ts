@@ -41,8 +41,8 @@ describe('computeWaitMs', () => {
 
 const settings = {
   functions: new Map([
-    ['area/read', { memoryMb: 512, systemLogLevel: 'WARN', isTraced: false, readsSecret: false } as const],
-    ['workers/send-webhook', { memoryMb: 2_048, systemLogLevel: 'WARN', isTraced: true, readsSecret: true } as const],
+    ['area/read', { memoryMb: 512, systemLogLevel: 'WARN', readsSecret: false } as const],
+    ['workers/send-webhook', { memoryMb: 2_048, systemLogLevel: 'WARN', readsSecret: true } as const],
   ]),
   accessLogFormat: '{"id":"$context.requestId"}',
   starts: new Map(),
@@ -80,7 +80,7 @@ describe('computeInvocationCost', () => {
 
   it('counts the request, the response and the access log of an API function', () => {
     const { quantities } = computeInvocationCost(read, settings);
-    expect(quantities).toMatchObject({ apiRequests: 1, lambdaRequests: 1, tableWrites: 4, tableReads: 2, traces: 0 });
+    expect(quantities).toMatchObject({ apiRequests: 1, lambdaRequests: 1, tableWrites: 4, tableReads: 2 });
     expect(quantities.egress).toBeCloseTo((700 + assumptions.responseHeaderBytes.value) / bytesPerGb, 15);
     expect(quantities.accessLogs).toBeCloseTo(countAccessLogBytes(settings.accessLogFormat) / bytesPerGb, 15);
   });
@@ -131,12 +131,10 @@ describe('computeOperationCost', () => {
 });
 
 describe('countPlatformBytes', () => {
-  const functionSettings = { memoryMb: 512, systemLogLevel: 'INFO', isTraced: false, readsSecret: false } as const;
+  const functionSettings = { memoryMb: 512, systemLogLevel: 'INFO', readsSecret: false } as const;
 
-  it('counts the start and the report of an invocation, with the trace if there is one', () => {
-    const bytes = countPlatformBytes(functionSettings);
-    expect(bytes).toBeGreaterThan(250);
-    expect(countPlatformBytes({ ...functionSettings, isTraced: true })).toBeGreaterThan(bytes + 200);
+  it('counts the start and the report of an invocation', () => {
+    expect(countPlatformBytes(functionSettings)).toBeGreaterThan(250);
   });
 
   it('returns 0 at the level WARN', () => {
