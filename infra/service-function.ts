@@ -75,8 +75,8 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMb,
       timeout: Duration.seconds(props.timeoutSeconds),
-      // The policy to write spans. Active tracing records one request a second of each function, which are nearly all of
-      // them, at 5 dollars a million. https://docs.aws.amazon.com/lambda/latest/dg/services-xray.html
+      // For the policy to write spans. Active tracing records one request a second of each function: of a quiet service
+      // nearly all, at 5 dollars a million. https://docs.aws.amazon.com/lambda/latest/dg/services-xray.html
       ...(otlpTracesUrl && { tracing: Tracing.PASS_THROUGH }),
       loggingFormat: LoggingFormat.JSON,
       // Without the start and the report of each invocation, 620 bytes: metrics contain duration and errors.
