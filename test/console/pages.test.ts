@@ -734,7 +734,7 @@ describe('Settings page', () => {
 
   it('offers no change to a viewer key', async () => {
     const page = await open('/settings', settingsRoutes, { level: 'viewer' });
-    await page.waitForText('A viewer key shows the settings.');
+    await page.waitForText('The secret key can change the settings.');
     await page.waitForText('0f110b8bbde7');
     const buttons = page.findAll('main button').map(({ textContent }) => textContent);
     for (const name of ['Save', 'Revoke', 'Create a key', 'Check and save', 'Set the URLs', 'Preview the change'])

@@ -18,7 +18,7 @@ export function SettingsPage({ query }: PageProps) {
   return (
     <Page title="Settings" subtitle="Changes take effect within 15 seconds.">
       <ErrorNotice error={error} onRetry={reload} />
-      {!canChange && <Notice>A viewer key shows the settings. The secret key can change them.</Notice>}
+      {!canChange && <Notice>The secret key can change the settings.</Notice>}
       <EndPlaceholders error={error}>
         {app ? (
           <>
