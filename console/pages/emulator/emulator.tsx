@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type EmulatorPurchase, type EmulatorState, getEmulatorState } from '../../api/emulator.ts';
 import { useLoad } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Columns, Page, Section } from '../../components/layout.tsx';
+import { Page, Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice } from '../../components/notice.tsx';
 import { Badge, DateTime, None, Platform } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
@@ -46,31 +46,29 @@ export function EmulatorPage({ query }: PageProps) {
       {canChange ? (
         <ClockControls nextDueTime={state?.nextDueTime} onChange={handleChange} />
       ) : (
-        <Notice>A viewer key watches the emulator. Sign in with the secret key to buy and to move the clock.</Notice>
+        <Notice>Sign in with the secret key to buy and to move the clock.</Notice>
       )}
       <DayStatistics refreshMs={refreshServiceMs} />
       {selected && (
         <SelectedPurchase purchase={selected} actions={actions} refreshMs={refreshServiceMs} onChange={handleChange} />
       )}
-      <Columns>
-        {canChange && <BuyForm platforms={state?.platforms ?? []} onChange={reload} />}
-        <Section title="Purchases in the stores">
-          <DataTable
-            caption="Purchases in the stores"
-            columns={columns}
-            rows={purchases}
-            getKey={({ platform, id }) => `${platform} ${id}`}
-            empty={
-              <EmptyState title="The stores have no purchase.">
-                {canChange
-                  ? 'Buy a subscription, then renew it or move the clock.'
-                  : 'The list shows each purchase as soon as a store has it.'}
-              </EmptyState>
-            }
-            placeholderRows={4}
-          />
-        </Section>
-      </Columns>
+      {canChange && <BuyForm platforms={state?.platforms ?? []} onChange={reload} />}
+      <Section title="Purchases in the stores">
+        <DataTable
+          caption="Purchases in the stores"
+          columns={columns}
+          rows={purchases}
+          getKey={({ platform, id }) => `${platform} ${id}`}
+          empty={
+            <EmptyState title="The stores have no purchase.">
+              {canChange
+                ? 'Buy a subscription, then renew it or move the clock.'
+                : 'The list shows each purchase as soon as a store has it.'}
+            </EmptyState>
+          }
+          placeholderRows={4}
+        />
+      </Section>
     </Page>
   );
 }

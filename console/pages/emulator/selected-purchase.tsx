@@ -78,7 +78,7 @@ function ServiceState({ purchase, purchaseId, refreshMs }: WatchedPurchaseProps)
   if (!isMissing) return error === undefined ? <Skeleton lines={1} /> : <ErrorNotice error={error} onRetry={reload} />;
   return (
     <Notice tone="warn">
-      The service does not have the purchase: its receipt was not submitted.
+      The service does not have the purchase: its receipt was not submitted.{' '}
       {canChange && (
         <Button onClick={submission.run} isBusy={submission.isRunning}>
           Submit the receipt

@@ -68,7 +68,7 @@ export function describeEmulator(getRunning: () => Promise<RunningConsole>): voi
     it('offers nothing that changes to a viewer key, which watches', async () => {
       const key = await issueViewerKey(running.service);
       const viewer = await running.open('/emulator', { key });
-      await viewer.page.getByText('A viewer key watches the emulator.').waitFor();
+      await viewer.page.getByText('Sign in with the secret key to buy').waitFor();
       await waitUntilLoaded(viewer);
       const main = viewer.page.locator('main');
       expect(await main.getByRole('button', { name: /Buy|Renew|day|year|Refund|Submit/ }).count()).toBe(0);
