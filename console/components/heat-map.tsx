@@ -63,7 +63,7 @@ export function HeatMap({ caption, rowTitle, sizeTitle, unit, rows, isStale }: H
         fileName={caption.toLowerCase().replace(/\W+/g, '-')}
         placeholderRows={expected}
       />
-      <p class="quiet">* Not complete: the value still changes.</p>
+      <p class="quiet">* The value still changes.</p>
     </>
   );
 }

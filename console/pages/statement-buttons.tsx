@@ -3,6 +3,7 @@ import type { answerRefundRequest, RefundRequestRecord } from '../../lib/refunds
 import { callApi, defineEndpoint } from '../api/client.ts';
 import { ConfirmButton } from '../components/dialog.tsx';
 import { CheckboxField } from '../components/fields.tsx';
+import { Row } from '../components/layout.tsx';
 import { formatPlatform, formatUsd, isStore } from '../format.ts';
 
 const answerEndpoint = defineEndpoint<typeof answerRefundRequest>('POST', '/v3/refund-requests/:id/answer');
@@ -17,11 +18,11 @@ interface StatementProps {
 
 /** A button for each statement about a refund, with a confirmation. */
 export const StatementButtons = (props: StatementProps) => (
-  <>
+  <Row>
     {(['decline', 'approve', 'neutral'] as const).map((preference) => (
       <StatementButton key={preference} preference={preference} {...props} />
     ))}
-  </>
+  </Row>
 );
 
 /**

@@ -78,7 +78,7 @@ export function RetentionPage({ query }: PageProps) {
           {groups && (
             <Section
               title={`Retention by ${nameDimension(filters.by).toLowerCase()}`}
-              description="All cohorts whose period is complete."
+              description="Cohorts whose period is complete."
             >
               <HeatMap
                 caption={`Retention by ${nameDimension(filters.by).toLowerCase()}`}
