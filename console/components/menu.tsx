@@ -37,25 +37,23 @@ export function Menu({ label, icon, text, render }: MenuProps) {
   );
 }
 
-/** Places the menu at its button, towards the middle of the window. It closes when the page scrolls. */
+/** Places the menu at its button, towards the middle of the window. It follows the button when the page scrolls. */
 function place(menu: HTMLElement): void {
   const button = menu.previousElementSibling ?? menu;
-  const { top, bottom, left, right } = button.getBoundingClientRect();
-  const { clientWidth, clientHeight } = document.documentElement;
-  const [above, below] = bottom < clientHeight / 2 ? [`${bottom}px`, 'auto'] : ['auto', `${clientHeight - top}px`];
-  const [start, end] = left < clientWidth / 2 ? [`${left}px`, 'auto'] : ['auto', `${clientWidth - right}px`];
-  menu.style.inset = `${above} ${end} ${below} ${start}`;
+  const follow = () => {
+    const { top, bottom, left, right } = button.getBoundingClientRect();
+    const { clientWidth, clientHeight } = document.documentElement;
+    const [above, below] = bottom < clientHeight / 2 ? [`${bottom}px`, 'auto'] : ['auto', `${clientHeight - top}px`];
+    const [start, end] = left < clientWidth / 2 ? [`${left}px`, 'auto'] : ['auto', `${clientWidth - right}px`];
+    menu.style.inset = `${above} ${end} ${below} ${start}`;
+  };
+  follow();
   menu.onclick = ({ target }) => {
     if (target instanceof Element && target.closest('a, button')) menu.hidePopover();
   };
-  const onScroll = () => {
-    const { x, y } = button.getBoundingClientRect();
-    // The event of a scroll before the click arrives after it.
-    if ((x !== left || y !== top) && menu.isConnected) menu.hidePopover();
-  };
   const open = new AbortController();
   menu.addEventListener('beforetoggle', () => open.abort(), { once: true });
-  addEventListener('scroll', onScroll, { capture: true, signal: open.signal });
+  addEventListener('scroll', follow, { capture: true, signal: open.signal });
 }
 
 interface CopyItemProps {

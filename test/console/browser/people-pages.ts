@@ -291,6 +291,18 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       expect(await right('th:has-text("Amount")')).toBeLessThanOrEqual((await right('.table-scroll')) - menu);
     });
 
+    it('keeps the choice of columns open at a table that gets shorter', async () => {
+      const { page } = await openLoaded('/transactions', { width: 800, height: 400 });
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      await page.getByRole('button', { name: 'Columns of Transactions' }).click();
+      const shown = await page.locator('.menu:popover-open input:checked').all();
+      const readTop = async () => await page.evaluate<number>('document.documentElement.scrollTop');
+      const top = await readTop();
+      for (const choice of shown.reverse()) await choice.uncheck();
+      expect(await readTop()).toBeLessThan(top);
+      await page.evaluate("localStorage.removeItem('claimcheck.columns')");
+    });
+
     it('opens the menu of a row on a phone, too', async () => {
       const consolePage = await openLoaded('/transactions', { width: 390 });
       const { page } = consolePage;
