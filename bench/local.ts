@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
 import * as v from 'valibot';
+import { findBundle, servicePrograms } from '../infra/program.js';
 import { projectFolder } from '../infra/project-folder.ts';
 import { secondMs } from '../lib/foundation/time.ts';
 import { buildCacheFolder } from '../local/build-cache.ts';
@@ -44,7 +45,7 @@ export async function benchLocal(): Promise<BenchResult[]> {
   const starts = [];
   for (let run = 1; run <= runs; run++) {
     for (const kind of ['first', 'later'] as const) {
-      if (kind === 'first') await rm(buildCacheFolder, { recursive: true, force: true });
+      if (kind === 'first') await deleteBuilds();
       const start = await startService();
       starts.push({ start: kind, run, ...toStartRow(start) });
       await stopService(start);
@@ -60,6 +61,12 @@ export async function benchLocal(): Promise<BenchResult[]> {
       rows: usage,
     },
   ];
+}
+
+/** Deletes what a clone lacks before its first start. */
+async function deleteBuilds(): Promise<void> {
+  for (const folder of [buildCacheFolder, join(findBundle(servicePrograms), '..')])
+    await rm(folder, { recursive: true, force: true });
 }
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits));
@@ -100,14 +107,13 @@ async function measureUsage() {
   }
 }
 
-/** Starts the service in its own folder and with an empty cache of the TypeScript loader, as in a fresh clone. */
+/** Starts the service in its own folder, as in a fresh clone: the TypeScript loader of a build has an empty cache. */
 async function startService(): Promise<Start> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'));
   const port = await findFreePort();
   const startedAt = performance.now();
   const getSeconds = (): number => (performance.now() - startedAt) / secondMs;
-  const tsx = import.meta.resolve('tsx');
-  const child = spawn(process.execPath, ['--import', tsx, join(projectFolder, 'local', 'start.ts')], {
+  const child = spawn(process.execPath, [join(projectFolder, 'local', 'start.js')], {
     cwd: folder,
     env: { ...process.env, PORT: String(port), DATA: 'memory', TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,5 +1,14 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectFolder } from '../infra/project-folder.ts';
@@ -33,6 +42,15 @@ interface BuildCache {
 /** Folder of the outputs of this project. */
 export const buildCacheFolder: string = join(projectFolder, 'node_modules', '.cache', 'claimcheck');
 
+type ProvideBuild = (
+  name: string,
+  target: string,
+  build: (folder: string) => Promise<void>,
+  cache?: BuildCache,
+) => Promise<void>;
+
+type PlaceFile = (source: string, target: string) => void;
+
 const defaultCache: BuildCache = { project: projectFolder, folder: buildCacheFolder };
 
 /** Builds of older sources are deleted after this time. */
@@ -43,19 +61,24 @@ const lockPollIntervalMs = 100;
  * Writes the output of a build into `target`. Runs the build only if the cache lacks the output for the current content
  * of the sources. `name` identifies the build. Safe to run concurrently, in several processes.
  */
-export async function copyBuild(
-  name: string,
-  target: string,
-  build: (folder: string) => Promise<void>,
-  { project, folder }: BuildCache = defaultCache,
+export const copyBuild: ProvideBuild = async (name, target, build, cache) =>
+  await provideBuild(copyFileSync, name, target, build, cache);
+
+/** Like `copyBuild`, in a tenth of the time: the files in `target` are those of the cache. Nothing may write them. */
+export const linkBuild: ProvideBuild = async (name, target, build, cache) =>
+  await provideBuild(linkFile, name, target, build, cache);
+
+async function provideBuild(
+  place: PlaceFile,
+  ...[name, target, build, { project, folder } = defaultCache]: Parameters<ProvideBuild>
 ): Promise<void> {
   const digest = computeBuildDigest(project);
   const cached = join(folder, `${name}-${digest}`);
   mkdirSync(target, { recursive: true });
-  if (tryCopy(cached, target)) return;
+  if (tryPlace(place, cached, target)) return;
   const lock = await acquireLock(`${cached}.lock`);
   try {
-    if (tryCopy(cached, target)) return;
+    if (tryPlace(place, cached, target)) return;
     await build(target);
     // A source that changed during the build: the output may belong to neither digest.
     if (computeBuildDigest(project) !== digest) return;
@@ -65,30 +88,6 @@ export async function copyBuild(
     await lock.close();
   }
 }
-
-/**
- * Runs a build unless the cache has its output. Returns the folder of the output, which is missing if sources changed
- * during the build.
- */
-export async function ensureBuild(
-  name: string,
-  build: (folder: string) => Promise<void>,
-  cache: BuildCache = defaultCache,
-): Promise<string> {
-  const cached = findBuild(name, cache);
-  if (existsSync(cached)) return cached;
-  const work = mkdtempSync(join(tmpdir(), 'claimcheck-'));
-  try {
-    await copyBuild(name, work, build, cache);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
-  return cached;
-}
-
-/** Returns the folder in the cache with the output of a build for the current sources. It can be missing. */
-export const findBuild = (name: string, { project, folder }: BuildCache = defaultCache): string =>
-  join(folder, `${name}-${computeBuildDigest(project)}`);
 
 /** Waits until no process runs the build: the output of a running build is available sooner than a new one. */
 async function acquireLock(lock: string): Promise<Closable> {
@@ -113,15 +112,34 @@ const computeBuildDigest = (project: string): string =>
   );
 
 /**
- * Copies the cached output. A copy that fails, for example because another process deletes the output, is built again.
+ * Copies or links the cached output. One that fails, for example because another process deletes the output, is built
+ * again.
  */
-function tryCopy(cached: string, target: string): boolean {
+function tryPlace(place: PlaceFile, cached: string, target: string): boolean {
   if (!existsSync(cached)) return false;
   try {
-    cpSync(cached, target, { recursive: true });
+    placeFolder(place, cached, target);
     return true;
   } catch {
     return false;
+  }
+}
+
+function placeFolder(place: PlaceFile, from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) placeFolder(place, source, target);
+    else place(source, target);
+  }
+}
+
+function linkFile(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch {
+    // In another file system, for example.
+    copyFileSync(source, target);
   }
 }
 
@@ -129,7 +147,7 @@ function tryCopy(cached: string, target: string): boolean {
 function store(output: string, cached: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   const draft = mkdtempSync(join(folder, 'draft-'));
-  cpSync(output, draft, { recursive: true });
+  placeFolder(copyFileSync, output, draft);
   try {
     renameSync(draft, cached);
   } catch (error) {

@@ -1,9 +1,10 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { projectFolder } from '../infra/project-folder.ts';
 import { listSiteSources } from '../infra/site/site-sources.ts';
 import { computeDigest } from '../infra/source-digest.ts';
-import { copyBuild } from './build-cache.ts';
+import { linkBuild } from './build-cache.ts';
 import { runBuild } from './run-build.ts';
 import type { Closable } from './shutdown.ts';
 
@@ -12,13 +13,16 @@ import type { Closable } from './shutdown.ts';
  * all of it or nothing. Reports a failure to `log`: the service does not depend on the documentation.
  */
 export function startDocumentationBuild(folder: string, log: (text: string) => void): Closable {
-  const draft = `${folder}.draft`;
-  const name = `site-${computeDigest(projectFolder, listSiteSources()).slice(0, 12)}`;
-  const building = copyBuild(name, draft, async (target) => {
-    await runBuild('--import', 'tsx', join(projectFolder, 'infra', 'site', 'build-site.ts'), target);
-  }).then(
-    () => renameSync(draft, folder),
-    (error: unknown) => log(`The documentation at /docs is unavailable. ${error}\n`),
-  );
+  const build = async (): Promise<void> => {
+    // The service is ready, and says so first.
+    await setImmediate();
+    const draft = `${folder}.draft`;
+    const name = `site-${computeDigest(projectFolder, listSiteSources()).slice(0, 12)}`;
+    await linkBuild(name, draft, async (target) => {
+      await runBuild('--import', 'tsx', join(projectFolder, 'infra', 'site', 'build-site.ts'), target);
+    });
+    renameSync(draft, folder);
+  };
+  const building = build().catch((error: unknown) => log(`The documentation at /docs is unavailable. ${error}\n`));
   return { close: async () => await building };
 }

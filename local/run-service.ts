@@ -10,6 +10,7 @@ import { createShutdownStack } from './shutdown.ts';
 import { type LocalService, startLocal } from './start-local.ts';
 import { isStartupError, startupError } from './startup-error.ts';
 import { buildHostWarning, buildStartupMessage } from './startup-message.ts';
+import { assertEngineInstalled } from './table-engine/start-table-engine.ts';
 
 const dataFolder = resolve('.local');
 const readyFile = 'ready.json';
@@ -25,6 +26,8 @@ try {
 }
 
 async function main(): Promise<void> {
+  // Before the first build, which takes seconds.
+  assertEngineInstalled();
   const port = parsePort(process.env.PORT);
   const { usesRealStores, realApps } = parseStores(process.env.STORES);
   const { HOST: host = '127.0.0.1' } = process.env;

@@ -5,7 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import type { StoreEmulatorConfig } from '../infra/permissions.ts';
-import { copyBuild, findBuild } from './build-cache.ts';
+import { findBundle, servicePrograms } from '../infra/program.js';
+import { copyBuild, linkBuild } from './build-cache.ts';
 import { runBuild } from './run-build.ts';
 import { Template } from './template.ts';
 
@@ -43,11 +44,13 @@ export const buildFolders = {
 
 /** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
 export async function synthesize(folder: string, { emulator, options, onBuild }: SynthesisInput): Promise<Assembly> {
-  await copyBuild('service', folder, async (target) => {
+  const hasOptions = Object.keys(options).length > 0;
+  const provideBuild = hasOptions ? copyBuild : linkBuild;
+  await provideBuild('service', folder, async (target) => {
     onBuild();
     await buildService(target);
   });
-  if (Object.keys(options).length > 0) await buildService(folder, JSON.stringify(options));
+  if (hasOptions) await buildService(folder, JSON.stringify(options));
   const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
@@ -59,7 +62,7 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
 
 /** Runs `build-service.ts`, or its bundle if `npm start` has built it. */
 async function buildService(folder: string, ...options: readonly string[]): Promise<void> {
-  const bundle = join(findBuild('programs'), 'build-service.mjs');
+  const bundle = join(findBundle(servicePrograms), 'build-service.mjs');
   const source = fileURLToPath(new URL('./build-service.ts', import.meta.url));
   await runBuild(...(existsSync(bundle) ? [bundle] : ['--import', 'tsx', source]), folder, ...options);
 }

@@ -33,8 +33,8 @@ export async function startServiceProcess(
   port: number,
   { hasProfiler = false }: { readonly hasProfiler?: boolean } = {},
 ): Promise<ServiceProcess> {
-  const preloads = ['tsx', ...(hasProfiler ? ['./bench/profiler.ts'] : [])];
-  const child = spawn(process.execPath, [...preloads.flatMap((name) => ['--import', name]), 'local/start.ts'], {
+  const preloads = hasProfiler ? ['tsx', './bench/profiler.ts'] : [];
+  const child = spawn(process.execPath, [...preloads.flatMap((name) => ['--import', name]), 'local/start.js'], {
     cwd: projectFolder,
     env: { ...process.env, PORT: String(port), DATA: 'memory' },
     stdio: ['ignore', 'ignore', 'inherit', ...(hasProfiler ? ['ipc' as const] : [])],

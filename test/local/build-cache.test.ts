@@ -1,10 +1,10 @@
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { dayMs } from '../../lib/foundation/time.ts';
-import { buildSources, copyBuild, ensureBuild } from '../../local/build-cache.ts';
+import { buildSources, copyBuild, linkBuild } from '../../local/build-cache.ts';
 
 let folder: string;
 let cache: { readonly project: string; readonly folder: string };
@@ -129,18 +129,21 @@ describe('copyBuild', () => {
   });
 });
 
-describe('ensureBuild', () => {
-  it('runs a build once and returns the folder of its output', async () => {
-    const folders = [await ensureBuild('programs', build, cache), await ensureBuild('programs', build, cache)];
-    expect(folders.map((output) => readFileSync(join(output, 'output.txt'), 'utf8'))).toEqual(['lib', 'lib']);
+describe('linkBuild', () => {
+  it('runs a build once, and gives each later start the files of the cache', async () => {
+    const targets = ['first', 'second', 'third'].map((name) => join(folder, name));
+    for (const target of targets) await linkBuild('service', target, build, cache);
+    expect(targets.map((target) => readFileSync(join(target, 'output.txt'), 'utf8'))).toEqual(['lib', 'lib', 'lib']);
     expect(build).toHaveBeenCalledTimes(1);
+    // The cache, the second and the third.
+    expect(statSync(join(folder, 'third', 'output.txt')).nlink).toBe(3);
   });
 
-  it('returns a missing folder if a source changed during the build', async () => {
-    build.mockImplementationOnce(async (target) => {
-      writeFileSync(join(target, 'output.txt'), 'mixed');
-      writeSource('lib/main.ts', 'changed');
-    });
-    expect(existsSync(await ensureBuild('programs', build, cache))).toBe(false);
+  it('keeps the files of a start after their output is deleted from the cache', async () => {
+    const target = join(folder, 'running');
+    await copyOutput();
+    await linkBuild('service', target, build, cache);
+    rmSync(cache.folder, { recursive: true });
+    expect(readFileSync(join(target, 'output.txt'), 'utf8')).toBe('lib');
   });
 });

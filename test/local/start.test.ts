@@ -2,28 +2,26 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { findBuild } from '../../local/build-cache.ts';
+import { findBundle, servicePrograms } from '../../infra/program.js';
 import { assertPortFree } from '../../local/free-port.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const command = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
+const command = fileURLToPath(new URL('../../local/start.js', import.meta.url));
 
 /** Runs `npm start` in its own folder. */
 function start(environment: Readonly<Record<string, string>>): ChildProcess {
   const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...present } = process.env;
   const env = { ...present, DATA: 'memory', ...environment };
-  return spawn(process.execPath, ['--import', tsx, command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 async function failure(environment: Readonly<Record<string, string>>): Promise<{ code: number; output: string }> {
@@ -70,9 +68,9 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it('explains how to install Java in one line, before it loads the program, and exits with 1', async () => {
+  it('explains how to install Java in one line, before anything else, and exits with 1', async () => {
     const environment = { TABLE_ENGINE: 'dynamodb-local', JAVA_HOME: join(folder, 'nowhere') };
-    // The program checks the port first.
+    // It then checks the port.
     const { code, output } = await failure({ PORT: 'four thousand', ...environment });
     expect(output).toMatch(/^DynamoDB Local requires Java 11 or later: Java is not installed\. .+\.\n$/);
     expect(code).toBe(1);
@@ -132,6 +130,6 @@ describe('npm start', () => {
 
   it('builds the programs that it runs', () => {
     for (const file of ['run-service.mjs', 'build-service.mjs'])
-      expect(existsSync(join(findBuild('programs'), file))).toBe(true);
+      expect(existsSync(join(findBundle(servicePrograms), file))).toBe(true);
   });
 });
