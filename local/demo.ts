@@ -47,6 +47,7 @@ export async function playDemo(service: DemoService, print: Print): Promise<void
   await waitFor(entitlements, asServer, ({ entitlements: all }) => Object.keys(all).length > 0);
   await show(print, entitlements, { key: asServer });
 
+  const renewing = await listRenewing(emulatorUrl);
   print('\n5. A month later, the paid period has ended.');
   await show(print, `${emulatorUrl}/control/clock`, { body: { advance: 'P1M1D' } });
   await show(print, entitlements, { key: asServer });
@@ -54,7 +55,7 @@ export async function playDemo(service: DemoService, print: Print): Promise<void
   print(
     '\n6. The store renews the subscription and notifies the service, which calls your server (see the other terminal).',
   );
-  await call(`${emulatorUrl}/control/purchases/${id}/renew`, { body: {} });
+  for (const purchaseId of renewing) await call(`${emulatorUrl}/control/purchases/${purchaseId}/renew`, { body: {} });
   const purchase = `${baseUrl}/v3/purchases/store_a:${id}?include_notifications=true`;
   if (!(await waitFor(purchase, asServer, (body) => JSON.stringify(body).includes('RENEWED'))))
     throw new Error('The renewal did not arrive within a minute.');
@@ -88,6 +89,17 @@ async function buy(emulatorUrl: string, print: Print) {
     print(format(url, { body: order }, response));
     return { id: response.body.id, validate: response.body.validate, username };
   }
+}
+
+/** Lists the new purchase and those of earlier runs: a guide expects that alice keeps her access. */
+async function listRenewing(emulatorUrl: string): Promise<readonly string[]> {
+  const { body } = await call(`${emulatorUrl}/control`, {});
+  return body.platforms.store_a.purchases
+    .filter(
+      ({ productId, state, autoRenewStatus }: Json) =>
+        productId === 'premium' && state === 'ACTIVE' && autoRenewStatus === 1,
+    )
+    .map(({ id }: Json) => id);
 }
 
 /** Reads a URL until the body is complete. Returns false after a minute. */

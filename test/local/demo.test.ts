@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { playDemo, readDemoService } from '../../local/demo.ts';
 import type { LocalService } from '../../local/start-local.ts';
-import { callLocalControl } from '../../testing/call-local.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, type Json } from '../../testing/call-local.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
 beforeAll(async () => {
@@ -30,6 +32,18 @@ describe('npm run demo', () => {
     expect(text).toContain(`curl ${service.baseUrl}/v3/customers/alice-2/entitlements -u ${service.appName}:`);
     expect(text.match(/"isActive": \w+/g)).toEqual(['"isActive": true', '"isActive": false']);
     expect(text).toContain('"reason": "RENEWED"');
+  });
+
+  it('renews the subscriptions of earlier runs, so that their customers keep access', async () => {
+    const demo = { ...service, app: service.appName };
+    await playDemo(demo, () => {});
+    const hasAccess = async () => {
+      const response = await fetch(`${service.baseUrl}/v3/customers/alice-2/entitlements`, {
+        headers: buildBasicAuth(service.appName, service.secretKey),
+      });
+      return ((await response.json()) as Json).entitlements.premium.isActive;
+    };
+    await waitFor('the renewal for alice-2', hasAccess);
   });
 
   it('names the next step after the secret key was replaced', async () => {
