@@ -7,6 +7,7 @@ import { listRefundRequestPage } from '../lib/refunds/refund-request-table.ts';
 import { DeliveryStatus, type RefundAnswer, RefundPreference } from '../lib/stores/refund-request.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
 import { toSeconds } from './format-records.ts';
 import { getService } from './get-service.ts';
 import { createNumberParser } from './option-parsers.ts';
@@ -47,7 +48,11 @@ export function createRefundCommands(): Command {
     .option('--consented', 'the customer consented to the statement, which the App Store requires')
     .option('--prorated', 'limit an approved refund to the unused part (App Store)')
     .addOption(new Option('--delivery-status <status>', 'delivery (App Store)').choices(DeliveryStatus.options))
-    .option('--used <percent>', 'used part of the purchase', createNumberParser('percent', { min: 0, max: 100 }))
+    .option(
+      '--used <percent>',
+      'used part of a delivered product (App Store: not of a subscription)',
+      createNumberParser('percent', { min: 0, max: 100 }),
+    )
     .addHelpText('after', formatExamples(`refunds answer my-app ${exampleId} decline --consented --used 80`))
     .action(printResult(answerAction));
   return refunds;
@@ -116,8 +121,8 @@ function describeRequest({ id, state, deadline, facts, preparedAnswer, answer, o
   const { purchaseCount, paidUSD, refundedUSD, consentedAt, isDelivered } = facts;
   return [
     `${id}: ${state}${outcome ? `, ${outcome}` : ''}, statements until ${toSeconds(deadline)}.`,
-    `The customer has ${purchaseCount} purchases, paid ${paidUSD} USD, of which ${refundedUSD} USD were refunded.`,
-    `Delivered: ${isDelivered ? 'yes' : 'no'}. Consent: ${consentedAt ? toSeconds(consentedAt) : 'none'}.`,
+    `The customer has ${formatCount(purchaseCount, 'purchase')}, paid ${paidUSD} USD, of which ${refundedUSD} USD were refunded.`,
+    `Delivered: ${isDelivered ? 'yes' : 'no'}. Stored consent: ${consentedAt ? toSeconds(consentedAt) : 'none'}.`,
     ...(preparedAnswer ? [`Prepared statement: ${preparedAnswer.preference}. ${preparedAnswer.why.join(' ')}`] : []),
     ...(answer
       ? [

@@ -142,6 +142,12 @@ function completeAnswer(request: RefundRequest, input: AnswerInput, facts: Refun
       'customerConsented must be true: the App Store accepts no statement without the consent of the customer.',
     );
   }
+  if (requiresConsent(request.platform) && !isDelivered && input.consumptionPercentage) {
+    throw new ServiceError(
+      'InvalidPayload',
+      'consumptionPercentage must be 0: the App Store ignores the used part of an undelivered product.',
+    );
+  }
   return answer;
 }
 

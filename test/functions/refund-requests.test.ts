@@ -192,6 +192,17 @@ describe('refund requests of store_a', () => {
     await changeSettings(getService(), keys.appName, { refundPolicy: 'silent' });
   });
 
+  it('rejects a used part of an undelivered product, which the App Store would ignore', async () => {
+    const { id, request } = await givenRequest('store_a');
+    const statement = { preference: 'decline', customerConsented: true, deliveryStatus: 'UNDELIVERED_OTHER' };
+    expect(await answer(request.id, { ...statement, consumptionPercentage: 80_000 })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('consumptionPercentage must be 0') },
+    });
+    expect(await answer(request.id, { ...statement, consumptionPercentage: 0 })).toMatchObject({ status: 200 });
+    expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'declined' });
+  });
+
   it('keeps the request open after a statement that Apple rejects', async () => {
     const { id, request } = await givenRequest('store_a');
     const rejected = { preference: 'approve', isProrated: true, customerConsented: true, consumptionPercentage: 0 };
