@@ -31,24 +31,24 @@ const caches = perContainer(() => ({
   owners: createCache<string>(maxEntries),
 }));
 
+/** The lifetime starts with the read: a value can be out of date when a slow read ends. */
 async function getOrLoad<T>({ now }: Service, cache: Cache<T>, key: string, load: () => Promise<T | undefined>) {
-  const cached = cache.get(key, now());
+  const time = now();
+  const cached = cache.get(key, time);
   if (cached !== undefined) return cached;
   const value = await load();
-  const time = now();
   if (value !== undefined) cache.set(key, value, { now: time, usableUntil: time + ttlMs });
   return value;
 }
 
 export async function findCachedApp(service: Service, name: string): Promise<App | undefined> {
   const { apps, unknownNames, recentReads } = caches(service);
-  if (!v.is(AppName, name) || unknownNames.get(name, service.now())) return undefined;
+  const time = service.now();
+  if (!v.is(AppName, name) || unknownNames.get(name, time)) return undefined;
   const app = await getOrLoad(service, apps, name, async () => {
-    const time = service.now();
     recentReads.set(name, true, { now: time, usableUntil: time + newKeyDelayMs });
     return await findApp(service, name);
   });
-  const time = service.now();
   if (!app) unknownNames.set(name, true, { now: time, usableUntil: time + ttlMs });
   return app;
 }

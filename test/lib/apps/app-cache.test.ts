@@ -41,6 +41,21 @@ describe('findCachedApp', () => {
     expect(await findCachedApp(service, 'later')).toMatchObject({ name: 'later' });
   });
 
+  it.each(['known', 'unknown'])('reads a name again 15 seconds after the start of a slow read: %s', async (name) => {
+    const { state, service } = createCountedService();
+    const { get } = service.table;
+    const slow = { ...service, table: { ...service.table, get: wait } as Table };
+    async function wait(...args: Parameters<Table['get']>): ReturnType<Table['get']> {
+      const item = await get(...args);
+      state.now += 10 * secondMs;
+      return item;
+    }
+    await findCachedApp(slow, name);
+    state.now = 15 * secondMs;
+    await findCachedApp(slow, name);
+    expect(state.reads).toBe(2);
+  });
+
   it.each(['known', 'unknown'])(
     'reads a name again at most once a second for keys it does not have: %s',
     async (name) => {
