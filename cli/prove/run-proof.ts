@@ -5,6 +5,7 @@ import { ServiceError } from '../../lib/foundation/errors.ts';
 import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import { secondMs } from '../../lib/foundation/time.ts';
+import { checkWebhooks } from '../../lib/health/check-webhooks.ts';
 import { diagnoseStoreSettings } from '../../lib/health/diagnose-store-settings.ts';
 import type { Finding } from '../../lib/health/finding.ts';
 import { findRefreshState } from '../../lib/purchases/purchase-table.ts';
@@ -65,13 +66,24 @@ export interface Proof {
 /** Each interval is half as long again, up to the maximum: most steps are seen within a second. */
 const [minPollIntervalMs, maxPollIntervalMs] = [200, secondMs];
 
+/** Time in which the server of the app can be restarting. */
+const receiverGraceMs = 10 * secondMs;
+
+/** The server of the app receives no webhook. */
+const receiverFaults: ReadonlySet<Finding['code']> = new Set([
+  'webhook-url-not-allowed',
+  'webhook-url-disabled',
+  'webhook-url-unresponsive',
+  'webhook-deliveries-failing',
+]);
+
 /** Time for a test notification. */
 const testWaitMs = 30 * secondMs;
 const ignoreCalls = { addExternalCall: () => {} };
 
 /**
  * Proves the set-up of an app at a store: checks the settings, then watches each step that the owner performs. Ends at
- * the first error of the settings, and at a purchase without a notification.
+ * the first error of the settings, at a purchase without a notification, and at a server that receives no webhook.
  */
 export async function runProof(options: ProofOptions): Promise<Proof> {
   const { appName, platform, isSandbox, service } = options;
@@ -88,9 +100,9 @@ export async function runProof(options: ProofOptions): Promise<Proof> {
     else if (findings.some(({ severity }) => severity === 'error' || severity === 'warning') || options.signal.aborted)
       reports.push({ name, document, result: 'not reached', checks: [] });
     else {
-      const { report, silence } = await session.runStep(step);
+      const { report, fault } = await session.runStep(step);
       reports.push(report);
-      if (silence) findings.push(silence);
+      if (fault) findings.push(fault);
     }
   }
   const recording = await session.buildRecording();
@@ -162,8 +174,11 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
     } satisfies StepObservation;
   };
 
+  const findReceiverFault = async (): Promise<Finding | undefined> =>
+    (await checkWebhooks(service, await getApp(service, appName))).find(({ code }) => receiverFaults.has(code));
+
   return {
-    async runStep(step: ProofStep): Promise<{ readonly report: StepReport; readonly silence?: Finding }> {
+    async runStep(step: ProofStep): Promise<{ readonly report: StepReport; readonly fault?: Finding }> {
       const { name, document } = step;
       const before = purchase;
       if (before) await owner.prepare?.(step, before);
@@ -174,21 +189,21 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
       const expiration = Date.parse(before?.expirationDate ?? '');
       const causedAt =
         step.isAutomatic && expiration > since && expiration <= service.now() + waitMs ? expiration : since;
-      const end = performance.now() + waitMs;
+      const start = performance.now();
       let checks: readonly Check[] = [];
       let observation: StepObservation;
       let pollIntervalMs = minPollIntervalMs;
+      let receiverFault: Finding | undefined;
       for (;;) {
         observation = await observe(step, { causedAt, before }, since);
         checks = checkStep(step, observation, isSandbox);
-        if (checks.every(({ isMet }) => isMet)) break;
-        if (performance.now() > end || signal.aborted) break;
-        onProgress(
-          `${name}: waiting for ${checks
-            .filter(({ isMet }) => !isMet)
-            .map(({ what }) => what)
-            .join(', ')}`,
-        );
+        const missing = checks.flatMap(({ what, isMet }) => (isMet ? [] : what));
+        const waitedMs = performance.now() - start;
+        if (missing.length === 0 || waitedMs > waitMs || signal.aborted) break;
+        const lacksOnlyWebhook = missing.every((what) => what === delivery) && waitedMs > receiverGraceMs;
+        receiverFault = lacksOnlyWebhook ? await findReceiverFault() : undefined;
+        if (receiverFault) break;
+        onProgress(`${name}: waiting for ${missing.join(', ')}`);
         await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
         pollIntervalMs = Math.min(1.5 * pollIntervalMs, maxPollIntervalMs);
       }
@@ -204,9 +219,9 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
       const result = !isSeen ? 'unseen' : checks.some(({ isLate }) => isLate) ? 'late' : 'seen';
       const report = { name, document, result, startedAt: new Date(since).toISOString(), checks } as const;
       const isSilent = name === 'buy' && purchase && checks.some(({ what, isMet }) => what === notification && !isMet);
-      if (!isSilent) return { report };
+      if (!isSilent) return { report, ...(receiverFault && { fault: receiverFault }) };
       const notificationUrl = buildNotificationUrl(url, appName, platform) ?? url;
-      return { report, silence: await explainSilence(context, { platform, url: notificationUrl }) };
+      return { report, fault: await explainSilence(context, { platform, url: notificationUrl }) };
     },
     async buildRecording(): Promise<Recording | undefined> {
       if (!purchase) return undefined;
@@ -230,6 +245,7 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
 }
 
 const notification = 'store notification' satisfies Check['what'];
+const delivery = 'webhook to the app' satisfies Check['what'];
 
 /** Tolerance for the clock of the store. */
 const clockToleranceMs = 10 * 60 * secondMs;

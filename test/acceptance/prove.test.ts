@@ -94,16 +94,22 @@ describe('prove', () => {
     ]);
   });
 
-  it('prints what was not seen', async () => {
-    await runSuccessfully(service.environment, [
-      ...['app', 'set-webhook', service.appName, '--url', 'http://127.0.0.1:9/'],
-    ]);
+  it('names the server of the app that does not respond, without waiting for the limit', async () => {
+    const setWebhook = ['app', 'set-webhook', service.appName];
+    await runSuccessfully(service.environment, [...setWebhook, '--url', 'http://127.0.0.1:9/']);
     await letSettingsTakeEffect(service);
-    const args = ['prove', service.appName, 'store_c', '--sandbox', '--steps', 'buy', '--wait', '8'];
-    const { code, out } = await runCommand(service.environment, [...args, '--report', join(folder, 'unseen.md')]);
-    expect(out).toContain('Not seen:\n- buy: webhook to the app PURCHASED\n0 of 1 steps seen.');
+    await runSuccessfully(service.environment, ['app', 'test-webhook', service.appName]);
+    await waitFor('the failed test webhook', async () => {
+      const { out } = await runCommand(service.environment, ['webhooks', 'list', service.appName, '--json']);
+      return JSON.parse(out).some(({ type, state }: Json) => type === 'test' && state === 'dead');
+    });
+    const report = join(folder, 'unseen.md');
+    const args = ['prove', service.appName, 'store_c', '--sandbox', '--steps', 'buy', '--report', report];
+    const { code, out } = await runCommand(service.environment, [...args, '--wait', '200']);
+    expect(out).toContain('Not seen:\n- buy: webhook to the app PURCHASED\n');
+    expect(out).toContain('http://127.0.0.1:9/ does not respond: ');
     expect(code).toBe(3);
-    await runSuccessfully(service.environment, ['app', 'set-webhook', service.appName, '--off']);
+    await runSuccessfully(service.environment, [...setWebhook, '--off']);
     await letSettingsTakeEffect(service);
   });
 
