@@ -9,6 +9,7 @@ import type { ConnectionOptions } from './connect.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { getService } from './get-service.ts';
+import { programName } from './program-name.ts';
 
 /** More apps would not fit on a screen. */
 const maxApps = 5;
@@ -25,8 +26,8 @@ export const createStatusCommand = (): Command =>
 
 /** Returns the program with the options that select the service, so that a next step runs as it is printed. */
 function formatProgram({ local, folder, stack }: ConnectionOptions): string {
-  if (local) return folder === '.local' ? 'claimcheck --local' : `claimcheck --local --folder ${folder}`;
-  return stack === undefined ? 'claimcheck' : `claimcheck --stack ${stack}`;
+  if (local) return folder === '.local' ? `${programName} --local` : `${programName} --local --folder ${folder}`;
+  return stack === undefined ? programName : `${programName} --stack ${stack}`;
 }
 
 async function showStatus(service: Service, program: string): Promise<CommandResult> {

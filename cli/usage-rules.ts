@@ -1,6 +1,7 @@
 import type { AddHelpTextContext, Argument, Command } from 'commander';
 import { getCommandPath, listCommands } from './command-tree.ts';
 import { parseAppName } from './option-parsers.ts';
+import { programName } from './program-name.ts';
 
 /** Arguments with the name of an app: `<name>` in the commands of `app`. */
 const appArguments: readonly string[] = ['app', 'name'];
@@ -9,7 +10,7 @@ const appArguments: readonly string[] = ['app', 'name'];
 export function applyUsageRules(program: Command): void {
   for (const command of listCommands(program)) {
     const path = getCommandPath(command);
-    command.showHelpAfterError(`Run claimcheck help${path && ` ${path}`} for the usage.`);
+    command.showHelpAfterError(`Run ${programName} help${path && ` ${path}`} for the usage.`);
     for (const argument of command.registeredArguments) if (isAppArgument(argument)) argument.argParser(parseAppName);
   }
   program.addHelpText('beforeAll', rejectIncompleteCommand);

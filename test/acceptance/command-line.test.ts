@@ -59,9 +59,13 @@ describe('claimcheck', () => {
   it('prints a next step that runs as it is printed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'claimcheck-status-'));
     writeFileSync(join(folder, 'runtime.json'), JSON.stringify({ environment: service.environment }));
-    const { out } = await spawn(['--local', '--folder', folder]);
+    const args = ['--local', '--folder', folder];
+    const { out } = await spawn(args);
+    const { out: byScript } = await spawnCommand({ ...service.environment, npm_lifecycle_event: 'cli' }, args);
     rmSync(folder, { recursive: true });
-    expect(out).toContain(`Next: claimcheck --local --folder ${folder} app set-catalogue demo products.json`);
+    const next = `--local --folder ${folder} app set-catalogue demo products.json`;
+    expect(out).toContain(`Next: claimcheck ${next}`);
+    expect(byScript).toContain(`Next: npm run -s cli -- ${next}`);
   });
 
   it('creates an app whose keys are valid immediately, and lists it', async () => {
