@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../foundation/time.ts';
-import { type PurchaseState, withMergedIds } from './merge.ts';
+import { findTransaction, type PurchaseState, withMergedIds } from './merge.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';
-import { isTrialWithFee, type Transaction } from './transaction.ts';
+import { isTrialWithFee } from './transaction.ts';
 
 /** Reason of a purchase change, named by the specification. `REPEATED` is the wire value of `WEBHOOK_REPEATED`. */
 export const NotificationReason = v.picklist([
@@ -53,7 +53,7 @@ function findAnnouncedRenewalDate(
   after: PurchaseState,
 ): EpochMillis | undefined {
   const announced = transactions.find(({ transaction }) => transaction.purchaseDate === announcedRenewalDate);
-  const corrected = announced && findTransaction(after, announced.transaction.transactionId);
+  const corrected = announced && findTransaction(after.transactions, announced.transaction.transactionId);
   return corrected && corrected.purchaseDate > announced.transaction.purchaseDate
     ? corrected.purchaseDate
     : announcedRenewalDate;
@@ -70,7 +70,9 @@ export function findNextAnnouncedRenewalDate(
   reasons: readonly LifecycleReason[],
 ): EpochMillis | undefined {
   const announced = before && findAnnouncedRenewalDate(before, after);
-  const latest = reasons.includes('RENEWED') ? findTransaction(after, after.purchase.transactionId) : undefined;
+  const latest = reasons.includes('RENEWED')
+    ? findTransaction(after.transactions, after.purchase.transactionId)
+    : undefined;
   // `lastRenewalDate` has the date of a renewal.
   if (!latest || latest.isRenewal) return announced;
   const { purchaseDate, periodStartDate = purchaseDate } = latest;
@@ -111,7 +113,7 @@ function toFirstState(state: PurchaseState): PurchaseState {
   const { endedAt, lastRenewalDate, cancelationReason, isPaused, renewalProductId, ...purchase } = state.purchase;
   const first = state.transactions[0]?.transaction;
   if (!first) return { ...state, purchase };
-  const isLatestKnown = findTransaction(state, purchase.transactionId) !== undefined;
+  const isLatestKnown = findTransaction(state.transactions, purchase.transactionId) !== undefined;
   const { productId, expirationDate } = first;
   const { transactionId } = isLatestKnown ? first : purchase;
   return {
@@ -160,7 +162,7 @@ function findRefundReasons(
 }
 
 function isFree(state: PurchaseState, refundKey: string): boolean {
-  const transaction = findTransaction(state, refundKey);
+  const transaction = findTransaction(state.transactions, refundKey);
   const isFreeTrial = transaction?.isTrialPeriod === true && !isTrialWithFee(transaction);
   return transaction?.amountMicros === 0 || isFreeTrial || state.purchase.isSharedPurchase === true;
 }
@@ -212,7 +214,7 @@ function isEndedEarly(
   { purchase: to, transactions }: PurchaseState,
 ) {
   if (to.endedAt === undefined) return false;
-  const paidEnd = findTransaction({ transactions }, to.transactionId)?.expirationDate ?? knownEnd;
+  const paidEnd = findTransaction(transactions, to.transactionId)?.expirationDate ?? knownEnd;
   const expirationDate = Math.max(knownEnd, paidEnd);
   return (
     to.endedAt < expirationDate &&
@@ -231,7 +233,7 @@ function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   if (fromId === toId || listRefundedIds(before).includes(toId)) return false;
   // An invoice after the end, such as for a plan change, did not return access.
   if (before.purchase.endedAt !== undefined && before.purchase.endedAt === after.purchase.endedAt) return false;
-  const [from, to] = [findTransaction(after, fromId), findTransaction(after, toId)];
+  const [from, to] = [findTransaction(after.transactions, fromId), findTransaction(after.transactions, toId)];
   if (!from || !to) return true;
   const [fromEnd, toEnd] = [from, to].map(({ expirationDate, purchaseDate }) => expirationDate ?? purchaseDate) as [
     EpochMillis,
@@ -317,9 +319,8 @@ const isExtended = (from: Purchase, to: Purchase): boolean =>
 /** If a store processes a renewal late, only the access ends later. */
 function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): boolean {
   const { transactionId } = after.purchase;
-  const [endBefore, endAfter] = [before, after].map((state) => findTransaction(state, transactionId)?.expirationDate);
+  const [endBefore, endAfter] = [before, after].map(
+    ({ transactions }) => findTransaction(transactions, transactionId)?.expirationDate,
+  );
   return endBefore === undefined || endAfter === undefined || endAfter > endBefore;
 }
-
-const findTransaction = ({ transactions }: Pick<PurchaseState, 'transactions'>, id: string): Transaction | undefined =>
-  transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;

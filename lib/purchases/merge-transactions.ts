@@ -92,7 +92,6 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
   const idOrder = compareIds(a.transaction.transactionId, b.transaction.transactionId);
   const { transactionId, purchaseDate } = (idOrder === 0 ? state : idOrder < 0 ? a : b).transaction;
   const amountSource = hasBetterAmount(b, a) ? b : a;
-  const partialRefunds = mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds);
   const transaction = {
     ...pickState(state.transaction),
     transactionId,
@@ -101,10 +100,10 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
       saleId: state.transaction.saleId ?? (state === a ? b : a).transaction.saleId,
       isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal,
       credits: chooseCredits(a.transaction, b.transaction),
+      partialRefunds: mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds),
+      plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]),
     }),
     ...pickAmount(amountSource.transaction),
-    ...(partialRefunds && { partialRefunds }),
-    ...omitUndefined({ plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]) }),
   };
   const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
   return {

@@ -114,15 +114,12 @@ const toSortedSet = (values: readonly string[]): string[] => [...new Set(values)
 
 /** Compares the dates of the transactions that two purchases describe. Returns 0 if a transaction is unknown. */
 function compareTransactionDates(a: Purchase, b: Purchase, transactions: readonly ObservedTransaction[]): number {
-  const [dateA, dateB] = [a, b].map((purchase) => findTransaction(transactions, purchase)?.purchaseDate);
+  const [dateA, dateB] = [a, b].map(({ transactionId }) => findTransaction(transactions, transactionId)?.purchaseDate);
   return dateA === undefined || dateB === undefined ? 0 : dateA - dateB;
 }
 
-const findTransaction = (
-  transactions: readonly ObservedTransaction[],
-  { transactionId }: Purchase,
-): Transaction | undefined =>
-  transactions.find(({ transaction }) => transaction.transactionId === transactionId)?.transaction;
+export const findTransaction = (transactions: readonly ObservedTransaction[], id: string): Transaction | undefined =>
+  transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;
 
 /** Orders states with the same as-of time by content, so that the merge is commutative. */
 function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
@@ -157,7 +154,7 @@ function omitLastRenewalDate({ lastRenewalDate: _date, ...purchase }: Purchase):
 
 /** Sets the fields that the latest observation can lack, from the earlier state and the transactions. */
 function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions }: DerivationSources): Purchase {
-  const transaction = findTransaction(transactions, purchase);
+  const transaction = findTransaction(transactions, purchase.transactionId);
   const { renewalIntentChangeDate: _date, renewalIntentDates: _dates, ...rest } = purchase;
   const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
   return {
@@ -169,6 +166,7 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
       appTransactionId: purchase.appTransactionId ?? earlier.appTransactionId,
       purchaseDate,
       lastRenewalDate: purchase.lastRenewalDate ?? findLastRenewalDate(transactions, purchaseDate),
+      endedAt: purchase.endedAt && chooseEarlier(purchase.endedAt, findFirstRefundDate(transaction)),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
@@ -176,6 +174,12 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
     ...(transaction && pickUsdRate(transaction)),
   };
 }
+
+/** The App Store reports the date of the latest refund. Access has ended with the first, unless that was reversed. */
+const findFirstRefundDate = (transaction: Transaction | undefined): EpochMillis | undefined =>
+  transaction?.partialRefunds?.find(
+    ({ latestDate, reversedAt }) => transaction.expirationDate && latestDate && !reversedAt,
+  )?.date;
 
 /**
  * Returns the purchase date of the latest renewal. An immediate plan change is not a renewal. A renewal that the store

@@ -1,10 +1,9 @@
 import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
 import { addBillingPeriods, type BillingPeriod } from '../foundation/billing-period.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import type { PurchaseState } from './merge.ts';
+import { findTransaction, type PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
-import type { Transaction } from './transaction.ts';
 
 interface PeriodContext {
   /** State before the observation. */
@@ -52,7 +51,7 @@ function resolveEnd(
   { before, reportedPeriod }: PeriodContext,
   cataloguePeriod: BillingPeriod | undefined,
 ): PeriodEnd | undefined {
-  const paidAt = findTransaction(transactions, purchase)?.purchaseDate ?? purchase.purchaseDate;
+  const paidAt = findTransaction(transactions, purchase.transactionId)?.purchaseDate ?? purchase.purchaseDate;
   const stored = before?.purchase.transactionId === purchase.transactionId ? pickEnd(before.purchase) : undefined;
   const isReportedByStore = stored && stored.expirationSource === undefined;
   if (isReportedByStore || paidAt === undefined) return stored;
@@ -74,9 +73,3 @@ function resolveEnd(
 
 const pickEnd = ({ expirationDate, expirationSource }: Purchase): PeriodEnd | undefined =>
   expirationDate === undefined ? undefined : { expirationDate, ...(expirationSource && { expirationSource }) };
-
-const findTransaction = (
-  transactions: PurchaseState['transactions'],
-  { transactionId }: Purchase,
-): Transaction | undefined =>
-  transactions.find(({ transaction }) => transaction.transactionId === transactionId)?.transaction;

@@ -1,6 +1,6 @@
 import { defaultUnverifiedHours } from '../apps/unverified-hours.ts';
 import { dayMs, hourMs } from '../foundation/time.ts';
-import type { PurchaseState } from './merge.ts';
+import { findTransaction, type PurchaseState } from './merge.ts';
 import { isUnpaid } from './purchase.ts';
 import { chooseLaterNotice, type RenewalNotice } from './renewal-notice.ts';
 
@@ -44,9 +44,9 @@ export const markAwaitingCredentials = (state: PurchaseState, unverifiedHours: n
 
 /** Returns the length of the last paid period. */
 function getPeriodMs({ purchase, transactions }: PurchaseState): number {
-  const latest = transactions.find(({ transaction }) => transaction.transactionId === purchase.transactionId);
-  if (latest?.transaction.expirationDate === undefined) return 0;
-  const { expirationDate, purchaseDate, periodStartDate = purchaseDate } = latest.transaction;
+  const latest = findTransaction(transactions, purchase.transactionId);
+  if (latest?.expirationDate === undefined) return 0;
+  const { expirationDate, purchaseDate, periodStartDate = purchaseDate } = latest;
   return Math.max(0, expirationDate - periodStartDate);
 }
 

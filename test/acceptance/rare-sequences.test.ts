@@ -378,6 +378,38 @@ describe('a rare sequence', () => {
   );
 });
 
+describe('a subscription that has ended', () => {
+  const part = ['refund', { amountMicros: 1_000_000 }] as const;
+  it.each<[title: string, Platform, readonly Step[], readonly Step[]]>([
+    ['another partial refund', 'store_a', [part], [part]],
+    ['the refund of the rest', 'store_a', [part], ['refund']],
+    ['two refunds', 'store_b', ['expire'], [part, 'P1D', 'refund']],
+    ['two refunds', 'processor_a', ['expire'], [part, 'P1D', 'refund']],
+    ['two refunds', 'processor_b', ['expire'], [part, 'P1D', 'refund']],
+  ])('keeps its end after %s (%s)', async (_title, platform, ending, later) => {
+    const keys = await fixture.createNotifiedApp(platform);
+    const applicationUsername = createUniqueName('user');
+    const order = { ...(platform === 'processor_b' ? monthly : { ...renewing, productId: 'premium' }), platform };
+    const { id, validate } = await fixture.callControl('/purchases', { ...order, applicationUsername });
+    expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
+    const ends = [];
+    for (const steps of [
+      ['P10D', ...ending],
+      ['P5D', ...later],
+    ]) {
+      for (const step of steps) {
+        await perform(id, step);
+        await fixture.processNotifications();
+      }
+      await expectStoreMoney(keys, applicationUsername, new Set([id]));
+      const rows = await refreshRows(keys, applicationUsername);
+      ends.push(rows.map(({ expirationDate, isExpired }) => isExpired && expirationDate));
+    }
+    expect(ends[0]).toEqual([expect.any(String)]);
+    expect(ends[1]).toEqual(ends[0]);
+  });
+});
+
 describe('a subscription of Stripe whose renewals fail for two months', () => {
   it.each([
     ['cancel', 'System.BillingError', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED', 1],
