@@ -187,36 +187,34 @@ function Pager({
   count,
   isStale,
 }: Paging & { readonly count: number; readonly isStale: boolean }) {
-  const last = total === undefined ? undefined : Math.max(0, Math.floor((total - 1) / limit) * limit);
+  const last = total === undefined ? undefined : Math.floor((total - 1) / limit) * limit;
   const hasNext = last === undefined ? count >= limit : skip < last;
   const range = count === 0 ? 'No rows' : `${formatNumber(skip + 1)}–${formatNumber(skip + count)}`;
   const go = (target: number) => {
     onSkip(Math.max(0, target));
     announce(`Rows from ${target + 1}.`);
   };
+  // A single page can hide rows, and needs no label.
+  if (skip === 0 && !hasNext) return <span />;
   return (
     <nav class="pager" aria-label="Pages of the table">
       <span class="number pager-range">
         {range}
         {total !== undefined && ` of ${formatNumber(total)}`}
       </span>
-      {(skip > 0 || hasNext) && (
-        <>
-          <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(0)}>
-            First
-          </Button>
-          <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(skip - limit)}>
-            Previous
-          </Button>
-          <Button kind="quiet" isDisabled={!hasNext} isBusy={isStale} onClick={() => go(skip + limit)}>
-            Next
-          </Button>
-          {last !== undefined && (
-            <Button kind="quiet" isDisabled={skip >= last} onClick={() => go(last)}>
-              Last
-            </Button>
-          )}
-        </>
+      <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(0)}>
+        First
+      </Button>
+      <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(skip - limit)}>
+        Previous
+      </Button>
+      <Button kind="quiet" isDisabled={!hasNext} isBusy={isStale} onClick={() => go(skip + limit)}>
+        Next
+      </Button>
+      {last !== undefined && (
+        <Button kind="quiet" isDisabled={skip >= last} onClick={() => go(last)}>
+          Last
+        </Button>
       )}
     </nav>
   );

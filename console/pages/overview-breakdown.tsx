@@ -121,7 +121,6 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
         {...(products && {
           paging: {
             ...products,
-            total: products.total,
             pageCount: data?.groups.length,
             onSkip: (target: number) => changeQuery({ skip: target }),
           },

@@ -199,3 +199,27 @@ describe('lost subscriptions', () => {
     expect(chooseMetric('lost').read([row])).toBe(3);
   });
 });
+
+describe('Products of the overview', () => {
+  it.each([
+    [2, false],
+    [51, true],
+  ])('are numbered if they have several pages (%d products)', async (total, isNumbered) => {
+    const breakdown = respondTo(getStatsBreakdown, ({ query }) => {
+      const by = query.by === 'product' ? ('product' as const) : ('none' as const);
+      const toGroup = (productId: string, amountUSD: number) => ({
+        ...(by === 'product' && { platform: 'store_a' as const, productId: `store_a:${productId}` }),
+        totals: toRow(amountUSD),
+        rows: [toRow(amountUSD)],
+      });
+      const products = { skip: 0, limit: 50, total };
+      // A product without any value is not shown.
+      const groups = by === 'product' ? [toGroup('monthly', 9), toGroup('unsold', 0)] : [toGroup('', 9)];
+      return { countedUntil, interval: 'month' as const, by, ...(by === 'product' && { products }), groups };
+    });
+    await open(`${march}&by=product`, breakdown);
+    await page.waitForText('monthly');
+    expect(page.readText()).not.toContain('unsold');
+    expect(page.readText().includes(`of ${total}`)).toBe(isNumbered);
+  });
+});
