@@ -4,6 +4,7 @@ import { formatDay, formatNumber, formatShortDay, formatShortUsd, formatUsd, toF
 import { useTheme } from '../theme.ts';
 import { type ChartNote, ChartNotes } from './chart-notes.ts';
 import { type Column, DataTable } from './data-table.tsx';
+import { shorten } from './values.tsx';
 
 interface ChartSeries {
   readonly label: string;
@@ -198,7 +199,8 @@ function buildOptions(
   const color = (name: string): string => resolveColor(element, name);
   const font = `11px ${getComputedStyle(element).fontFamily}`;
   const colors = series.map((_, index) => color(`series-${index}`));
-  const labels = kind === 'line' && series.length > 1 && width >= minLabeledWidth ? series.map(shortenLabel) : [];
+  const isLabeled = kind === 'line' && series.length > 1 && width >= minLabeledWidth;
+  const labels = isLabeled ? series.map(({ label }) => shorten(label, maxLabelLength)) : [];
   const labelWidth = Math.max(0, ...labels.map((label) => measureText(label, font)));
   const axis = {
     stroke: color('text-quiet'),
@@ -287,9 +289,8 @@ const countIncrements = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((
 const formatAxis = (values: readonly number[], format: (value: number) => string): string[] =>
   values.map(format === formatUsd && values.every(Number.isInteger) ? formatShortUsd : format);
 
-const maxLabelLength = 22;
-const shortenLabel = ({ label }: ChartSeries): string =>
-  label.length > maxLabelLength ? `${label.slice(0, maxLabelLength - 1)}…` : label;
+/** `premium_monthly, Google Play` is whole. The end of a longer label has the store. */
+const maxLabelLength = 28;
 
 const canvas = document.createElement('canvas');
 
