@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../foundation/errors.ts';
+import { reportsInvalidSettings } from '../foundation/invalid-settings-error.ts';
 import { Platform, storeNames } from '../foundation/platform.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { EventRecord, RawEvent } from './event.ts';
@@ -69,7 +70,7 @@ function listOutcomes({ type, date, content }: EventRecord, raw: RawEvent | unde
   }
   const message = raw?.error?.message ?? '';
   const call = raw?.externalRequests.findLast(
-    ({ platform }) => platform && message.startsWith(`${storeNames[platform]} rejected the settings:`),
+    ({ platform }) => platform && reportsInvalidSettings(message, storeNames[platform]),
   );
   return call?.platform ? [toRejection(call.platform, date, message)] : [];
 }

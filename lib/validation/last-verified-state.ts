@@ -6,7 +6,7 @@ import { withoutPlatform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
 import { findPurchase, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
-import { lastVerifiedWarning } from '../stores/api-errors.ts';
+import { lastVerifiedWarning } from '../stores/last-verified-warning.ts';
 import type { Store, ValidationRequest } from '../stores/store.ts';
 import { listUsedTrials } from '../stores/used-trials.ts';
 import { addProductsOfGroups } from './ineligible-products.ts';

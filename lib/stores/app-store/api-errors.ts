@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../foundation/errors.ts';
+import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
 import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
-import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 
 /** Subject of the public error messages. */
@@ -10,6 +10,6 @@ export const storeName = storeNames[platformTokens.appStore];
 export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
 
 export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
-  storeErrors.invalidSettingsError(storeName, reason, cause);
+  createInvalidSettingsError(storeName, reason, cause);
 
 export const parseResponse = createResponseParser(unavailableError);

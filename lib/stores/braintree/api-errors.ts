@@ -1,7 +1,7 @@
 import { ServiceError } from '../../foundation/errors.ts';
+import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
 import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
-import * as commonErrors from '../api-errors.ts';
 import { createRejection } from '../settings-rejection.ts';
 
 /** Name of the store in public error messages. */
@@ -11,7 +11,7 @@ export const unavailableError = (cause: unknown): ServiceError => createUnavaila
 
 /** Creates the error for settings that Braintree rejected. `reason` is a public clause without a period. */
 export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
-  commonErrors.invalidSettingsError(storeName, reason, cause);
+  createInvalidSettingsError(storeName, reason, cause);
 
 /** Translates an error of the Braintree client to a `ServiceError`. */
 export function toServiceError(error: unknown): ServiceError {

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
-import { lastVerifiedWarning } from '../api-errors.ts';
+import { lastVerifiedWarning } from '../last-verified-warning.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { createGateway } from './braintree-client.ts';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { ServiceError } from '../../foundation/errors.ts';
+import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
 import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
-import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 import { createRejection, type RejectionKind } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';
@@ -18,11 +18,7 @@ export const parseResponse = createResponseParser(unavailableError);
 
 /** Creates the error for a service account that Google rejects. `detail` is for logs. */
 export const invalidSettingsError = (kind: RejectionKind, detail: string): ServiceError =>
-  storeErrors.invalidSettingsError(
-    storeName,
-    rejectionReasons[kind] ?? invalidKeyReason,
-    createRejection(kind, detail),
-  );
+  createInvalidSettingsError(storeName, rejectionReasons[kind] ?? invalidKeyReason, createRejection(kind, detail));
 
 const invalidKeyReason = 'the key of the service account is deleted, disabled or wrong';
 const rejectionReasons: Readonly<Partial<Record<RejectionKind, string>>> = {

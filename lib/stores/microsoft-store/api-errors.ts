@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../foundation/errors.ts';
+import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
 import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
-import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 import type { SettingsRejection } from '../settings-rejection.ts';
 
@@ -16,4 +16,4 @@ export const parseResponse = createResponseParser(unavailableError);
 
 /** Creates the error for settings that Microsoft rejects. `reason` names the setting that the operator should check. */
 export const invalidSettingsError = (reason: string, cause: SettingsRejection): ServiceError =>
-  storeErrors.invalidSettingsError(storeName, reason, cause);
+  createInvalidSettingsError(storeName, reason, cause);

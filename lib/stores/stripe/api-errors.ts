@@ -1,8 +1,8 @@
 import Stripe from 'stripe';
 import { ServiceError } from '../../foundation/errors.ts';
+import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
 import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
-import * as commonErrors from '../api-errors.ts';
 import { createRejection, type SettingsRejection } from '../settings-rejection.ts';
 
 export const storeName = storeNames[platformTokens.stripe];
@@ -11,7 +11,7 @@ export const unavailableError = (cause: unknown): ServiceError => createUnavaila
 
 /** Creates the error for settings that Stripe rejected. `reason` is a public clause without a period. */
 const invalidSettingsError = (reason: string, rejection: SettingsRejection): ServiceError =>
-  commonErrors.invalidSettingsError(storeName, reason, rejection);
+  createInvalidSettingsError(storeName, reason, rejection);
 
 export const missingPermissionError = (rejection: SettingsRejection): ServiceError =>
   invalidSettingsError('secretKey does not have the required permissions', rejection);
