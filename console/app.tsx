@@ -44,16 +44,15 @@ export function App() {
       if (next) setCredentials(next);
     };
     // Another tab has signed in or out, or a session has expired.
-    const refresh = () => refreshSessions();
-    const timer = setInterval(refresh, expiryCheckMs);
+    const timer = setInterval(refreshSessions, expiryCheckMs);
     addEventListener('hashchange', signInAgain);
-    addEventListener('storage', refresh);
+    addEventListener('storage', refreshSessions);
     // A link that was opened after the module ran and before the listener was registered.
     signInAgain();
     return () => {
       clearInterval(timer);
       removeEventListener('hashchange', signInAgain);
-      removeEventListener('storage', refresh);
+      removeEventListener('storage', refreshSessions);
     };
   }, []);
   useEffect(() => {

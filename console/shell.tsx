@@ -184,7 +184,7 @@ function SessionMenu({ session }: Pick<ShellProps, 'session'>) {
   };
   const openApp = (name: string) => {
     // The page of an app can be unknown in another one.
-    location.hash = name === addOption ? toHref('/', {}, { app: addOption }) : toHref('/', {}, { app: name });
+    location.hash = toHref('/', {}, { app: name });
     selectApp(name);
   };
   return (

@@ -49,6 +49,7 @@ export function buildEnvironment(
     TABLE_NAME: table.tableName,
     MASTER_KEY_ID: secret.secretArn,
     ...Object.fromEntries(urls),
+    ...(permissions.includes('streamFailures') && { STREAM_FAILURES_QUEUE_URL: queues.streamFailures.queueUrl }),
     ...(emulator && { STORE_EMULATOR_URL: emulator.url, STORE_EMULATOR_ROOT: emulator.rootCertificate }),
   };
 }
@@ -79,6 +80,7 @@ export function grantPermissions(
   for (const write of allowedWrites) handler.addToRolePolicy(buildWriteStatement(table, write));
   if (readsMasterKey(permissions)) secret.grantRead(handler);
   for (const name of permissions.filter(isQueue)) queues.queues[name].queue.grantSendMessages(handler);
+  if (permissions.includes('streamFailures')) queues.streamFailures.grant(handler, 'sqs:GetQueueAttributes');
 }
 
 const buildWriteStatement = (table: ITable, { actions, keys }: AllowedWrite): PolicyStatement =>

@@ -176,7 +176,7 @@ export const workers: readonly WorkerDefinition[] = [
     id: 'send-alerts',
     summary: 'Send the start and the end of problems to the alert URLs of apps',
     source: { everyMinutes: 1 },
-    permissions: ['write', 'indexes', 'due'],
+    permissions: ['write', 'indexes', 'due', 'streamFailures'],
     writtenKeys: ['*#T'],
     timeoutSeconds: 55,
     memoryMb: 256,

@@ -34,14 +34,15 @@ export async function startWorkQueues(
 ): Promise<WorkQueues> {
   const server = await startQueueServer();
   process.env.AWS_ENDPOINT_URL_SQS = server.endpoint;
-  const urls = {} as Record<QueueName, string>;
-  for (const name of queueNames) {
-    const { QueueUrl = '' } = await server.client.send(
-      new CreateQueueCommand({ QueueName: `${name}-${randomUUID()}` }),
-    );
-    urls[name] = QueueUrl;
+  const createQueue = async (name: string): Promise<string> => {
+    const QueueName = `${name}-${randomUUID()}`;
+    const { QueueUrl = '' } = await server.client.send(new CreateQueueCommand({ QueueName }));
     process.env[`${name.toUpperCase()}_QUEUE_URL`] = QueueUrl;
-  }
+    return QueueUrl;
+  };
+  const urls = {} as Record<QueueName, string>;
+  for (const name of queueNames) urls[name] = await createQueue(name);
+  await createQueue('stream_failures');
   const handleOnce = async (name: QueueName, maxMessages = 10) =>
     await handleMessages({ server, url: urls[name], maxMessages }, await loadWorker(name));
   return {

@@ -1,22 +1,6 @@
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { awsClientOptions } from '../../lib/foundation/connections.ts';
+import { countMessages } from '../../lib/foundation/count-messages.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-
-/** Queue URLs of a local service only identify the queue. */
-const createClient = (): SQSClient => new SQSClient({ ...awsClientOptions, useQueueUrlAsEndpoint: false });
-
-/** Counts the waiting and the received messages. Both need the operator. */
-async function countMessages(client: SQSClient, QueueUrl: string): Promise<number> {
-  const { Attributes: attributes = {} } = await client.send(
-    new GetQueueAttributesCommand({
-      QueueUrl,
-      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-    }),
-  );
-  return (
-    Number(attributes.ApproximateNumberOfMessages ?? 0) + Number(attributes.ApproximateNumberOfMessagesNotVisible ?? 0)
-  );
-}
+import { streamFailuresCure } from '../../lib/problems/add-cure.ts';
 
 const impacts: Readonly<Record<string, string>> = {
   notifications:
@@ -28,7 +12,7 @@ const impacts: Readonly<Record<string, string>> = {
 
 /** Finds messages in a dead-letter queue. `queue` is the name of the work queue. */
 export async function checkDeadLetters(queue: string, url: string): Promise<readonly Finding[]> {
-  const count = await countMessages(createClient(), url);
+  const count = await countMessages(url);
   if (count === 0) return [];
   return [
     createFinding('dead-letters', {
@@ -40,12 +24,12 @@ export async function checkDeadLetters(queue: string, url: string): Promise<read
 
 /** Finds messages about stream records that were discarded. */
 export async function checkStreamFailures(url: string): Promise<readonly Finding[]> {
-  const count = await countMessages(createClient(), url);
+  const count = await countMessages(url);
   if (count === 0) return [];
   return [
     createFinding('stream-records-discarded', {
       problem: `Stream records could not be processed (${count} messages), so webhooks or statistics are missing.`,
-      cure: 'Run `webhooks stream-failures list` and correct the named items. Then run `webhooks stream-failures replay`.',
+      cure: streamFailuresCure,
     }),
   ];
 }

@@ -58,8 +58,8 @@ export function CurrentProblems() {
   if (!failed && isComplete && recent.length === 0 && problems.length === 0)
     return (
       <Notice tone="good" icon="check">
-        Nothing is wrong: the stores respond, refreshes and webhooks are in time, and no validation, notification or
-        other change has failed in the last 24 hours.
+        Nothing is wrong: the stores respond, refreshes and webhooks are in time, and nothing but reads has failed in
+        the last 24 hours.
       </Notice>
     );
   const failures24h = `${isComplete ? '' : 'At least '}${formatNumber(recent.length)} failed in the last 24 hours.`;

@@ -151,16 +151,14 @@ interface ChartsProps {
 
 function Charts({ rows, days, incomplete, isStale }: ChartsProps) {
   const shared = { days, incomplete, isStale };
-  const toSeries = (label: string, read: Metric['read']) => ({ label, values: readEach({ read }, rows) });
-  const readSum = (read: (row: BreakdownRow) => number) => (list: Rows) =>
-    list.reduce((total, row) => total + read(row), 0);
+  const toSeries = (label: string, read: (row: BreakdownRow) => number) => ({ label, values: rows.map(read) });
   return (
     <>
       <Section title="Revenue" description="In US dollars at the rate of each purchase date, after refunds.">
         <Chart
           title="Revenue"
           kind="bars"
-          series={[toSeries('Revenue', chooseMetric('revenue').read)]}
+          series={[toSeries('Revenue', ({ amountUSD }) => amountUSD)]}
           format={formatUsd}
           {...shared}
         />
@@ -170,11 +168,8 @@ function Charts({ rows, days, incomplete, isStale }: ChartsProps) {
           <Chart
             title="Active subscriptions"
             series={[
-              toSeries('Active', chooseMetric('active').read),
-              toSeries(
-                'In a trial',
-                readSum((row) => row.activeTrials),
-              ),
+              toSeries('Active', (row) => row.activeSubscriptions),
+              toSeries('In a trial', (row) => row.activeTrials),
             ]}
             {...shared}
           />
@@ -182,27 +177,18 @@ function Charts({ rows, days, incomplete, isStale }: ChartsProps) {
         <Section title="Subscriptions">
           <Chart
             title="Subscriptions"
-            series={lifecycleMetrics.map(({ label, read }) => toSeries(label, read))}
+            series={lifecycleMetrics.map((metric) => ({ label: metric.label, values: readEach(metric, rows) }))}
             {...shared}
           />
         </Section>
       </Columns>
-      <Section title="Trials" description="By the day on which they started, were converted to a paid period or ended.">
+      <Section title="Trials" description="By the day of their start, paid conversion or end.">
         <Chart
           title="Trials"
           series={[
-            toSeries(
-              'Started',
-              readSum((row) => row.trialsStarted),
-            ),
-            toSeries(
-              'Converted',
-              readSum((row) => row.trialsConverted),
-            ),
-            toSeries(
-              'Ended unpaid',
-              readSum((row) => row.trialsEnded),
-            ),
+            toSeries('Started', (row) => row.trialsStarted),
+            toSeries('Converted', (row) => row.trialsConverted),
+            toSeries('Ended unpaid', (row) => row.trialsEnded),
           ]}
           {...shared}
         />

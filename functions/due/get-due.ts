@@ -1,8 +1,9 @@
+import { addStreamFailureCount } from '../../lib/foundation/count-messages.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { readBacklogs } from '../../lib/problems/read-backlogs.ts';
 
 export const handler = createHandler(getDue)(async ({ app }, service) => ({
   appName: app.name,
-  ...(await readBacklogs(service, app)),
+  ...(await readBacklogs(addStreamFailureCount(service), app)),
 }));

@@ -63,7 +63,16 @@ export interface Contract {
    * include the master key, without which a function cannot record purchases. `write` allows the items of
    * infra/written-keys.ts, and none of the settings of an app: see infra/settings-writes.ts.
    */
-  readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'userIndex' | 'due' | 'secrets' | 'webhooks')[];
+  readonly permissions: readonly (
+    | 'write'
+    | 'stores'
+    | 'indexes'
+    | 'userIndex'
+    | 'due'
+    | 'secrets'
+    | 'webhooks'
+    | 'streamFailures'
+  )[];
 }
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;

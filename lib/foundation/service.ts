@@ -18,6 +18,8 @@ export interface Service {
   readonly requestsPerKey?: number;
   /** Maximum number of parts of a counter. Only set for the aggregator. Default: 1. */
   readonly counterParts?: number;
+  /** Counts the messages of `streamFailures`. Only set for the readers of problems. */
+  readonly countStreamFailures?: () => Promise<number>;
   /** Metrics that CloudWatch reads from the log. Absent without CloudWatch. */
   readonly metrics?: { readonly namespace: string; write(lines: readonly string[]): void };
   /** Receiver of the spans of events. Absent without the deployment option `otlpTracesUrl`. */

@@ -1,9 +1,15 @@
+import { reportsInvalidSettings } from '../foundation/invalid-settings-error.ts';
 import type { Problem } from './describe-problems.ts';
+
+export const streamFailuresCure =
+  'An item is unreadable, or a worker failed for 12 hours: run `webhooks stream-failures list` and correct the named ' +
+  'items. Then run `webhooks stream-failures replay`.';
 
 /** Cures of problems by the start of their id. The console has links and buttons in place of these texts. */
 const cures: Readonly<Record<string, string>> = {
   'late-refreshes': 'Check the schedule and the log of `enqueue-due-items`.',
   'late-statistics': 'Check the schedule of `enqueue-due-items`, then the log of `aggregate-statistics`.',
+  'stream-failures': streamFailuresCure,
   'waiting-webhooks': 'Check the log of `send-webhook`.',
 };
 
@@ -12,6 +18,6 @@ const settingsCure =
 
 /** Adds the cure to the text of a problem, for a reader without the console. */
 export function addCure(problem: Problem): Problem {
-  const cure = problem.text.includes(' rejected the settings: ') ? settingsCure : cures[problem.id];
+  const cure = reportsInvalidSettings(problem.text, '') ? settingsCure : cures[problem.id];
   return cure === undefined ? problem : { ...problem, text: `${problem.text} ${cure}` };
 }

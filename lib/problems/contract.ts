@@ -52,6 +52,8 @@ const DueWork = v.strictObject({
   pendingWebhooks: Backlog,
   /** Webhook deliveries without further attempts. */
   deadWebhooks: Backlog,
+  /** Changes that a worker could not process, of all apps. An earlier release does not report them. */
+  streamFailures: v.exactOptional(Backlog),
   webhookUrls: v.array(WebhookUrlHealth),
 });
 
@@ -68,7 +70,7 @@ export const getDue = defineContract({
   eventType: 'due.read',
   response: DueWork,
   isLongRunning: true,
-  permissions: ['indexes', 'due'],
+  permissions: ['indexes', 'due', 'streamFailures'],
 });
 
 const appName = ['Name of the app.', 'demo'] as const;
@@ -109,6 +111,9 @@ export const dueDescriptions = [
     waitingWebhooks: ['Webhook deliveries among the newest 100 without an attempt. Some seconds are normal.'],
     pendingWebhooks: ['Webhook deliveries that wait for a retry.'],
     deadWebhooks: ['Webhook deliveries without further attempts.'],
+    streamFailures: [
+      'Changes of any app that a worker could not process: their webhooks, credits or statistics are missing.',
+    ],
     webhookUrls: ['Health of each webhook URL.'],
   }),
 ];

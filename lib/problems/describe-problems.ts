@@ -10,10 +10,7 @@ export interface AppState {
     /** Absent until the operator sets a webhook URL. */
     readonly webhooks?: object;
   };
-  readonly due?: Pick<
-    ContractResponse<typeof getDue>,
-    'countedUntil' | 'overdueRefreshes' | 'waitingWebhooks' | 'pendingWebhooks' | 'deadWebhooks' | 'webhookUrls'
-  >;
+  readonly due?: Omit<ContractResponse<typeof getDue>, 'appName'>;
   readonly stores?: Pick<ContractResponse<typeof listStores>, 'rows'>;
 }
 
@@ -40,7 +37,7 @@ const normalDelayMs = 10 * 60_000;
 
 /**
  * Describes what is wrong now, the worst first: unreachable and silent stores, expired keys of customers, late
- * refreshes, dead and late webhooks, missing settings.
+ * refreshes, dead and late webhooks, changes that are not processed, missing settings.
  */
 export function describeProblems({ app, due, stores }: AppState, format: ProblemFormat): Problem[] {
   const problems = [
@@ -55,14 +52,75 @@ export function describeProblems({ app, due, stores }: AppState, format: Problem
   return problems.toSorted((a, b) => Number(b.tone === 'bad') - Number(a.tone === 'bad'));
 }
 
-const describeDue = (due: NonNullable<AppState['due']>, format: ProblemFormat): Problem[] => [
-  ...describeRefreshes(due.overdueRefreshes, format),
-  ...due.webhookUrls.flatMap((health) => describeUrl(health, format)),
-  ...describeDead(due.deadWebhooks, format),
-  ...describeWaiting(due.waitingWebhooks, format),
-  ...describePending(due.pendingWebhooks, format),
-  ...describeStatistics(due.countedUntil, format),
-];
+function describeDue(due: NonNullable<AppState['due']>, format: ProblemFormat): Problem[] {
+  const describe = (work: Work) => describeWork(work, format);
+  return [
+    ...describe({
+      id: 'late-refreshes',
+      text: 'Refreshes that are late',
+      backlog: due.overdueRefreshes,
+      date: 'due',
+      isNormalFirst: true,
+      impact: 'Renewals and expirations are late, too.',
+    }),
+    ...due.webhookUrls.flatMap((health) => describeUrl(health, format)),
+    ...describe({
+      id: 'dead-webhooks',
+      text: 'Webhooks without further attempts',
+      backlog: due.deadWebhooks,
+      impact: "The app's server has not received them.",
+      link: deliveriesLink('dead', 'Show and replay them'),
+    }),
+    ...describe({
+      id: 'waiting-webhooks',
+      text: 'Webhooks that are not sent yet',
+      backlog: due.waitingWebhooks,
+      isNormalFirst: true,
+      impact: 'The queue of webhooks is late.',
+      link: pendingLink,
+    }),
+    ...describe({
+      id: 'stream-failures',
+      text: 'Changes that are not processed',
+      backlog: due.streamFailures,
+      impact: 'Webhooks, credits or statistics are missing.',
+    }),
+    ...describe({
+      id: 'pending-webhooks',
+      tone: 'warn',
+      text: 'Webhooks that wait for a retry',
+      backlog: due.pendingWebhooks,
+      isNormalFirst: true,
+      impact: "The app's server has not received them.",
+      link: pendingLink,
+    }),
+    ...describeStatistics(due.countedUntil, format),
+  ];
+}
+
+/** Work that is late or failed. */
+interface Work extends Pick<Problem, 'id' | 'text' | 'link'> {
+  /** Default: `bad`. */
+  readonly tone?: Problem['tone'];
+  readonly backlog: InferOutput<typeof Backlog> | undefined;
+  /** Event at the date of an item. Default: `created`. */
+  readonly date?: 'created' | 'due';
+  /** An item is no problem until it is old. */
+  readonly isNormalFirst?: true;
+  readonly impact: string;
+}
+
+/** Describes the number and the age, such as "Webhooks that wait for a retry: 12, the oldest created 3 days ago." */
+function describeWork(
+  { id, tone = 'bad', text, backlog, date = 'created', isNormalFirst, impact, link }: Work,
+  { now, formatNumber, formatRelative }: ProblemFormat,
+): Problem[] {
+  const { count = 0, isExact, oldest = '' } = backlog ?? {};
+  if (count === 0 || (isNormalFirst && now - Date.parse(oldest) <= normalDelayMs)) return [];
+  const number = `${isExact ? '' : 'at least '}${formatNumber(count)}`;
+  const age = oldest === '' ? '' : `, the oldest ${date} ${formatRelative(new Date(oldest), now)}`;
+  return [{ id, tone, text: `${text}: ${number}${age}. ${impact}`, ...(link && { link }) }];
+}
 
 const describeSettings = ({ webhooks, stores }: NonNullable<AppState['app']>): Problem[] => [
   // An operator who has switched webhooks off has an empty list of URLs.
@@ -125,14 +183,6 @@ function describeSilence(
   return [warn(`silent ${platform}`, text, storesLink)];
 }
 
-type BacklogState = InferOutput<typeof Backlog>;
-
-function describeRefreshes(backlog: BacklogState, format: ProblemFormat): Problem[] {
-  if (!isOld(backlog, format.now)) return [];
-  const text = `Refreshes that are late: ${describeBacklog(backlog, 'due', format)} Renewals and expirations are late, too.`;
-  return [{ id: 'late-refreshes', tone: 'bad', text }];
-}
-
 /** A lower share is normal: a delivery fails while the app's server restarts. */
 const minFailedShare = 0.2;
 
@@ -165,24 +215,6 @@ function describeUrl(
 
 const pendingLink = deliveriesLink('pending', 'Show and retry them');
 
-function describeDead(backlog: BacklogState, format: ProblemFormat): Problem[] {
-  if (backlog.count === 0) return [];
-  const text = `Webhooks without further attempts: ${describeBacklog(backlog, 'created', format)} The app's server has not received them.`;
-  return [{ id: 'dead-webhooks', tone: 'bad', text, link: deliveriesLink('dead', 'Show and replay them') }];
-}
-
-function describeWaiting(backlog: BacklogState, format: ProblemFormat): Problem[] {
-  if (!isOld(backlog, format.now)) return [];
-  const text = `Webhooks that are not sent yet: ${describeBacklog(backlog, 'created', format)} The queue of webhooks is late.`;
-  return [{ id: 'waiting-webhooks', tone: 'bad', text, link: pendingLink }];
-}
-
-function describePending(backlog: BacklogState, format: ProblemFormat): Problem[] {
-  if (!isOld(backlog, format.now)) return [];
-  const text = `Webhooks that wait for a retry: ${describeBacklog(backlog, 'created', format)}`;
-  return [warn('pending-webhooks', text, pendingLink)];
-}
-
 /** Statistics are counted until one to two minutes ago: markers are written every minute and passed within seconds. */
 const normalCountDelayMs = 3 * 60_000;
 
@@ -192,19 +224,4 @@ function describeStatistics(countedUntil: string, { now, formatRelative }: Probl
   if (!(now - date.getTime() >= normalCountDelayMs)) return [];
   const text = `Figures, totals of lists and customer summaries are late: they contain what was stored until ${formatRelative(date, now)}.`;
   return [warn('late-statistics', text)];
-}
-
-const isOld = ({ oldest }: BacklogState, now: number): boolean =>
-  oldest !== undefined && now - Date.parse(oldest) > normalDelayMs;
-
-/** Describes the number and the age, such as "12, the oldest created 3 days ago." */
-function describeBacklog(
-  { count, isExact, oldest }: BacklogState,
-  date: 'created' | 'due',
-  { now, formatNumber, formatRelative }: ProblemFormat,
-): string {
-  const number = `${isExact ? '' : 'at least '}${formatNumber(count)}`;
-  return oldest === undefined
-    ? `${number}.`
-    : `${number}, the oldest ${date} ${formatRelative(new Date(oldest), now)}.`;
 }

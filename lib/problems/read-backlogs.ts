@@ -20,12 +20,13 @@ const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
 
 /** Reads the work of an app that is late or failed, and the health of its webhook URLs. */
 export async function readBacklogs(service: Service, app: App) {
-  const [countedUntil, overdue, newest, pending, dead] = await Promise.all([
+  const [countedUntil, overdue, newest, pending, dead, numFailures] = await Promise.all([
     readCountedUntil(service),
     listOverdueRefreshes(service, app.name, service.now(), maxReadItems),
     listNewestDeliveries(service, app.name),
     getWebhookBacklog(service, app.name, 'pending'),
     getWebhookBacklog(service, app.name, 'dead'),
+    service.countStreamFailures?.(),
   ]);
   const waiting = selectWaitingWebhooks(newest);
   return {
@@ -34,6 +35,7 @@ export async function readBacklogs(service: Service, app: App) {
     waitingWebhooks: toBacklog(waiting.dates, waiting.isComplete),
     pendingWebhooks: toBacklog(pending.dates, pending.isComplete),
     deadWebhooks: toBacklog(dead.dates, dead.isComplete),
+    ...(numFailures !== undefined && { streamFailures: { count: numFailures, isExact: true } }),
     webhookUrls: await listWebhookUrls(service, app, newest),
   };
 }

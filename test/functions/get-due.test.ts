@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getService } from '../../lib/foundation/container.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
+import { reportStreamFailures } from '../../lib/foundation/stream-failure.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { getDue } from '../../lib/problems/contract.ts';
 import { buildDelivery, type WebhookDelivery } from '../../lib/webhooks/delivery.ts';
@@ -14,13 +16,19 @@ import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
 
 let service: TestService;
+let queues: WorkQueues;
 beforeAll(async () => {
+  queues = await startWorkQueues();
   // Due items of other tests would exceed the limit of the response.
   service = await startTestService('claimcheck-test-due');
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await queues.close();
+});
 
 const url = 'https://example.com/hook?token=secret';
 
@@ -53,6 +61,20 @@ async function givenFailedDelivery(appName: string, state: WebhookDelivery['stat
 }
 
 describe('GET /v3/due', () => {
+  it('counts the changes of all apps that a worker could not process', async () => {
+    const keys = await createAppWithWebhook();
+    const fetchFailures = async () => (await callWithSecretKey(getDue, keys)).body.streamFailures;
+    expect(await fetchFailures()).toEqual({ count: 0, isExact: true });
+    const { appName } = keys;
+    const key = purchaseKey(appName, 'store_a:unreadable');
+    const failure = { appName, key, reason: 'entitledUsers: expected an array.', writtenAt: getService().now() };
+    await reportStreamFailures(getService(), [
+      { ...failure, worker: 'fan-out-webhooks' },
+      { ...failure, worker: 'aggregate-statistics' },
+    ]);
+    expect(await fetchFailures()).toEqual({ count: 2, isExact: true });
+  });
+
   it('counts pending and dead webhooks with the date of the oldest', async () => {
     const { appName, ...keys } = await createAppWithWebhook();
     const now = getService().now();

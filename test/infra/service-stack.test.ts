@@ -23,6 +23,7 @@ const getProperty = (type: string, name: string): unknown => listProperties(type
 
 interface Statement {
   readonly Action: string | readonly string[];
+  readonly Resource?: unknown;
   readonly Condition?: object;
 }
 
@@ -291,6 +292,18 @@ describe('ServiceStack', () => {
     const sources = listProperties('AWS::Lambda::EventSourceMapping');
     expect(sources).toHaveLength(workers.filter(({ source }) => !('everyMinutes' in source)).length);
     for (const { FunctionResponseTypes } of sources) expect(FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+  });
+
+  it('lets the functions that read problems count the stream failures, and not receive them', () => {
+    const readsFailures = ({ Action, Resource }: Statement): boolean =>
+      Action === 'sqs:GetQueueAttributes' && /QueuesStreamFailures/.test(JSON.stringify(Resource));
+    const readers = [...contracts, ...workers].filter(({ id }) => getPolicy(id).some(readsFailures));
+    expect(readers.map(({ id }) => id)).toEqual(['get-due', 'send-alerts']);
+    for (const { id } of readers) {
+      const lambda = listProperties('AWS::Lambda::Function').find(({ Handler }) => Handler === `${id}.handler`);
+      expect(lambda?.Environment.Variables).toHaveProperty('STREAM_FAILURES_QUEUE_URL');
+      expect(JSON.stringify(getPolicy(id))).not.toContain('sqs:ReceiveMessage');
+    }
   });
 
   it('compares the problems of apps with their alerts every minute', () => {

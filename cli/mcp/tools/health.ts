@@ -5,7 +5,8 @@ import { defineTool, limitRows, OmittedRows } from '../tool.ts';
 
 const maxUrls = 20;
 
-const { countedUntil, overdueRefreshes, waitingWebhooks, pendingWebhooks, deadWebhooks } = getDue.response.entries;
+const { countedUntil, overdueRefreshes, waitingWebhooks, pendingWebhooks, deadWebhooks, streamFailures } =
+  getDue.response.entries;
 
 export const health = defineTool({
   name: 'health',
@@ -20,6 +21,7 @@ export const health = defineTool({
     waitingWebhooks,
     pendingWebhooks,
     deadWebhooks,
+    streamFailures,
     webhookUrls: v.object({ rows: v.array(WebhookUrlHealth), omittedRows: OmittedRows }),
     stores: v.object({ rows: v.array(StoreStatus), omittedRows: OmittedRows }),
   }),

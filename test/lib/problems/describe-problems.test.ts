@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { invalidSettingsError } from '../../../lib/foundation/invalid-settings-error.ts';
+import { addCure } from '../../../lib/problems/add-cure.ts';
 import { type AppState, describeProblems } from '../../../lib/problems/describe-problems.ts';
 import { createEnglishFormat } from '../../../lib/problems/english-format.ts';
 
@@ -22,6 +24,7 @@ const healthy: Required<AppState> = {
     waitingWebhooks: { count: 1, oldest: minutesAgo(1), isExact: true },
     pendingWebhooks: { count: 1, oldest: minutesAgo(2), isExact: true },
     deadWebhooks: none,
+    streamFailures: none,
     webhookUrls: [{ url, state: 'ok', recent }],
   },
   stores: {
@@ -160,7 +163,11 @@ describe('describeProblems', () => {
         "Webhooks without further attempts: 1, the oldest created 2 minutes ago. The app's server has not received them.",
         { state: 'dead' },
       ],
-      ['warn', 'Webhooks that wait for a retry: 3, the oldest created 1 hour ago.', { state: 'pending' }],
+      [
+        'warn',
+        "Webhooks that wait for a retry: 3, the oldest created 1 hour ago. The app's server has not received them.",
+        { state: 'pending' },
+      ],
     ]);
   });
 
@@ -188,6 +195,17 @@ describe('describeProblems', () => {
     ]);
   });
 
+  it('describes changes that a worker could not process, and not those of an earlier release', () => {
+    const [problem] = describeDue({ streamFailures: { count: 2, isExact: true } });
+    expect(problem).toEqual({
+      id: 'stream-failures',
+      tone: 'bad',
+      text: 'Changes that are not processed: 2. Webhooks, credits or statistics are missing.',
+    });
+    const { streamFailures: _, ...due } = healthy.due;
+    expect(describeProblems({ ...healthy, due }, format)).toEqual([]);
+  });
+
   it('describes missing settings, but not webhooks that the operator has switched off', () => {
     const { webhooks: _, ...app } = healthy.app;
     const stores = [{ platform: 'store_a' as const, isConnected: false }];
@@ -197,4 +215,25 @@ describe('describeProblems', () => {
     ]);
     expect(describeApp({ webhooks: { urls: [], sandboxUrls: [], includesPassword: true, events: [] } })).toEqual([]);
   });
+});
+
+describe('addCure', () => {
+  const cure = (id: string, text = 'Late.') => addCure({ id, tone: 'bad', text }).text;
+
+  it('says where the cure of rejected settings is', () => {
+    const { message } = invalidSettingsError('Google Play', 'the key of the service account is deleted');
+    expect(cure('store store_b', `The last request failed: ${message}`)).toMatch(
+      /is deleted\. Check the settings with `doctor` or on the page Stores/,
+    );
+  });
+
+  it.each([
+    ['late-refreshes', /^Late\. Check the schedule and the log of `enqueue-due-items`\.$/],
+    ['late-statistics', /^Late\. Check the schedule of `enqueue-due-items`/],
+    [
+      'stream-failures',
+      /^Late\. An item is unreadable, .+ run `webhooks stream-failures list`.+ `webhooks stream-failures replay`\.$/,
+    ],
+    ['no-store', /^Late\.$/],
+  ])('adds the cure of %s', (id, text) => expect(cure(id)).toMatch(text));
 });
