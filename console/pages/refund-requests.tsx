@@ -104,7 +104,10 @@ function Countdown({ deadline }: { readonly deadline: string }) {
   const text = hours > 0 ? `${hours} h ${Math.floor((ms % 3_600_000) / 60_000)} min` : formatDuration(ms);
   return (
     <span class="number">
-      <Badge tone={hours < 2 ? 'warn' : 'neutral'}>{text}</Badge> <DateTime value={deadline} />
+      <Badge tone={hours < 2 ? 'warn' : 'neutral'}>{text}</Badge>
+      <small class="quiet block">
+        <DateTime value={deadline} kind="minute" />
+      </small>
     </span>
   );
 }

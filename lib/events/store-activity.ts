@@ -156,28 +156,28 @@ export function createActivityFilter(): (appName: string, activities: readonly S
 
 /**
  * Creates a collector that adds up samples. It returns the sum of a store at most once a minute, and once more at the
- * first failure in that minute, so that an outage is visible immediately. The rest of a process that ends is lost.
+ * first failure in that minute, so that an outage is visible immediately. Requests that no other one follows within a
+ * minute keep their time. The rest of a process that ends is lost.
  */
 export function createSampleCollector(): (
   appName: string,
   samples: readonly StoreRequestSample[],
 ) => StoreRequestSample[] {
-  const pending = new Map<string, StoreRequestSample>();
-  const returned = new Map<string, { readonly since: EpochMillis; readonly hasFailure: boolean }>();
+  const states = new Map<string, { since: EpochMillis; hasFailure: boolean; waiting?: StoreRequestSample }>();
   return (appName, samples) =>
     samples.flatMap((sample) => {
       const key = `${appName}#${sample.platform}`;
-      const sum = addSamples(pending.get(key), sample);
-      const last = returned.get(key);
-      const isRecent = last !== undefined && Math.abs(sum.date - last.since) < intervalMs;
-      const isFirstFailure = sum.numFailures > 0 && !last?.hasFailure;
-      if (isRecent && !isFirstFailure) {
-        pending.set(key, sum);
+      const last = states.get(key);
+      const waiting = last?.waiting;
+      const isOld = waiting && sample.date - waiting.date >= intervalMs;
+      const sum = addSamples(isOld ? undefined : waiting, sample);
+      const isRecent = last && Math.abs(sum.date - last.since) < intervalMs;
+      const isFailure = sum.numFailures > 0;
+      if (isRecent && (last.hasFailure || !isFailure)) {
+        last.waiting = sum;
         return [];
       }
-      pending.delete(key);
-      const hasFailure = sum.numFailures > 0 || (isRecent && last.hasFailure);
-      returned.set(key, { since: isRecent ? last.since : sum.date, hasFailure });
-      return [sum];
+      states.set(key, isRecent ? { since: last.since, hasFailure: true } : { since: sum.date, hasFailure: isFailure });
+      return isOld ? [waiting, sum] : [sum];
     });
 }

@@ -5,7 +5,7 @@ import {
   createSampleCollector,
   type StoreRequestSample,
 } from '../../../lib/events/store-activity.ts';
-import { minuteMs } from '../../../lib/foundation/time.ts';
+import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { startDate } from '../../../testing/given.ts';
 
 const createSample = (date: number, numFailures = 0): StoreRequestSample => ({
@@ -68,6 +68,15 @@ describe('createSampleCollector', () => {
     expect(sums.flat()).toEqual([createSample(startDate)]);
     expect(collect('app', [createSample(startDate + minuteMs)])).toEqual([
       { ...createSample(startDate + minuteMs), numRequests: 60, durationsMs: Array(60).fill(20) },
+    ]);
+  });
+
+  it('keeps the time of requests that another one follows hours later', () => {
+    const collect = createSampleCollector();
+    for (const ms of [0, 1, 2]) collect('app', [createSample(startDate + ms, 1)]);
+    expect(collect('app', [createSample(startDate + 5 * hourMs)])).toMatchObject([
+      { date: startDate + 2, numRequests: 2, numFailures: 2 },
+      { date: startDate + 5 * hourMs, numRequests: 1, numFailures: 0 },
     ]);
   });
 
