@@ -21,7 +21,8 @@ const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
 /** Reads the work of an app that is late or failed, and the health of its webhook URLs. */
 export async function readBacklogs(service: Service, app: App) {
   const [countedUntil, overdue, newest, pending, dead, numFailures] = await Promise.all([
-    readCountedUntil(service),
+    // A schedule that never ran wrote no marker.
+    readCountedUntil(service, app.createdAt),
     listOverdueRefreshes(service, app.name, service.now(), maxReadItems),
     listNewestDeliveries(service, app.name),
     getWebhookBacklog(service, app.name, 'pending'),

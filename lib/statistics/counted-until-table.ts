@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { dayMs, secondMs } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, secondMs } from '../foundation/time.ts';
 import { createStreamMarkers, findRemainingMarkers } from './stream-marker-table.ts';
 
 const Marker = v.object({ pk: v.string(), sk: v.string() });
@@ -31,11 +31,11 @@ const retentionMs = dayMs;
 
 /**
  * Returns the time until which the aggregator has counted all writes: the time of the latest markers that it has passed
- * with all earlier ones. The current time before the first markers are written.
+ * with all earlier ones. `firstTime`, by default the current time, before the first markers are written.
  */
-export async function readCountedUntil(service: Service): Promise<string> {
+export async function readCountedUntil(service: Service, firstTime: EpochMillis = service.now()): Promise<string> {
   const now = service.now();
-  const { countedUntil = now } = (await readLog(service)) ?? {};
+  const { countedUntil = firstTime } = (await readLog(service)) ?? {};
   return new Date(Math.min(countedUntil, now)).toISOString();
 }
 

@@ -80,9 +80,13 @@ async function givenDeadWebhook() {
   return { appName, service, requests, respond, run, solve };
 }
 
+const urlCure =
+  'Start or correct the server of the app, or its URL with `app set-webhook`. Then run `app test-webhook` and `webhooks replay`.';
+const deadCure = 'Run `webhooks replay` with `--dead` after the server works.';
+
 const started = [
-  `🔴 Every webhook to https://app.example/hook fails, the first one 1 minute ago: ${reason}`,
-  "🔴 Webhooks without further attempts: 1, the oldest created now. The app's server has not received them.",
+  `🔴 Every webhook to https://app.example/hook fails, the first one 1 minute ago: ${reason} ${urlCure}`,
+  `🔴 Webhooks without further attempts: 1, the oldest created now. The app's server has not received them. ${deadCure}`,
   '🟠 No store is connected.',
 ];
 
@@ -128,6 +132,16 @@ describe('sendAlerts', () => {
     expect(await run(startDate, { alertUrl: `${alertUrl}/2` })).toEqual(started);
     expect(await run(startDate, { alertUrl: '' })).toEqual([]);
     expect(await run(startDate, { alertUrl: `${alertUrl}/3`, deletedAt: startDate })).toEqual([]);
+  });
+
+  it('reports a schedule that has never run', async () => {
+    const { run } = await givenDeadWebhook();
+    const listLate = async (minutes: number) =>
+      (await run(startDate + minutes * minuteMs, { createdAt: startDate })).filter((line) => line.includes('late'));
+    expect(await listLate(2)).toEqual([]);
+    expect(await listLate(4)).toEqual([
+      expect.stringMatching(/^🟠 Figures, .+ until 4 minutes ago\. Check the schedule of `enqueue-due-items`/),
+    ]);
   });
 
   it('rejects an alert URL that is not public', async () => {
