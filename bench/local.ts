@@ -25,6 +25,7 @@ const settleMs = 30 * secondMs;
 
 const Ready = v.object({ baseUrl: v.string(), emulatorUrl: v.string(), app: v.string(), publicKey: v.string() });
 type Ready = v.InferOutput<typeof Ready>;
+const Package = v.pipe(v.string(), v.parseJson(), v.object({ scripts: v.object({ start: v.string() }) }));
 const Purchase = v.object({ validate: v.looseObject({}) });
 const Validation = v.object({ ok: v.boolean() });
 
@@ -113,7 +114,7 @@ async function startService(): Promise<Start> {
   const port = await findFreePort();
   const startedAt = performance.now();
   const getSeconds = (): number => (performance.now() - startedAt) / secondMs;
-  const child = spawn(process.execPath, [join(projectFolder, 'local', 'start.js')], {
+  const child = spawn(process.execPath, await readStartArguments(), {
     cwd: folder,
     env: { ...process.env, PORT: String(port), DATA: 'memory', TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -135,6 +136,13 @@ async function startService(): Promise<Start> {
     if (child.exitCode !== null) throw new Error('npm start failed.');
     await delay(20);
   }
+}
+
+/** Returns the arguments of Node in `npm start`, whose folder is another one. */
+async function readStartArguments(): Promise<string[]> {
+  const { scripts } = v.parse(Package, await readFile(join(projectFolder, 'package.json'), 'utf8'));
+  const [, ...args] = scripts.start.split(' ');
+  return args.map((arg) => (arg.startsWith('-') ? arg : join(projectFolder, arg)));
 }
 
 async function stopService({ child, folder }: Start): Promise<void> {
