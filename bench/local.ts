@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
 import * as v from 'valibot';
 import { findBundle, servicePrograms } from '../infra/program.js';
-import { projectFolder } from '../infra/project-folder.ts';
 import { secondMs } from '../lib/foundation/time.ts';
 import { buildCacheFolder } from '../local/build-cache.ts';
 import { findFreePort } from '../local/free-port.ts';
 import { buildBasicAuth } from '../testing/call.ts';
 import type { BenchResult } from './bench-result.ts';
 import { readProcessUsage } from './local/process-tree.ts';
+import { readStartArguments } from './local/start-arguments.ts';
 
 const runs = 5;
 const validations = 200;
@@ -25,7 +25,6 @@ const settleMs = 30 * secondMs;
 
 const Ready = v.object({ baseUrl: v.string(), emulatorUrl: v.string(), app: v.string(), publicKey: v.string() });
 type Ready = v.InferOutput<typeof Ready>;
-const Package = v.pipe(v.string(), v.parseJson(), v.object({ scripts: v.object({ start: v.string() }) }));
 const Purchase = v.object({ validate: v.looseObject({}) });
 const Validation = v.object({ ok: v.boolean() });
 
@@ -136,13 +135,6 @@ async function startService(): Promise<Start> {
     if (child.exitCode !== null) throw new Error('npm start failed.');
     await delay(20);
   }
-}
-
-/** Returns the arguments of Node in `npm start`, whose folder is another one. */
-async function readStartArguments(): Promise<string[]> {
-  const { scripts } = v.parse(Package, await readFile(join(projectFolder, 'package.json'), 'utf8'));
-  const [, ...args] = scripts.start.split(' ');
-  return args.map((arg) => (arg.startsWith('-') ? arg : join(projectFolder, arg)));
 }
 
 async function stopService({ child, folder }: Start): Promise<void> {

@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { projectFolder } from '../../infra/project-folder.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { type ProcessUsage, readProcessUsage } from '../local/process-tree.ts';
+import { readStartArguments } from '../local/start-arguments.ts';
 
 const Ready = v.object({
   baseUrl: v.string(),
@@ -34,7 +35,8 @@ export async function startServiceProcess(
   { hasProfiler = false }: { readonly hasProfiler?: boolean } = {},
 ): Promise<ServiceProcess> {
   const preloads = hasProfiler ? ['tsx', './bench/profiler.ts'] : [];
-  const child = spawn(process.execPath, [...preloads.flatMap((name) => ['--import', name]), 'local/start.js'], {
+  const args = [...preloads.flatMap((name) => ['--import', name]), ...(await readStartArguments())];
+  const child = spawn(process.execPath, args, {
     cwd: projectFolder,
     env: { ...process.env, PORT: String(port), DATA: 'memory' },
     stdio: ['ignore', 'ignore', 'inherit', ...(hasProfiler ? ['ipc' as const] : [])],
