@@ -1,6 +1,8 @@
-import { countMessages } from '../../lib/foundation/count-messages.ts';
+import { createMessageCounter } from '../../lib/foundation/count-messages.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 import { streamFailuresCure } from '../../lib/problems/add-cure.ts';
+
+const countMessages = createMessageCounter();
 
 const impacts: Readonly<Record<string, string>> = {
   notifications:
