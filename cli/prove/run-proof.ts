@@ -66,7 +66,7 @@ export interface Proof {
 /** Each interval is half as long again, up to the maximum: most steps are seen within a second. */
 const [minPollIntervalMs, maxPollIntervalMs] = [200, secondMs];
 
-/** Time in which the server of the app can be restarting. */
+/** Time in which the server of the app can be restarting, and between two checks of its deliveries. */
 const receiverGraceMs = 10 * secondMs;
 
 /** The server of the app receives no webhook. */
@@ -194,15 +194,18 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
       let observation: StepObservation;
       let pollIntervalMs = minPollIntervalMs;
       let receiverFault: Finding | undefined;
+      let receiverCheckMs = receiverGraceMs;
       for (;;) {
         observation = await observe(step, { causedAt, before }, since);
         checks = checkStep(step, observation, isSandbox);
         const missing = checks.flatMap(({ what, isMet }) => (isMet ? [] : what));
         const waitedMs = performance.now() - start;
         if (missing.length === 0 || waitedMs > waitMs || signal.aborted) break;
-        const lacksOnlyWebhook = missing.every((what) => what === delivery) && waitedMs > receiverGraceMs;
-        receiverFault = lacksOnlyWebhook ? await findReceiverFault() : undefined;
-        if (receiverFault) break;
+        if (waitedMs > receiverCheckMs && missing.every((what) => what === delivery)) {
+          receiverCheckMs = waitedMs + receiverGraceMs;
+          receiverFault = await findReceiverFault();
+          if (receiverFault) break;
+        }
         onProgress(`${name}: waiting for ${missing.join(', ')}`);
         await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
         pollIntervalMs = Math.min(1.5 * pollIntervalMs, maxPollIntervalMs);
