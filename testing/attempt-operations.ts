@@ -9,7 +9,7 @@ export type Attempt = <T>(kind: string, operate: (service: Service) => Promise<T
 const maxCrashes = 5;
 
 /**
- * Returns a function that repeats an operation after each crash, as a client or a queue does. `crashRate` is the part
+ * Returns a function that repeats an operation after each crash, like a client or a queue. `crashRate` is the part
  * of the writes before or after which the process crashes. A process that has crashed writes nothing more.
  */
 export function createAttempt(service: Service, crashRate: number, counts: StepCounts): Attempt {

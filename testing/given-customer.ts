@@ -166,7 +166,7 @@ async function givenRecords(service: Service, appName: string, username: string)
       outcome: { status: 200, ok: true },
       response: { applicationUsername: username },
     });
-    // The table engine deletes expired items by the clock of the machine.
+    // The table engine uses the clock of the machine to delete expired items.
     await saveEvent({ ...service, eventRetentionDays: 36_500 }, appName, event, raw);
   }
 }

@@ -20,7 +20,7 @@ type ItemType = {
   [Name in keyof Keys]: Keys[Name] extends { matches(key: Key): boolean; (...parts: never[]): Key } ? Name : never;
 }[keyof Keys];
 
-/** Where the items of each type contain names. */
+/** The members of each item type that contain names. */
 export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
   tableVersionKey: 'never',
   appKey: 'never',

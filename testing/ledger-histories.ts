@@ -123,7 +123,7 @@ export const arbitraryLedgerRun: fc.Arbitrary<LedgerRun> = fc.record({
 
 const wait = undefined;
 
-/** A quarter pays months of another plan with its credit, and is refunded while it does. */
+/** The credit of a quarter pays months of a second plan, and the quarter is refunded meantime. */
 export const refundedCredit: LedgerRun = {
   histories: [
     {

@@ -8,7 +8,7 @@ import {
   skuDetails,
 } from './google-play-device.ts';
 
-/** Type of the product of a purchase, as the app registers it. */
+/** Type with which the app registers the product of a purchase. */
 type RegisteredType = 'PAID_SUBSCRIPTION' | 'CONSUMABLE';
 
 /** Starts version 13 of the plugin in a page and waits until it has verified the purchase on the device. */

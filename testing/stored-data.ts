@@ -9,7 +9,7 @@ import type { RecordedAnswers, StoredBinary } from './write-stored-data.ts';
 
 const folder = 'test/fixtures/stored-data';
 
-/** Items of an earlier commit, and the answers of its service. */
+/** Items of an earlier commit, and the responses of its service. */
 export interface StoredData {
   readonly commit: string;
   readonly recorded: RecordedAnswers;
@@ -17,8 +17,9 @@ export interface StoredData {
 }
 
 /**
- * The commits at which `testing/write-stored-data.ts` has written items and answers. Those of d6398d69 have version 2
- * of the table. They are without events and deliveries, the answers that show them, and those about claims and grants.
+ * The commits at which `testing/write-stored-data.ts` has written items and responses. The items of d6398d69 have
+ * version 2 of the table. They lack events and deliveries, the responses that show them, and responses about claims and
+ * grants.
  */
 export const storedData: readonly StoredData[] = ['2c5871a5', 'd6398d69'].map((commit) => ({
   commit,
@@ -42,8 +43,8 @@ interface StoredDataService {
 }
 
 /**
- * Starts the handlers on a new table with the items, at the time of the answers. `wrapTable` replaces the table of the
- * service. Replaces `Date.now` until `close`.
+ * Starts the handlers on a new table with the items, at the time of the responses. `wrapTable` replaces the table of
+ * the service. Replaces `Date.now` until `close`.
  */
 export async function startStoredDataService(
   name: string,

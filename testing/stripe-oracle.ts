@@ -79,7 +79,7 @@ function isUnpaidTimeRunning(
   return state !== 'unpaid' && now < graceEnd - toleranceMs ? true : undefined;
 }
 
-/** Stripe has asked for the payment of the period without result. A pending debit has not failed. */
+/** Stripe has requested the payment of the period without result. A pending debit has not failed. */
 function isOverdue(period: BilledPeriod, now: number): boolean {
   const { status, dueDate } = period.invoice;
   if (status === 'uncollectible') return true;
@@ -107,7 +107,7 @@ export function readPaidPeriod(purchase: PurchaseSummary): string | undefined {
 
 const isPaid = ({ invoice }: BilledPeriod): boolean => invoice.status === 'paid';
 
-/** Lists the periods of an item, by start. Without an id, of the first item. */
+/** Lists the periods of an item, by start. The default is the first item. */
 function listPeriods({ id, lines: items, invoices, payments }: PurchaseSummary): BilledPeriod[] {
   const itemId = (items.find((item: PurchaseSummary) => item.id === id) ?? items[0]).id;
   const periods: BilledPeriod[] = (invoices ?? []).flatMap((invoice: PurchaseSummary) => {

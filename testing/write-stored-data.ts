@@ -11,7 +11,7 @@ import { callLocalControl, type Json } from './call-local.ts';
 import { runCommand } from './command-line.ts';
 
 /*
- * Writes the stored items of a short history with all stores, and what the service answers about them:
+ * Writes the stored items of a short history with all stores, and the responses of the service about them:
  *
  *   node --import tsx testing/write-stored-data.ts <folder> <name>
  *
@@ -25,7 +25,7 @@ export interface StoredBinary {
 }
 
 export interface RecordedAnswers {
-  /** Time of the service, at which all answers were given. */
+  /** Time of the service in all responses. */
   readonly now: number;
   readonly appName: string;
   readonly secretKey: string;
@@ -256,7 +256,7 @@ function encodeAttributes(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, encodeAttributes(member)]));
 }
 
-/** Returns JSON with one line for each answer. */
+/** Returns JSON with one line for each response. */
 function formatAnswers({ answers, ...header }: RecordedAnswers): string {
   const lines = Object.entries(answers).map((entry) => entry.map((part) => JSON.stringify(part)).join(': '));
   return `${JSON.stringify(header).slice(0, -1)}, "answers": {\n${lines.join(',\n')}\n}}\n`;

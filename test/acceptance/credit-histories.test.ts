@@ -54,7 +54,7 @@ const queues = { refreshQueue: noQueue, webhookQueue: noQueue };
 let service: TestService;
 let router: NotificationRouter;
 beforeAll(async () => {
-  // Its own table: the worker of due items reads those of all apps.
+  // Its own table: the worker of due items reads the items of all apps.
   service = await startTestService(tableName);
   setContainerLookup(() => containers.getStore());
   router = await startNotificationRouter(service, ownershipPlatforms);
@@ -81,7 +81,7 @@ const scriptLength = isFull ? 1_000 : 150;
 const concurrency = 16;
 
 describe('credits (any history at the stores, with crashes between any two writes)', () => {
-  it('are what was given and is not spent, taken back or expired, by an independent recount', async () => {
+  it('credits are what was given and is not spent, taken back or expired, by an independent recount', async () => {
     const counts = createStepCounts();
     for (const { value: run, seed } of generateSamples(arbitraryCreditRun(1, scriptLength))) {
       const problems = await playRun(run, counts);
@@ -93,7 +93,7 @@ describe('credits (any history at the stores, with crashes between any two write
   }, 43_200_000);
 });
 
-/** The answer to a request with an idempotency key: a change, or the refusal with the balance. */
+/** The response to a request with an idempotency key: a change, or the refusal with the balance. */
 type Answer = CreditEntry | { readonly refusal: unknown };
 
 interface Request {
@@ -110,7 +110,7 @@ interface Played {
   readonly erased: Set<string>;
   /** Customers whose purchases others have claimed. */
   readonly shared: Set<string>;
-  /** Requests whose repetition had another answer. */
+  /** Requests whose repetition had another response. */
   readonly contradictions: object[];
 }
 
@@ -204,7 +204,7 @@ function createPlayer({
   const users = owned.map(({ username }) => username);
   const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length];
   const app = { name: appName, strategy: 'last' } as const;
-  /** Sends a request, and remembers its answer for repetitions. */
+  /** Sends a request, and records its response for repetitions. */
   const request = async (
     kind: string,
     user: string,
@@ -328,7 +328,7 @@ const validate = async (used: Service, keys: IssuedApiKeys, body: object) =>
     async () => await service.validate(keys, body),
   );
 
-/** Returns undefined for a request that is not remembered, because it is invalid now or needs a hold that has ended. */
+/** Returns undefined for a request that is not recorded, because it is invalid now or needs a hold that has ended. */
 async function answerOf(change: Promise<CreditEntry>): Promise<Answer | undefined> {
   try {
     return await change;

@@ -203,7 +203,7 @@ const isNotForLocalCommands = (access: readonly [string, string]): boolean =>
   /^(?:cloudformation|sns|lambda):|^dynamodb:Describe/.test(access[0]) ||
   (/^sqs:(?!GetQueueAttributes)/.test(access[0]) && !usedQueueAccesses.includes(access.join(' ')));
 
-/** Answers the recovered refund request. */
+/** Sends the statement about the recovered refund request. */
 async function answerRefundRequest(appName: string): Promise<void> {
   const [{ id }] = JSON.parse(await cli(['refunds', 'list', appName, '--state', 'open', '--json']));
   expect(await cli(['refunds', 'show', appName, id])).toContain(`${id}: open, statements until `);

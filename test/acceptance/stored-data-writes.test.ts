@@ -246,7 +246,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
       });
     });
 
-  it('are exported, of an app and of a customer', async () => {
+  it('items are exported for an app and for a customer', async () => {
     const rows = new Map<string, number>();
     let state: ExportState | undefined;
     const target = {

@@ -27,7 +27,7 @@ async function read(url: string, recorded: RecordedAnswers): Promise<unknown> {
   return (await callWithSecretKey(contract, recorded, options)).body;
 }
 
-/** Leaves out the time of an answer, the number of requests, which the recording increased, and the deployment. */
+/** Leaves out the time of a response, the number of requests, which the recording increased, and the deployment. */
 const omitVariable = (answer: unknown): unknown =>
   JSON.parse(
     JSON.stringify(answer, (name, value) =>
@@ -70,19 +70,19 @@ describe.each(storedData)('items that $commit has stored', (data) => {
   });
   afterAll(async () => await started?.close());
 
-  it('are of known types', () => {
+  it('items are of known types', () => {
     const types = items.filter((item) => !isOfVersion2(item)).map((item) => findItemTypes(toKey(item)));
     expect(types.filter((found) => found.length !== 1)).toEqual([]);
     const found = new Set<string>(types.flat());
     if (commit === '2c5871a5') expect(Object.keys(namePlaces).filter((type) => !found.has(type))).toEqual(missingTypes);
   });
 
-  // Later commits add fields to answers.
-  it.each(Object.entries(recorded.answers))('give the same answer to %s', async (path, answer) => {
+  // Later commits add fields to responses.
+  it.each(Object.entries(recorded.answers))('have the same response to %s', async (path, answer) => {
     expect(await read(path, recorded)).toMatchObject(omitVariable(answer) as object);
   });
 
-  it('give the same answers after a migration', async () => {
+  it('have the same responses after a migration', async () => {
     const converted = new Set(items.filter(isOfVersion2).map(({ pk }) => pk)).size;
     expect(await findTableVersion(service)).toEqual({ version: 2, isMarked: false });
     expect(await migrateTable(service)).toMatchObject({ from: 2, converted });

@@ -85,7 +85,7 @@ describe.each(quotingPages)('%s', (file) => {
     ([, bench = '', id = '', title = '', table = '']) => ({ bench, tables: [{ id, title, rows: readRows(table) }] }),
   );
 
-  it('has the columns, the title and the format that npm run bench -- --save writes', () => {
+  it('page has the columns, the title and the format that npm run bench -- --save writes', () => {
     expect(quotes.length).toBe(page.match(/<!-- results: /g)?.length);
     // A quoted table, inserted again, has the columns of its marker.
     for (const { bench, tables } of quotes) {
@@ -111,7 +111,7 @@ describe.each(quotingPages)('%s', (file) => {
   });
 });
 
-it('has the totals of docs/performance.md in README.md', () => {
+it('README.md has the totals of docs/performance.md', () => {
   const page = readFileSync('docs/performance.md', 'utf8');
   const [, table = ''] = /<!-- results: cost months .*\n\n.*\n\n([\s\S]+?)\n\n<!-- end -->/.exec(page) ?? [];
   const totals = Object.fromEntries(readRows(table).map(({ users, total }) => [users, Math.round(Number(total))]));

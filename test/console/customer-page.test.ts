@@ -616,7 +616,7 @@ describe('Consent to statements about refunds', () => {
   it.each([
     ['true', 'alice consents.'],
     ['false', 'alice does not consent.'],
-  ])('is stored as %s', async (choice, result) => {
+  ])('consent is stored as %s', async (choice, result) => {
     const page = await open({ purchases: [toSubscription('premium')], timeline: [] });
     await page.click('Consent to statements');
     await page.enter('The customer', choice);
@@ -639,7 +639,7 @@ describe('Merge of customers', () => {
     expect(page.requests.filter((sent) => sent.startsWith('POST'))).toEqual(['POST /v3/customers/alice/merge']);
   });
 
-  it.each(['viewer', 'support'] as const)('is not offered with a %s key', async (level) => {
+  it.each(['viewer', 'support'] as const)('merge is not offered with a %s key', async (level) => {
     const page = await open({ purchases: [toSubscription('premium')], timeline: [] }, '', level);
     await page.waitForText('premium', 'Access now');
     for (const change of ['Merge a customer', 'Consent to statements']) expect(page.readText()).not.toContain(change);

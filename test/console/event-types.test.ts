@@ -3,7 +3,7 @@ import { describeEventType } from '../../console/pages/event-types.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 
 describe('describeEventType', () => {
-  it('has a name for the event of each endpoint', () => {
+  it('describeEventType has a name for the event of each endpoint', () => {
     const types = contracts.flatMap(({ eventType }) => eventType ?? []);
     expect(types.filter((type) => describeEventType(type) === type)).toEqual([]);
   });

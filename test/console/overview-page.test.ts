@@ -204,7 +204,7 @@ describe('Products of the overview', () => {
   it.each([
     [2, false],
     [51, true],
-  ])('are numbered if they have several pages (%d products)', async (total, isNumbered) => {
+  ])('products are numbered if they have several pages (%d products)', async (total, isNumbered) => {
     const breakdown = respondTo(getStatsBreakdown, ({ query }) => {
       const by = query.by === 'product' ? ('product' as const) : ('none' as const);
       const toGroup = (productId: string, amountUSD: number) => ({

@@ -597,7 +597,7 @@ describe('Refund requests page', () => {
   it.each([
     ['store_a', false],
     ['apple', true],
-  ])('asks for the consent that the App Store requires: %s, %s', async (platform, isConsented) => {
+  ])('requests the consent that the App Store requires: %s, %s', async (platform, isConsented) => {
     const confirm = async (page: RenderedConsole) => {
       await page.waitForText(consent);
       const [box] = page.findAll('dialog input') as HTMLInputElement[];

@@ -72,7 +72,7 @@ async function rotateKeys(keys: IssuedApiKeys): Promise<IssuedApiKeys> {
 
 const forwardId = 'forward-1';
 
-/** Creates a pending and a dead forward, and a URL of the app that receives nothing any more. */
+/** Creates a pending and a dead forward, and a disabled webhook URL of the app. */
 async function createForwards({ appName }: IssuedApiKeys): Promise<void> {
   const { cipher, now } = getService();
   const urls = ['https://live.example.com/stores', 'https://gone.example.com/stores'];
@@ -203,7 +203,7 @@ async function call(contract: Contract, keys: IssuedApiKeys, name: string): Prom
   });
 }
 
-/** Lists the responses that do not answer the request. A store without settings is an error of the operator. */
+/** Lists the responses that are errors of the service. A store without settings is an error of the operator. */
 const isFailure = ({ status, body }: CallResult): boolean =>
   (status === 500 && !/settings|not (?:set up|configured)/.test(JSON.stringify(body))) ||
   /DatabaseError|7691004/.test(JSON.stringify(body));
@@ -233,12 +233,12 @@ describe('every operation, within the writes that its policy allows', () => {
     'with the previous keys of a rotation',
     'with forwards',
     ...['all', 'none', 'listed'].map((rule) => `with sandbox purchases and the rule ${rule}`),
-  ])('answers in an app %s', async (state) => {
+  ])('responds in an app %s', async (state) => {
     expect(await callWithSecretKey(getApp, requireApp(state))).toMatchObject({ status: 200 });
     expect(await listFailures(requireApp(state), ['ann'])).toEqual([]);
   });
 
-  it.each(hostileNames)('answers for the username %j', async (name) => {
+  it.each(hostileNames)('responds for the username %j', async (name) => {
     expect(await listFailures(requireApp('with store_a'), [name])).toEqual([]);
   });
 
@@ -268,7 +268,7 @@ describe('every operation, within the writes that its policy allows', () => {
     expect((await callWithSecretKey(find('revoke-grant'), keys, { params: { ...params, grantId } })).status).toBe(200);
   });
 
-  it('has a body for each contract that requires one', () => {
+  it('test has a body for each contract that requires one', () => {
     for (const id of Object.keys(bodies)) expect(contracts.map((contract) => contract.id)).toContain(id);
   });
 });

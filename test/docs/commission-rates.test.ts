@@ -5,7 +5,7 @@ import { AppExchangeRates } from '../../lib/money/app-exchange-rates.ts';
 import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
 
 describe('Exchange rates of an app', () => {
-  it('are those of docs/proceeds.md', () => {
+  it('exchange rates agree with docs/proceeds.md', () => {
     const { rates } = JSON.parse(readSnippet('docs/proceeds.md', 'exchange-rates'));
     expect(parse(AppExchangeRates, rates)).toEqual(rates);
   });

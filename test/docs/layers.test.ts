@@ -30,7 +30,7 @@ const toFolder = (pattern: string): string => pattern.replace(/\/\*\*$/, '');
 /** The text of a folder in the table: folders of `lib` without their parent. */
 const toText = (pattern: string): string => `\`${toFolder(pattern).replace(/^lib\/(?=[^*]+$)/, '')}\``;
 
-/** What every folder may import, as the text below the table says. */
+/** The imports that every folder may have, from the text below the table. */
 const foundation = ['lib/foundation/**'];
 
 const toRow = ({ name, allow, deny }: Boundary): string => {

@@ -125,7 +125,7 @@ describe('docs/guides/entitlements.md', () => {
     }
     const page = readSnippet('packages/server-python/README.md', 'gate');
     const code = `${page}\nprint(show_premium("alice")[0], show_premium("nora")[0])`;
-    // Without Python, the output is empty. The service is in this process, which must not wait for the other one.
+    // Without Python, the output is empty. The service is in this process, which must not wait for Python.
     const python = spawn('python3', ['-c', code], { env: { ...process.env, ...pythonEnvironment } }).on(
       'error',
       () => {},

@@ -143,7 +143,7 @@ describe('DELETE /v3/annotations/:annotationId', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('does not find an id of another format', async () => {
+  it('does not find an id with a different format', async () => {
     await saveAnnotation(getService(), keys.appName, { date: '2026-01-15', text: 'x' });
     expect((await remove('2026-01-15')).status).toBe(404);
   });

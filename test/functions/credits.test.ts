@@ -110,7 +110,7 @@ const consumable = { productId: 'coins_100', type: 'consumable', priceMicros: 5_
 const productIds: Readonly<Partial<Record<Platform, string>>> = { processor_b: 'coins', store_c: '9NBLGGJCOINS' };
 
 describe('credits of a payment', () => {
-  it('are given once, however often the receipt is validated and the stream is read', async () => {
+  it('credits are given once, however often the receipt is validated and the stream is read', async () => {
     const { data, validate, purchaseId } = await buy('store_a', consumable);
     const credits = { coins: { balance: 100, granted: 100, spent: 0, takenBack: 0, expired: 0 } };
     expect(data.credits).toEqual(credits);
@@ -121,7 +121,7 @@ describe('credits of a payment', () => {
     expect(rows).toMatchObject([{ type: 'given', credit: 'coins', amount: 100, balance: 100, purchaseId }]);
   });
 
-  it('are what the catalogue gave when it was paid', async () => {
+  it('credits are what the catalogue gave when it was paid', async () => {
     const { purchaseId } = await buy('store_a', consumable);
     const changed = { ...catalogue, coins_100: { type: 'consumable', credits: { coins: 7 } } };
     await setCatalogue(getService(), keys.appName, changed);
@@ -155,7 +155,7 @@ describe('credits of a payment', () => {
     },
   );
 
-  it('are none for a trial', async () => {
+  it('credits are none for a trial', async () => {
     const bought = await buy('store_a', { productId: 'premium', type: 'paid subscription', trial: 'P1W' });
     expect(bought.data.credits).toEqual({});
   });
@@ -173,7 +173,7 @@ describe('credits of a payment', () => {
     },
   );
 
-  it('are taken back below zero if the app says so', async () => {
+  it('credits are taken back below zero if the app says so', async () => {
     await changeSettings(getService(), keys.appName, { creditFloor: 'debt' });
     const bought = await buy('store_a', consumable);
     await spend(60, 'a');
@@ -184,7 +184,7 @@ describe('credits of a payment', () => {
     expect((await readCredits()).coins).toMatchObject({ balance: 40 });
   });
 
-  it('are taken back in part for a partial refund, and returned when a dispute is won', async () => {
+  it('credits are taken back in part for a partial refund, and returned when a dispute is won', async () => {
     keys = await givenApp('processor_a');
     const bought = await buy('processor_a', consumable);
     await bought.act('refund', { amountMicros: 1_000_000 });
@@ -201,7 +201,7 @@ describe('credits of a payment', () => {
     ]);
   });
 
-  it('of the sandbox have a separate balance', async () => {
+  it('credits of the sandbox have a separate balance', async () => {
     keys = await givenApp('store_b');
     const { data } = await buy('store_b', { ...consumable, sandbox: true });
     expect(data.credits).toMatchObject({ coins: { balance: 100 } });
@@ -213,7 +213,7 @@ describe('credits of a payment', () => {
 });
 
 describe('POST /v3/customers/:applicationUsername/credits/spend', () => {
-  it('has the same result for a repeated key, and 409 for the key of another request', async () => {
+  it('returns the same result for a repeated key, and 409 for the key of a different request', async () => {
     await give(100, 'gift');
     const first = await spend(40, 'order-1', { reason: 'A song' });
     expect(first).toMatchObject({ status: 200, body: { type: 'spent', amount: 40, balance: 60, reason: 'A song' } });
@@ -273,7 +273,7 @@ describe('POST /v3/customers/:applicationUsername/credits/spend', () => {
 });
 
 describe('the timeline of a customer, and the explanation of access', () => {
-  it('have each change of credits once, with its reason', async () => {
+  it('both have each change of credits once, with its reason', async () => {
     const { purchaseId, act } = await buy('store_a', consumable);
     await spend(30, 'a', { reason: 'A song' });
     await act('refund');
@@ -324,7 +324,7 @@ describe('credits given and taken by hand', () => {
     expect((await readCredits()).coins).toMatchObject({ balance: 0, expired: 30, takenBack: 20, lots: [] });
   });
 
-  it('are read with the public key by the customer of a paid checkout only', async () => {
+  it('credits are read with the public key by the customer of a paid checkout only', async () => {
     keys = await givenApp('processor_a');
     const { id } = await buy('processor_a', { productId: 'basic', type: 'paid subscription' });
     const grant = { platform: 'processor_a', subscription: id, username: user } as const;
@@ -355,7 +355,7 @@ describe('credits given and taken by hand', () => {
 describe('credits of merged customers', () => {
   const merge = async () => await call(mergeCustomer, { body: { from: `${user}-guest` } });
 
-  it('are added with their purchases, and taken back by a later refund', async () => {
+  it('credits are added with their purchases, and taken back by a later refund', async () => {
     const bought = await buy('store_a', { ...consumable, applicationUsername: `${user}-guest` });
     await give(10, 'gift');
     expect((await merge()).status).toBe(200);

@@ -285,7 +285,7 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     expect(listReasons(await bought.read())).toEqual(['PURCHASED', 'EXPIRED']);
   });
 
-  it('has its paid access again, and no problem, after the next validation of the app', async () => {
+  it('subscription has its paid access again, and no problem, after the next validation of the app', async () => {
     const bought = await buy({ type: 'paid subscription', autoRenew: true });
     const { appName } = bought.keys;
     expect(await bought.validate({ license: {} })).toMatchObject({ ok: false, code: 6778006 });

@@ -109,7 +109,7 @@ describe('the spans of the option otlpTracesUrl', () => {
     for (const secret of [purchaseToken, keys.publicKey, username]) expect(sent).not.toContain(secret);
   });
 
-  it('have a request without calls for a read', async () => {
+  it('spans have a request without calls for a read', async () => {
     await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: 'ann' } });
     expect(listSpans().map(({ name }) => name)).toEqual(['GET /v3/customers/:applicationUsername/purchases']);
   });

@@ -86,7 +86,7 @@ describe('store notifications', () => {
     expect(purchase).toMatchObject(fields);
   });
 
-  it('of Braintree name a purchase that the app does not have, or not yet', async () => {
+  it('notifications of Braintree name a purchase that the app does not have, or not yet', async () => {
     const { act, purchaseId } = await fixture.givenSubscription('processor_b');
     const otherKeys = await fixture.createNotifiedApp('processor_b');
     await act('cancel');

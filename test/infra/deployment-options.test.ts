@@ -120,7 +120,7 @@ describe('ServiceStack with deployment options', () => {
       expect(Properties.MetricTransformations[0].MetricNamespace).toBe('Claimcheck/Claimcheck');
   });
 
-  it('gives each function a log group that ends with the stack, also when it adopts a table', () => {
+  it('gives each function a log group that ends with the stack, even if the stack adopts a table', () => {
     const groups = findResources('every', 'AWS::Logs::LogGroup');
     for (const { Properties } of listResources('every', 'AWS::Lambda::Function'))
       expect(groups[Properties.LoggingConfig?.LogGroup.Ref]).toMatchObject({ DeletionPolicy: 'Delete' });
@@ -257,7 +257,7 @@ describe('ServiceStack with deployment options', () => {
     ]);
   });
 
-  it('has the limits that the documents name', () => {
+  it('template has the limits that the documents name', () => {
     const guide = readDocument('docs/guides/run-for-production.md');
     const { requestsPerKey, validationRequestsPerSecond, stageRequestsPerSecond, maxConcurrency } = defaultLimits;
     for (const [limit, value] of [

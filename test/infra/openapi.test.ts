@@ -36,7 +36,7 @@ const document = JSON.parse(JSON.stringify(buildOpenApiDocument(contracts))) as 
 
 const pages = new Map(renderApiReference(buildOpenApiDocument(contracts)).map((page) => [page.name, page.html]));
 
-/** The text of all pages of the reference, as a reader copies it. */
+/** The text of all pages of the reference. */
 const referenceText = [...pages.values()]
   .join('\n')
   .replaceAll(/<[^>]+>/g, '')
@@ -83,7 +83,7 @@ describe('buildOpenApiDocument', () => {
     }
   });
 
-  it('has each operation on the page of its area, in which each id is unique', () => {
+  it('reference has each operation on the page of its area, in which each id is unique', () => {
     for (const { id, area } of contracts) expect(pages.get(area)).toContain(`<h2 id="${id}">`);
     for (const html of pages.values()) {
       const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
@@ -91,7 +91,7 @@ describe('buildOpenApiDocument', () => {
     }
   });
 
-  it('has each schema once, on the page of the area that uses it or on the page of all areas', () => {
+  it('reference has each schema once, on the page of the area that uses it or on the page of all areas', () => {
     for (const name of Object.keys(document.components.schemas)) {
       const places = [...pages].filter(([, html]) => html.includes(` id="schema-${name}"`));
       expect([name, places.length]).toEqual([name, 1]);

@@ -7,7 +7,7 @@ const readVersion = (file: string): unknown => JSON.parse(readFileSync(file, 'ut
 const version = String(readVersion('package.json'));
 
 describe('a release', () => {
-  it('has one version in all packages, and a dated section of the changelog', () => {
+  it('release has one version in all packages, and a dated section of the changelog', () => {
     const changelog = readDocument('CHANGELOG.md');
     expect(['packages/server/package.json', 'emulator/package.json', 'package-lock.json'].map(readVersion)).toEqual(
       Array(3).fill(version),
@@ -16,7 +16,7 @@ describe('a release', () => {
     expect(changelog).toMatch(new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d{2}-\\d{2}$`, 'm'));
   });
 
-  it('is tagged by the workflow after the checks, with the files that npm run release writes', () => {
+  it('release is tagged by the workflow after the checks, with the files that npm run release writes', () => {
     const workflow = readFileSync('.github/workflows/release.yml', 'utf8');
     const steps = [
       'bash .ci/run',
@@ -38,8 +38,8 @@ interface LockEntry {
 }
 
 describe('package-lock.json', () => {
-  // npm omits the digests of optional packages for other systems when it writes the lock beside an installation.
-  it('has the digest of each package, but for workspaces and what other packages bundle', () => {
+  // npm omits the digests of optional packages for other systems when it writes the lock of an existing installation.
+  it('package-lock.json has the digest of each package, but for workspaces and what other packages bundle', () => {
     const lock: { readonly packages: Readonly<Record<string, LockEntry>> } = JSON.parse(
       readFileSync('package-lock.json', 'utf8'),
     );
@@ -52,7 +52,7 @@ describe('package-lock.json', () => {
 });
 
 describe('consolePackages', () => {
-  it('has each package that the console imports', () => {
+  it('consolePackages has each package that the console imports', () => {
     const files = readdirSync('console', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
     const imports = files.flatMap((file) => [
       ...readFileSync(`console/${file}`, 'utf8').matchAll(/ from '((?:@[^/']+\/)?[^./'][^/']*)/g),

@@ -32,7 +32,7 @@ async function failure(environment: Readonly<Record<string, string>>): Promise<{
 
 /**
  * Finds a free even port whose successor, the emulator's port, is free too, so that two pairs never overlap by one. The
- * ports are below those of `findFreePort`: no other test can take one before the service listens.
+ * ports are below the range of `findFreePort`: no other test can take one before the service listens.
  */
 async function freePorts(): Promise<number> {
   const port = 2 * randomInt(2_500, 5_000);

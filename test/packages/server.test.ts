@@ -267,7 +267,7 @@ describeLanguages('a server', (language) => {
 });
 
 describeLanguages('an outage', (language) => {
-  it('keeps the last answer for its time, and never longer than the entitlement', async () => {
+  it('keeps the last response for its time, and never longer than the entitlement', async () => {
     let untilMs = 0;
     let status = 200;
     const stub = await startApplicationServer();
@@ -303,7 +303,7 @@ describeLanguages('an outage', (language) => {
 });
 
 describeLanguages('a token', (language) => {
-  it('is verified with keys that are requested once, and with the next key after a rotation', async () => {
+  it('token is verified with keys that are requested once, and with the next key after a rotation', async () => {
     const keys = createTokenKeys(Date.now());
     const stub = await startApplicationServer();
     stub.respondWith({ status: 200, body: JSON.stringify({ keys: keys.keys.map(toPublicJwk) }) });

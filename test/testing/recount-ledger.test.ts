@@ -36,7 +36,7 @@ const changed = [
   { ...january, lines: [line('quarterly', rest, { isProration: true, amountMicros: -9_000_000 }), ...january.lines] },
 ];
 
-/** Recounts a subscription at Stripe with these invoices, of which each has one payment. */
+/** Recounts a subscription at Stripe with these invoices. Each has one payment. */
 function recount(invoices: readonly ReturnType<typeof invoice>[], changes: object = {}, today = '2027-03-20') {
   const payments = invoices.map(({ id, paidAt }) => ({
     invoiceId: id,

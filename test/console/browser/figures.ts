@@ -105,7 +105,7 @@ export function describeFigures(getRunning: () => Promise<RunningConsole>): void
       await chart.hover({ position: { x: 300, y: 100 } });
       const tip = page.locator('.chart-tip');
       await tip.waitFor();
-      // The text of the slider is that of the same interval.
+      // The slider has the text of the same interval.
       expect(await chart.getAttribute('aria-valuetext')).toContain(await tip.locator('.chart-day').textContent());
       await page.mouse.move(0, 0);
       await tip.waitFor({ state: 'detached' });

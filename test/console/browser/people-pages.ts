@@ -183,7 +183,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       for (const path of ['/ltv', '/retention?platform=store_a&country=US']) {
         const consolePage = await openLoaded(path, { isNewTab: true });
         const { page } = consolePage;
-        // The responses arrive one after the other, as those of a large app.
+        // The responses arrive one after the other, like the responses of a large app.
         let delayMs = 0;
         await page.route('**/v3/**', async (route) => {
           delayMs += 200;

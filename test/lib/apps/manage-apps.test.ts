@@ -39,7 +39,7 @@ describe('createApiKey', () => {
     expect(publicKeys.map(({ digest }) => digest)).toContain(hashApiKey(publicKey));
   });
 
-  it.each(['', 'pub_short'])('rejects %j, and a key of another level', async (key) => {
+  it.each(['', 'pub_short'])('rejects %j, and a key with a different level', async (key) => {
     const { appName, secretKey } = await givenApp();
     for (const existing of [key, secretKey]) {
       const request = { level: 'public', name: 'released', now: startDate, key: existing } as const;

@@ -16,7 +16,7 @@ let table: Table;
 let now: number;
 let appName: string;
 beforeAll(async () => {
-  // Its own table: the worker of due items reads those of all apps.
+  // Its own table: the worker of due items reads the items of all apps.
   table = await createTestTable('claimcheck-test-credits');
 });
 beforeEach(() => {
@@ -59,7 +59,7 @@ describe('a customer with more credits than one transaction has writes', () => {
     expect(await countEntries('ann', 'expired')).toBe(credits.length);
   });
 
-  it('is merged, and its merge is reversed', async () => {
+  it('customer is merged, and its merge is reversed', async () => {
     await giveEach('ann');
     const merge = { from: 'ann', to: 'bob', mergeId: 'merge' };
     await moveCredits(getService(), appName, merge);
@@ -75,7 +75,7 @@ describe('the end of units', () => {
     const request = { credit: 'coins', amount, idempotencyKey: `until ${until}`, reason: 'why', until };
     await give(getService(), request, toContext('ann'));
   };
-  /** Runs the worker of due items at a time, as it runs each minute. Returns the ends that the history has then. */
+  /** Runs the worker of due items once at a time. Returns the ends that the history has then. */
   const runWorkerAt = async (time: number) => {
     now = time;
     await enqueueDueItems(getService(), () => minuteMs);
@@ -87,7 +87,7 @@ describe('the end of units', () => {
       .flat()
       .filter(({ pk }) => String(pk).startsWith(appName)).length;
 
-  it('has its entry in time, without another change of the customer', async () => {
+  it('end of units has its entry in time, without another change of the customer', async () => {
     const [first, second] = [startDate + dayMs, startDate + 2 * dayMs];
     await giveCoins(10, second);
     await giveCoins(5, first);
@@ -99,7 +99,7 @@ describe('the end of units', () => {
     expect(await countDueItems()).toBe(0);
   });
 
-  it('is due for customers with units that end only, and until they are spent', async () => {
+  it('end of units is due for customers with units that end only, and until they are spent', async () => {
     await give(getService(), { credit: 'gems', amount: 5, idempotencyKey: 'a', reason: 'why' }, toContext('ann'));
     expect(await countDueItems()).toBe(0);
     await giveCoins(5, startDate + dayMs);
@@ -126,7 +126,7 @@ describe('the end of units', () => {
     expect(await readTotals('ann')).toMatchObject({ coins: { balance: 0, spent: 4, expired: 8 } });
   });
 
-  it('has its entry when the first of several holds of the units ends', async () => {
+  it('end of units has its entry when the first of several holds of the units ends', async () => {
     const end = startDate + hourMs;
     await giveCoins(5, end);
     const hold = { credit: 'coins', hold: true };

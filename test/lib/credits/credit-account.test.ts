@@ -41,7 +41,7 @@ const leftOf = (account: CreditAccount) =>
 const spend = (account: CreditAccount, amount: number) => spendCredits(account, 'coins', amount) ?? account;
 
 describe('credits of a customer', () => {
-  it('are spent from the lot that ends first', () => {
+  it('credits are spent from the lot that ends first', () => {
     const account = give(give(give(empty, 'later', 10, 200), 'never', 10), 'first', 10, 100);
     expect(leftOf(spend(account, 15))).toEqual({ first: 0, later: 5, never: 10 });
   });
@@ -67,7 +67,7 @@ describe('credits of a customer', () => {
     expect(findHold(releaseHold(held, 'h'), 'h')).toBeUndefined();
   });
 
-  it('are taken back from what is left, and below zero only with a debt', () => {
+  it('credits are taken back from what is left, and below zero only with a debt', () => {
     const account = spend(give(give(empty, 'a', 10), 'b', 10), 12);
     const zero = takeBack(account, 'coins', { lotId: 'a', amount: 10, allowsDebt: false });
     expect([balanceOf(zero.account), zero.parts]).toEqual([0, [['b', 8]]]);
@@ -78,7 +78,7 @@ describe('credits of a customer', () => {
     expect([balanceOf(returned), leftOf(compactAccount(returned))]).toEqual([8, { a: 8 }]);
   });
 
-  it('have few open lots, whatever they are given', () => {
+  it('credits have few open lots, whatever they are given', () => {
     let account = empty;
     for (let index = 0; index < 300; index++)
       account = compactAccount(give(account, `lot${index}`, 2, index % 3 ? undefined : 9));
@@ -87,7 +87,7 @@ describe('credits of a customer', () => {
     expect(balanceOf(passTime(account, 9))).toBe(400);
   });
 
-  it('of two customers are added, and split again without what was spent since', () => {
+  it('credits of two customers are added, and split again without what was spent since', () => {
     const [a, b] = [spend(give(empty, 'a', 10), 3), spend(give(createAccount('bob', false), 'b', 5, 100), 1)];
     const added = addAccounts(b, a);
     expect(findCredit(added, 'coins')).toMatchObject({ granted: 15, spent: 4 });
@@ -96,7 +96,7 @@ describe('credits of a customer', () => {
     expect(balanceOf(rest)).toBe(0);
   });
 
-  it('of a lot that returns to a customer with a part of it are one lot', () => {
+  it('credits of a lot that returns to a customer with a part of it are one lot', () => {
     const held = holdCredits(give(empty, 'a', 20), { id: 'h', credit: 'coins', amount: 5, until: 50 }) ?? empty;
     const moved = removeLot(held, 'coins', { lotId: 'a', amount: 20 });
     const returned = give(releaseHold(moved.account, 'h'), 'a', moved.left);
@@ -114,7 +114,7 @@ describe('credits of a customer', () => {
     expect(balanceOf(passTime({ ...empty, ...returned }, 100))).toBe(10);
   });
 
-  it('that paid the debts of two merged customers return with each split', () => {
+  it('credits that paid the debts of two merged customers return with each split', () => {
     const indebted = (debt: number) => takeBack(empty, 'coins', { lotId: '', amount: debt, allowsDebt: true }).account;
     let account = give(createAccount('bob', false), 'a', 20);
     for (const debt of [5, 3]) account = addAccounts(account, indebted(debt));
@@ -124,7 +124,7 @@ describe('credits of a customer', () => {
     expect(leftOf(spend(account, 15))).toEqual({ a: 0, 'debt/coins': 5 });
   });
 
-  it('that have moved on do not return, and no number falls below zero', () => {
+  it('credits that have moved on do not return, and no number falls below zero', () => {
     const moved = passTime(spend(give(give(empty, 'a', 10), 'b', 4, 9), 3), 9);
     const emptied = { ...addAccounts(createAccount('bob', false), moved), credits: {} };
     const { rest, returned } = splitAccount(emptied, { credits: moved.credits, holdIds: [] });
@@ -164,7 +164,7 @@ function checkCredit({ credits }: Pick<CreditAccount, 'credits'>): void {
 }
 
 describe('any history of credits', () => {
-  it('has the balance of its lots without the debt, and numbers of at least zero', () => {
+  it('account has the balance of its lots without the debt, and numbers of at least zero', () => {
     const property = fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       let account = empty;
       let taken = 0;

@@ -32,7 +32,7 @@ const claim = (paymentId: string, given: number, demanded = 0): CreditClaim => (
 });
 
 describe('what a purchase gives', () => {
-  it('is settled after it was given', () => {
+  it('credit is settled after it was given', () => {
     const claims = [claim('a', 10), claim('b', 20)];
     const settlement = settle({ purchase, account: ann, former: undefined }, claims, { now: 1, allowsDebt: false });
     expect(settlement.entries.map(({ type, amount }) => [type, amount])).toEqual([
@@ -43,7 +43,7 @@ describe('what a purchase gives', () => {
     expect(isSettled(settlement.purchase, [claim('a', 10), claim('b', 20, 1)], 'ann')).toBe(false);
   });
 
-  it('is given once if the store reports the final id of a payment later', () => {
+  it('credit is given once if the store reports the final id of a payment later', () => {
     const given = settle({ purchase, account: ann, former: undefined }, [claim('early', 10)], {
       now: 1,
       allowsDebt: false,
@@ -140,7 +140,7 @@ class Recount {
 }
 
 describe('any history of payments, refunds and spends', () => {
-  it.each([false, true])('has the balance of a recount, and is settled once (debt: %s)', (allowsDebt) => {
+  it.each([false, true])('purchase has the balance of a recount, and is settled once (debt: %s)', (allowsDebt) => {
     const property = fc.property(fc.array(step, { maxLength: 50, size: 'max' }), (steps) => {
       const recount = new Recount(allowsDebt);
       const claims = new Map<number, CreditClaim>();

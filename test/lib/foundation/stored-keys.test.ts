@@ -289,21 +289,21 @@ const readParts: readonly (readonly [part: unknown, expected: unknown])[] = [
 ];
 
 describe('stored keys', () => {
-  it('are built as earlier releases built them', () => {
+  it('keys are built as earlier releases built them', () => {
     expect(itemKeys.map(([key]) => key)).toEqual(itemKeys.map(([, pk, sk]) => ({ pk, sk })));
   });
 
-  it('have exactly one type each, and are of all types', () => {
+  it('keys have exactly one type each, and are of all types', () => {
     const types = itemKeys.map(([key]) => (key ? findItemTypes(key) : []));
     expect(types.filter((found) => found.length !== 1)).toEqual([]);
     expect(new Set(types.flat())).toEqual(new Set(Object.keys(namePlaces)));
   });
 
-  it('are indexed as earlier releases indexed them', () => {
+  it('keys are indexed as earlier releases indexed them', () => {
     expect(indexKeys.map(([key]) => key)).toEqual(indexKeys.map(([, stored]) => stored));
   });
 
-  it('are read and queried as earlier releases did it', () => {
+  it('keys are read and queried as earlier releases did it', () => {
     expect(readParts.map(([part]) => part)).toEqual(readParts.map(([, expected]) => expected));
   });
 });

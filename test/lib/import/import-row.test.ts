@@ -113,7 +113,7 @@ describe('importRow', () => {
     expect(await findUsers(appName, 'store_a:119')).toEqual(['ann']);
   });
 
-  it.each([true, false])('gives credits only if asked (muted: %s)', async (isUnannounced) => {
+  it.each([true, false])('gives credits only if requested (muted: %s)', async (isUnannounced) => {
     for (const givesCredits of [false, true]) {
       const appName = await givenAppName();
       const observation = createObservation({ productId: 'store_a:coins', productType: 'consumable' });

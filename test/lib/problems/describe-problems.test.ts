@@ -195,7 +195,7 @@ describe('describeProblems', () => {
     ]);
   });
 
-  it('describes changes that a worker could not process, and not those of an earlier release', () => {
+  it('describes changes that a worker of this release could not process', () => {
     const [problem] = describeDue({ streamFailures: { count: 2, isExact: true } });
     expect(problem).toEqual({
       id: 'stream-failures',
@@ -220,7 +220,7 @@ describe('describeProblems', () => {
 describe('addCure', () => {
   const cure = (id: string, text = 'Late.') => addCure({ id, tone: 'bad', text }).text;
 
-  it('says where the cure of rejected settings is', () => {
+  it('names the page with the cure of rejected settings', () => {
     const { message } = invalidSettingsError('Google Play', 'the key of the service account is deleted');
     expect(cure('store store_b', `The last request failed: ${message}`)).toMatch(
       /is deleted\. Check the settings with `doctor` or on the page Stores/,

@@ -116,7 +116,7 @@ describe('addPaymentFigures', () => {
     it.each([
       ['in_1', change],
       ['in_1', refunded],
-    ])('has the end and the failed renewal of the purchase whose payment is %s', (present, further) => {
+    ])('payment has the end and the failed renewal of the purchase whose payment is %s', (present, further) => {
       const counted = addFigures(present, '03-08', [month, further], { cancelationReason: 'System.BillingError' });
       expect(counted.map(({ figures }) => [figures?.end, figures?.isInvoluntary])).toEqual([
         [day('02-15'), undefined],
@@ -124,7 +124,7 @@ describe('addPaymentFigures', () => {
       ]);
     });
 
-    it('is a separate period if it pays another length', () => {
+    it('payment is a separate period if it pays another length', () => {
       const yearly = given('in_1', '02-01', { expirationDate: Date.parse('2028-02-01') });
       expect(readFigures('in_3', '04-15', [yearly, refunded, { ...next, purchaseDate: day('03-15') }])).toMatchObject([
         { end: day('02-15') },

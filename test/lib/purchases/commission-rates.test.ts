@@ -69,7 +69,7 @@ describe('findShares', () => {
   it.each([
     [100, false],
     [101, true],
-  ])('asks for a review after %i days: %s', (days, isDue) => {
+  ])('requests a review after %i days: %s', (days, isDue) => {
     expect(isReviewDue(Date.parse(ratesReviewedOn) + days * dayMs)).toBe(isDue);
   });
 

@@ -7,7 +7,7 @@ import { computeMonthlyAmounts } from '../../../lib/purchases/payment-amounts.ts
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
-/** A look at a monthly subscription on a day, at which its payment ends after `days`. */
+/** A refresh of a monthly subscription on a day, in which its payment ends after `days`. */
 function look(day: number, days: number, fields: Partial<Transaction> = {}): Observation {
   const { purchase } = createObservation({ transactionId: 'store_a:1', expirationDate: startDate + days * dayMs });
   const paid = { currency: 'USD', amountMicros: 10_000_000 };
@@ -38,7 +38,7 @@ describe('the recurring amount of a period that the store extends', () => {
     ['before an older observation', [look(9, 61), look(0, 31)]],
     ['by a day', [look(0, 31), look(9, 32)]],
     ['and another plan replaces', [look(0, 31), look(9, 61), look(12, 12, { isReplaced: true })]],
-  ])('stays that of the period that was paid: %s', (_title, looks) => {
+  ])('keeps the recurring amount of the paid period: %s', (_title, looks) => {
     expect(readMonthly(looks)).toBe(10);
   });
 
@@ -47,7 +47,7 @@ describe('the recurring amount of a period that the store extends', () => {
     expect(readMonthly([look(0, 31, { expirationDate: startDate + 31 * dayMs + minuteMs }), look(9, 31)])).toBe(10);
   });
 
-  it('is not that of the part until another plan replaces it', () => {
+  it('ignores the amount of the part until another plan replaces it', () => {
     expect(readMonthly([look(0, 61), look(12, 12, { isReplaced: true }), look(13, 12, { isReplaced: true })])).toBe(5);
   });
 
@@ -66,7 +66,7 @@ describe('the recurring amount of a period that the store extends', () => {
     expect(readMonthly([{ ...assumed, purchase }, look(9, 61)])).toBe(5);
   });
 
-  it('has the plan that the store reports', () => {
+  it('recurring amount has the plan that the store reports', () => {
     const plan = { amountMicros: 20_000_000, period: 'P1M' as const };
     expect(readMonthly([look(0, 31), look(9, 61, { plan })])).toBe(20);
   });

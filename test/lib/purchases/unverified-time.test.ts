@@ -29,7 +29,7 @@ const countDenials = ({ state }: StoredPurchase): number =>
   Array.from({ length: 74 }, (_, hour) => weekEnd + hour * hourMs).filter((at) => isExpired(state.purchase, at)).length;
 
 describe('the unverified time of a subscription', () => {
-  it('is 24 hours without a message of the store', () => {
+  it('unverified time is 24 hours without a notification of the store', () => {
     expect(countDenials(stored)).toBe(50);
   });
 
@@ -37,7 +37,7 @@ describe('the unverified time of a subscription', () => {
     ['at the renewal', weekEnd],
     ['a day before it', weekEnd - dayMs + 1],
     ['hours after it', weekEnd + 20 * hourMs],
-  ])('has no denial in 73 hours after a verified notification of the renewal %s', (_case, date) => {
+  ])('unverified time has no denial in 73 hours after a verified notification of the renewal %s', (_case, date) => {
     const renewed = update(stored, { renewalNotice: { date }, now: date });
     expect(countDenials(renewed)).toBe(0);
     expect(renewed.state.purchase.expirationDate).toBe(weekEnd);
@@ -65,7 +65,7 @@ describe('the unverified time of a subscription', () => {
     expect(refreshed.state.purchase).not.toHaveProperty('renewalNotice');
   });
 
-  it('has one more period if only the client can make the store available again, without EXPIRED', () => {
+  it('unverified time has one more period if only the client can make the store available again, without EXPIRED', () => {
     const at = weekEnd + hourMs;
     const change = computePurchaseChange(stored, {
       trigger: 'refresh',

@@ -68,7 +68,7 @@ describe('readCountedUntil', () => {
     expect(await readMinutes()).toBe(3);
   });
 
-  it('writes no more than 96 markers while the aggregator stands still', async () => {
+  it('writes at most 96 markers while the aggregator stands still', async () => {
     for (let minute = 0; minute < 15; minute++) await writeMinute(minute);
     const waiting = await listMarkers();
     expect(waiting).toHaveLength(96);

@@ -158,7 +158,7 @@ describe('counters in parts', () => {
             async (records) => {
               for (const { change, sequence } of records) {
                 await write(change, sequence);
-                // A batch is repeated from the last one that succeeded on, also after a deployment.
+                // A batch is repeated from the last one that succeeded on, even after a deployment.
                 if (sequence % 3 === 0) await write(change, sequence);
               }
             },
@@ -191,7 +191,7 @@ describe('counters in parts', () => {
     10 * minuteMs,
   );
 
-  it('have at most 16 shards in one item, and the default has one item', async () => {
+  it('counters have at most 16 shards in one item, and the default has one item', async () => {
     const [split, whole] = [createUniqueName(), createUniqueName()];
     await countShards(split, { shards: 100, counterParts: maxCounterParts });
     await countShards(whole, { shards: 100, counterParts: 1 });
@@ -248,7 +248,7 @@ describe('counters in parts', () => {
 });
 
 describe('recount of counters in parts', () => {
-  /** Stores events, of which the aggregator counts all but the last ones, each in a separate shard. */
+  /** Stores events in separate shards. The aggregator counts all but the last ones. */
   async function givenEvents(missing: number) {
     const appName = createUniqueName();
     const service = createDeps(8);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const range = ['2026-01-01', '2026-02-28'] as const;
 const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** Gives, spends, holds, takes and lets expire the coins of two customers, and those of one in the sandbox. */
+/** Gives, spends, holds, takes and lets expire the coins of two customers, and of one in the sandbox. */
 async function givenHistory() {
   const appName = createUniqueName();
   let now = startDate;
@@ -70,7 +70,7 @@ const dayOf = (date: number, changes: object) => ({
 });
 
 describe('the statistics of credits', () => {
-  it('have what was given, spent, taken back and expired by day, and what is outstanding, without the sandbox', async () => {
+  it('statistics have what was given, spent, taken back and expired by day, and what is outstanding, without the sandbox', async () => {
     const { appName, service, entries } = await givenHistory();
     await countEntries(service, entries);
     const days = [

@@ -157,7 +157,7 @@ async function recordSubscription(
 
 type Filters = Readonly<Record<string, string>>;
 
-/** Two filters that a subscription matches, as a query of the API and as columns of the export. */
+/** Two filters that a subscription matches: the query of the API and the columns of the export. */
 function buildFilters({ platform, productId, storefront }: Subscription, omitted: string) {
   const product = `${platform}:${productId}`;
   const filters = [

@@ -16,7 +16,7 @@ import { stoppedStopwatch } from '../../../testing/stopwatch.ts';
  * The lists that the adapters read, by how each is complete: the file, and the member or the call.
  *
  * - `pages`: the store cuts it, or returns pages. A test below reads it in parts.
- * - `whole`: the store documents neither pages nor a limit, or a limit that one response holds.
+ * - `whole`: the store documents neither pages nor a limit, or its limit fits in one response.
  * - `first`: only its first element is needed.
  * - `latest`: the store cuts it, and an older payment does without its element.
  * - `own`: a type for other schemas, or a list of the settings or of a refresh token.
@@ -141,7 +141,7 @@ const listsOfAdapters = brands.flatMap((brand) =>
 );
 
 describe('every list that an adapter reads', () => {
-  it('is read to its end, or is whole by the documentation of its store', () => {
+  it('list is read to its end, or is whole by the documentation of its store', () => {
     expect([...new Set(listsOfAdapters)].sort()).toEqual(Object.values(lists).flat().sort());
   });
 });
@@ -206,19 +206,22 @@ describe('a list that a store cuts', () => {
     },
   );
 
-  it.each(['paid subscription', 'non consumable'])('has each %s of a customer of the Microsoft Store', async (type) => {
-    const order = { type, applicationUsername: `owner of ${type}` };
-    const ids: string[] = [];
-    for (const productId of ['gold', 'silver', 'bronze']) {
-      const { id } = await buy('store_c', { ...order, productId: `${productId} ${type}` });
-      ids.push(id);
-    }
-    await setLength('store_c', 1);
-    for (const id of ids)
-      expect((await validate('store_c', id)).map(({ purchase }) => purchase.purchaseId)).toEqual([`store_c:${id}`]);
-  });
+  it.each(['paid subscription', 'non consumable'])(
+    'result has each %s of a customer of the Microsoft Store',
+    async (type) => {
+      const order = { type, applicationUsername: `owner of ${type}` };
+      const ids: string[] = [];
+      for (const productId of ['gold', 'silver', 'bronze']) {
+        const { id } = await buy('store_c', { ...order, productId: `${productId} ${type}` });
+        ids.push(id);
+      }
+      await setLength('store_c', 1);
+      for (const id of ids)
+        expect((await validate('store_c', id)).map(({ purchase }) => purchase.purchaseId)).toEqual([`store_c:${id}`]);
+    },
+  );
 
-  it('has all notifications that the App Store could not deliver', async () => {
+  it('result has all notifications that the App Store could not deliver', async () => {
     await client.control('PUT', '/control/notifications/store_a', { url: 'http://127.0.0.1:9/closed' });
     for (const productId of ['one', 'two', 'three']) await buy('store_a', { productId });
     await client.advance('PT1H');
@@ -227,7 +230,7 @@ describe('a list that a store cuts', () => {
     expect([whole, await countUndelivered('store_a')]).toEqual([3, 3]);
   });
 
-  it('has all voided purchases of Google Play', async () => {
+  it('result has all voided purchases of Google Play', async () => {
     for (const productId of ['one', 'two', 'three']) {
       const { id } = await buy('store_b', { productId, type: 'non consumable' });
       await client.act(id, 'revoke');
@@ -236,7 +239,7 @@ describe('a list that a store cuts', () => {
     expect(await countUndelivered('store_b')).toBe(3);
   });
 
-  it('has all Pub/Sub subscriptions of a project', async () => {
+  it('result has all Pub/Sub subscriptions of a project', async () => {
     const context = createStoreContext('store_b');
     const { serviceAccount } = parseStoredSettings(context.settings);
     if (!serviceAccount) throw new Error('The emulated store has a service account.');

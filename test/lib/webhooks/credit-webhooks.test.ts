@@ -56,7 +56,7 @@ describe('the webhook credits.updated', () => {
     });
   });
 
-  it('is sent once for a repeated record', async () => {
+  it('webhook is sent once for a repeated record', async () => {
     const harness = await givenHarness(['credits']);
     await give(harness.service, coins(10, 'a'), toContext(harness));
     await sendWebhooks(harness);
@@ -73,14 +73,14 @@ describe('the webhook credits.updated', () => {
     expect(creditEntry).toMatchObject({ amount: 10, balance: 0, at: new Date(until).toISOString() });
   });
 
-  it('is sent to the sandbox URL for credits of the sandbox', async () => {
+  it('webhook is sent to the sandbox URL for credits of the sandbox', async () => {
     const harness = await givenHarness(['credits']);
     await give(harness.service, coins(10, 'a'), toContext(harness, true));
     expect(await sendWebhooks(harness, 'S')).toMatchObject([{ isSandbox: true, credits: { coins: { balance: 10 } } }]);
     expect(getServer().requests[0]?.path).toBe('/sandbox');
   });
 
-  it('is not sent unless it is on, nor for a customer who was erased since', async () => {
+  it('webhook is not sent unless it is on, nor for a customer who was erased since', async () => {
     const harness = await givenHarness(['refunds']);
     await give(harness.service, coins(10, 'a'), toContext(harness));
     expect(await sendWebhooks(harness)).toEqual([]);

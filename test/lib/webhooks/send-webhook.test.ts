@@ -83,7 +83,7 @@ describe('an app server that is down', () => {
   });
 });
 
-it('reports a URL that fails beside 300 newer webhooks to another URL', async () => {
+it('reports a URL that fails while 300 newer webhooks go to another URL', async () => {
   const error = jest.spyOn(console, 'error').mockImplementation(() => {});
   const harness = await createWebhookHarness({ urls: [`${getServer().url}/down`] });
   const { appName } = harness.keys;
@@ -228,7 +228,7 @@ describe('sendWebhook', () => {
     expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   });
 
-  it('has a signature of each secret for the overlap of a rotation', async () => {
+  it('webhook has a signature of each secret for the overlap of a rotation', async () => {
     const harness = await createWebhookHarness({ urls: [`${getServer().url}/hooks`] });
     const { service, keys, signingSecret: former } = harness;
     harness.now = Date.now();

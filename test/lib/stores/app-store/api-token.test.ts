@@ -6,7 +6,7 @@ const createPem = (): string =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 describe('createApiToken', () => {
-  it('is valid for Apple if the clock of the service is a minute ahead', async () => {
+  it('token is valid for Apple if the clock of the service is a minute ahead', async () => {
     const now = Date.parse('2027-01-01T12:00:00Z');
     const key = { issuerId: 'issuer', keyId: 'KEY1', privateKey: createPem() };
     const [, payload = ''] = (await createApiToken(key, 'com.example.app', now)).split('.');

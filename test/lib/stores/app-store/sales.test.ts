@@ -152,7 +152,7 @@ describe('one sale of the App Store under several transaction ids', () => {
         ],
       ],
     ],
-  ])('is one payment and one purchase in any order: %s', async (_case, observe) => {
+  ])('sale is one payment and one purchase in any order: %s', async (_case, observe) => {
     const observations = await observe();
     for (const order of permute(observations)) {
       const recorded = record([...order, ...order].flat());
@@ -177,7 +177,7 @@ describe('one sale of the App Store under several transaction ids', () => {
       ]);
   });
 
-  it('is one purchase of a restored non-consumable whose first transaction the service has never received', async () => {
+  it('sale is one purchase of a restored non-consumable whose first transaction the service has never received', async () => {
     const restored = await bySignature(buildLifetime({ transactionId: '1003', purchaseDate: restoredDate }));
     expect(listPayments(record(restored))).toEqual([
       { transactionId: 'store_a:1001', date: purchaseDate, amountMicros: 4_990_000 },

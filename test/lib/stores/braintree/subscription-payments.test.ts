@@ -293,12 +293,15 @@ async function refreshHistory(gateway: BraintreeGateway, storedIds: readonly str
 }
 
 describe('fetchObservations (Braintree) of a subscription with more payments than it contains', () => {
-  it.each([20, 2])('fetches the earlier payments that are not recorded, of a list with %i payments', async (length) => {
-    const { gateway } = createGateway(history, length);
-    const observation = await refreshHistory(gateway, []);
-    expect(observation?.transactions).toHaveLength(26);
-    expect(observation?.purchase.purchaseDate).toBe(Date.parse('2024-10-01T15:00:00Z'));
-  });
+  it.each([20, 2])(
+    'fetches the earlier payments that are not recorded from a list with %i payments',
+    async (length) => {
+      const { gateway } = createGateway(history, length);
+      const observation = await refreshHistory(gateway, []);
+      expect(observation?.transactions).toHaveLength(26);
+      expect(observation?.purchase.purchaseDate).toBe(Date.parse('2024-10-01T15:00:00Z'));
+    },
+  );
 
   it('relies on the recorded payments', async () => {
     const { gateway, calls } = createGateway(history, 20);
@@ -358,7 +361,7 @@ describe('change to the plan of another product', () => {
     transactions: [second, first],
   };
 
-  it('is announced, and its product has access', () => {
+  it('change is announced, and its product has access', () => {
     const observations = [
       observe('2026-10-02', unchanged),
       observe('2026-10-17', changed),
@@ -373,7 +376,7 @@ describe('change to the plan of another product', () => {
     expect(observations[1]?.refreshToken).toMatchObject({ productId: 'max' });
   });
 
-  it('keeps the product of the earlier payments, also after the purchase has the new one', () => {
+  it('keeps the product of the earlier payments when the purchase has the new one', () => {
     const listProducts = ({ transactions }: Observation) => transactions.map(({ productId }) => productId);
     expect(listProducts(observe('2026-11-02', renewed))).toEqual(['processor_b:max', 'processor_b:pro']);
     expect(listProducts(observe('2026-11-02', renewed, [], { productId: 'max' }))).toEqual([

@@ -123,7 +123,7 @@ describe('periods of a subscription without readable orders (Google Play)', () =
     }
   });
 
-  it('have the date on which a declined payment succeeded', async () => {
+  it('periods have the date on which a declined payment succeeded', async () => {
     const query = { period: 1, isInGracePeriod: false, isNotification: false };
     const periodStart = startTime + periodMs;
     const paidAt = periodStart + 5 * dayMs;

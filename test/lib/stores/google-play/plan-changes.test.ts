@@ -206,7 +206,7 @@ describe('validate (Google Play) of a payment', () => {
     expect(observation?.transactions[0]).toMatchObject({ purchaseDate: Date.parse('2026-11-01T00:00:00Z') });
   });
 
-  it('keeps the date of an order that is made a moment before the subscription starts', async () => {
+  it('keeps the date of an order that is made shortly before the subscription starts', async () => {
     const order = buildOrder('20', { createTime: '2026-10-31T23:59:50Z' });
     const [observation] = await observe(buildSubscription([buildItem('premium')]), order);
     expect(observation?.transactions[0]).toMatchObject({ purchaseDate: Date.parse('2026-10-31T23:59:50Z') });

@@ -17,7 +17,7 @@ const ended = { cancelationReason: 'Unknown', isBillingRetryPeriod: false, renew
 describe('an item of a subscription that has ended while the others continue', () => {
   const known = read(inState('ACTIVE'));
 
-  it('has its own end and an unknown reason', () => {
+  it('item has its own end and an unknown reason', () => {
     expect(known).toMatchObject({ ...ended, expirationDate: revokedAt });
   });
 
@@ -34,7 +34,7 @@ describe('an item of a subscription that has ended while the others continue', (
     expect(read(subscription, later)).toEqual(later);
   });
 
-  it('is not in the grace period of the others when it is first seen', () => {
+  it('item is not in the grace period of the others when it is first seen', () => {
     const seen = read(inState('IN_GRACE_PERIOD'));
     expect(seen).toMatchObject(ended);
     expect(read(inState('IN_GRACE_PERIOD'), seen)).toEqual(seen);

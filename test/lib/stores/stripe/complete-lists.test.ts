@@ -97,7 +97,7 @@ describe('the lists inside of objects of Stripe', () => {
     ['fetchSession', paidSession, (stripe) => queries.fetchSession(stripe, 'cs_1')],
     ['listSessions', paidSession, (stripe) => queries.listSessions(stripe, { customer: 'cus_1' })],
     ['fetchPaymentIntent', paidSession.payment_intent, (stripe) => queries.fetchPaymentIntent(stripe, 'pi_1')],
-  ])('are complete in the result of %s', async (_query, object, read) => {
+  ])('lists are complete in the result of %s', async (_query, object, read) => {
     const lengths: number[] = [];
     JSON.stringify(await read(createClient(object, elements)), (_name, value) => {
       if (isObject(value) && Array.isArray(value.data) && 'has_more' in value) lengths.push(value.data.length);
@@ -107,7 +107,7 @@ describe('the lists inside of objects of Stripe', () => {
     expect(new Set(lengths)).toEqual(new Set([3]));
   });
 
-  it('are never read as complete while elements are missing', () => {
+  it('lists are never read as complete while elements are missing', () => {
     expect(() => payloads.parseStripeObject(payloads.Invoice, cut(invoice))).toThrow('Stripe is unavailable');
   });
 

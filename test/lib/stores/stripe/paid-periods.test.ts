@@ -124,14 +124,14 @@ const look = ({ at, subscription = {}, invoices, charges = [], prices = {} }: Lo
   return observe(subscribe(subscription), { invoices, charges, mapping });
 };
 
-/** The dates of a purchase after one look. */
+/** The dates of a purchase after one refresh. */
 const readAccess = (input: Look) => {
   const { purchase } = look(input);
   const { expirationDate, endedAt, isBillingRetryPeriod, cancelationReason } = purchase;
   return { until: toDay(expirationDate), ended: toDay(endedAt), isBillingRetryPeriod, cancelationReason };
 };
 
-/** The reasons that several looks announce, one after the other. */
+/** The reasons that several refreshes announce, one after the other. */
 function announce(looks: readonly Look[]): string[] {
   let before: { state: ReturnType<typeof merge>; at: number } | undefined;
   return looks.map((input) => {
@@ -168,7 +168,7 @@ describe('the payments of an invoice', () => {
     expect(read(charges)).toEqual({ ended: undefined, refunded: undefined, parts: [[`re_${id}`, 500, undefined]] });
   });
 
-  it('are the full refund together, at the date of the last one', () => {
+  it('payments are the full refund together, at the date of the last one', () => {
     const charges = [charge('a', refund('a', '2027-02-07')), charge('b', refund('b', '2027-02-05'))];
     expect(read(charges)).toEqual({ ended: '2027-02-07', refunded: '2027-02-07', parts: [['re_b', 500, undefined]] });
   });
@@ -287,7 +287,7 @@ describe('the first payment of an item', () => {
     expect(read([refund('pi_2')]).purchase).not.toHaveProperty('endedAt');
   });
 
-  it('has the price of a whole period as its plan', () => {
+  it('first payment has the price of a whole period as its plan', () => {
     expect(read([]).transactions[0]?.plan).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
   });
 });
@@ -449,7 +449,7 @@ describe('unpaid time', () => {
     expect(readAccess(input)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
   });
 
-  it('is not that of an update to another period that failed and was not applied', () => {
+  it('does not start with an update to another period that failed and was not applied', () => {
     const yearly = { amount: 10_000, start: '2027-02-16', end: '2028-02-16', product: 'yearly' } as const;
     const update = (status: 'open' | 'void') =>
       bill(4, '2027-02-16', [yearly], { status, billing_reason: 'subscription_update' });
@@ -463,7 +463,7 @@ describe('unpaid time', () => {
     expect(readAccess(unpaid)).toMatchObject({ until: '2027-03-08', isBillingRetryPeriod: true });
   });
 
-  it('of an earlier plan does not leave a paid change of the current plan unpaid', () => {
+  it('unpaid time of an earlier plan does not leave a paid change of the current plan unpaid', () => {
     const invoices = [unpaidQuarter, toMonthly, bill(3, '2027-02-05', prorations)];
     const { purchase } = look(seen('2027-02-20', activeInFebruary, invoices));
     expect(purchase.transactionId).toBe('processor_a:in_3');
@@ -529,7 +529,7 @@ describe('unpaid time', () => {
     expect(readAccess(seen('2027-02-02', subscription, [month(1), month(2, open)])).until).toBe('2027-02-05');
   });
 
-  it('is announced once, without a renewal until somebody pays', () => {
+  it('unpaid time is announced once, without a renewal until a payment', () => {
     const paidInMarch = month(3, { status_transitions: { paid_at: seconds('2027-03-20') } });
     const lapsed = [month(1), month(2, open)];
     expect(
@@ -544,7 +544,7 @@ describe('unpaid time', () => {
     ).toEqual(['PURCHASED', 'ENTERED_GRACE_PERIOD', 'EXPIRED', '', '', 'RENEWED']);
   });
 
-  it('is announced at the due date of an emailed invoice', () => {
+  it('unpaid time is announced at the due date of an emailed invoice', () => {
     const emailed = { ...open, due_date: seconds('2027-02-16') };
     expect(
       announce([
@@ -610,7 +610,7 @@ describe('the price of a plan', () => {
       0,
       {},
     ],
-  ])('has the tax of its line %s', (_title, lines, amountPaid, price) => {
+  ])('price has the tax of its line %s', (_title, lines, amountPaid, price) => {
     const before = [bill(1, '2027-02-01', [{ ...whole, amount: 2000, product: 'max', tax: [400, 'exclusive'] }])];
     expect(read(lines, amountPaid, price, before)).toEqual({
       amountMicros: 12_000_000,
@@ -619,17 +619,17 @@ describe('the price of a plan', () => {
     });
   });
 
-  it('has no tax if the invoice names none', () => {
+  it('price has no tax if the invoice names none', () => {
     expect(read([{ ...whole, amount: 1000 }], 0, {})).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
   });
 
-  it('has the tax rate of the largest line, because taxes are rounded', () => {
+  it('price has the tax rate of the largest line, because taxes are rounded', () => {
     const before = [bill(1, '2027-02-01', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }])];
     const charge = { ...rest, amount: 3, product: 'max', tax: [1, 'exclusive'] } as const;
     expect(read([charge], 4, max, before)).toEqual({ amountMicros: 24_000_000, taxMicros: 4_000_000, period: 'P1M' });
   });
 
-  it('is a former price that was charged for the rest of a period only', () => {
+  it('price is a former price that was charged for the rest of a period only', () => {
     const invoices = [
       month(1),
       bill(2, '2027-01-24', [
@@ -643,7 +643,7 @@ describe('the price of a plan', () => {
     expect(readPlan({})).toEqual({ amountMicros: 18_020_000, period: 'P1M' });
   });
 
-  it('is not the price of a trial', () => {
+  it('price of a plan is not the price of a trial', () => {
     const trial = bill(1, '2027-01-25', [{ amount: 0, start: '2027-01-25', end: '2027-02-01' }]);
     const paid = bill(3, '2027-02-01', [{ ...whole, amount: 1000 }]);
     const seats = [{ ...rest, amount: 36 }];
@@ -661,7 +661,7 @@ describe('a payment after the end', () => {
   const late = month(2, { status_transitions: { paid_at: seconds('2027-02-16') } });
   const last = seen('2027-02-17', canceled, [month(1), late]);
 
-  it('is money that renews nothing', () => {
+  it('late payment is money that renews nothing', () => {
     const { purchase, transactions } = look(last);
     expect(purchase).toMatchObject({ transactionId: 'processor_a:in_1' });
     expect(purchase).not.toHaveProperty('lastRenewalDate');
@@ -673,14 +673,14 @@ describe('a payment after the end', () => {
     expect(transactions[1]).not.toHaveProperty('expirationDate');
   });
 
-  it('is money if it is for a fee, even of a paused subscription', () => {
+  it('late payment is money if it is for a fee, even of a paused subscription', () => {
     const fee = bill(2, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }]);
     const subscription = { period: [months[0], months[1]], status: 'paused' } as const;
     const { transactions } = look(seen('2027-02-11', subscription, [month(1), fee]));
     expect(transactions.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000, 5_000_000]);
   });
 
-  it('is not announced', () => {
+  it('late payment is not announced', () => {
     const open = month(2, { status: 'open' });
     const looks = [
       seen('2027-01-02', { period: [months[0], months[1]] as const }, [month(1)]),
@@ -704,7 +704,7 @@ describe('a payment after the end', () => {
     expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
   });
 
-  it('is money if it is for a period that would have started later', () => {
+  it('late payment is money if it is for a period that would have started later', () => {
     const ahead = month(3, { status_transitions: { paid_at: seconds('2027-02-16') } });
     const subscription = { ...canceled, period: [months[2], months[3]] } as const;
     const { transactions } = look(seen('2027-02-17', subscription, [month(1), ahead]));
@@ -803,7 +803,7 @@ describe('the trial of a subscription', () => {
     expect(transactions.map(({ isTrialPeriod }) => isTrialPeriod)).toEqual([true, true]);
   });
 
-  it('is not an earlier period of a free price or without usage', () => {
+  it('does not include an earlier period of a free price or without usage', () => {
     const lines = { amount: 0, start: '2027-01-15', end: '2027-02-15' } as const;
     for (const state of [{ product: 'free' }, { product: 'unknown' }, { quantity: 0 }]) {
       const free = bill(1, '2027-01-15', [{ ...lines, ...state }]);
@@ -813,7 +813,7 @@ describe('the trial of a subscription', () => {
     }
   });
 
-  it('is not a first period of metered usage, of a coupon or of a free price', () => {
+  it('does not include a first period of metered usage, with a coupon or with a free price', () => {
     const free = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-03-01' }]);
     expect(look(seen('2027-02-05', {}, [free])).transactions[0]).not.toHaveProperty('isTrialPeriod');
   });
@@ -953,7 +953,7 @@ describe('the plan of a payment', () => {
     ).toEqual([undefined, undefined, plan]);
   });
 
-  it('is the price in the currency of the subscription', () => {
+  it('plan is the price in the currency of the subscription', () => {
     const upgrade = [
       { ...rest, amount: -450 },
       { ...rest, amount: 895, product: 'max' },
@@ -966,7 +966,7 @@ describe('the plan of a payment', () => {
     expect(read({}).transactions[1]?.plan).toEqual({ amountMicros: 17_900_000, period: 'P1M' });
   });
 
-  it('is fetched if the current price has another currency', () => {
+  it('plan is fetched if the current price has another currency', () => {
     const upgrade = [{ ...rest, amount: 895, product: 'max' }];
     const invoices = [month(2, { currency: 'eur' }), bill(3, '2027-02-15', upgrade, { currency: 'eur' })];
     const listIds = (currency: string) =>
@@ -993,7 +993,7 @@ describe('the plan of a payment', () => {
     ).toEqual([2000, 'P1M']);
   });
 
-  it('has the sum of the tiers of a price', () => {
+  it('plan has the sum of the tiers of a price', () => {
     const february = { start: '2027-02-01', end: '2027-03-01' };
     const tiers = [
       { ...february, amount: 10_000, quantity: 10 },
@@ -1011,7 +1011,7 @@ describe('the plan of a payment', () => {
     expect(readPlans([ten, bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([12_000, 'P1M']);
   });
 
-  it('has the discount that a proration includes, or itemizes', () => {
+  it('plan has the discount that a proration includes, or itemizes', () => {
     const discounted = bill(
       2,
       '2027-02-01',
@@ -1029,7 +1029,7 @@ describe('the plan of a payment', () => {
       expect(readPlans([discounted, bill(3, '2027-02-15', [credit, charge])], max).at(-1)).toEqual([1000, 'P1M']);
   });
 
-  it('is the price of the period if a fee, a credit or tax changes the amount', () => {
+  it('plan is the price of the period if a fee, a credit or tax changes the amount', () => {
     const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
     const fee = { amount: 500, start: '2027-02-01', end: '2027-02-01', kind: 'fee' } as const;
     expect(readPlans([bill(2, '2027-02-01', [fee, period])])).toEqual([[1000, 'P1M']]);
@@ -1043,7 +1043,7 @@ describe('the tax of a payment', () => {
   const readTax = (state: InvoiceState) =>
     look(seen('2027-02-17', {}, [bill(2, '2027-02-01', [period], state)])).transactions[0]?.taxMicros;
 
-  it('is the tax of the invoice, in proportion to what was paid', () => {
+  it('tax is the tax of the invoice, in proportion to what was paid', () => {
     const total_taxes = [{ amount: 150 }, { amount: 50 }] as never;
     const lines = { data: [{ ...toLine(period), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] }] } as never;
     expect(readTax({ total_taxes, lines, amount_paid: 1200 })).toBe(2_000_000);
