@@ -47,7 +47,7 @@ export const dollarBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   },
 };
 
-/** Dollars of a month without users, of which processor time is 0.09. The metric of another alarm costs 0.10. */
+/** Dollars of a month without users. Processor time is 0.09 of it. The metric of an alarm costs 0.10. */
 export const idleBudget = 13.15;
 
 /**

@@ -8,7 +8,7 @@ const given = 1_000;
 /**
  * Spends at fixed rates, whether or not earlier calls have ended, through the handler on a table engine of this
  * machine: over many customers, and of one. A third of the calls repeats an earlier one. Then recounts each balance
- * from the answers.
+ * from the responses.
  */
 export const benchCredits = async (): Promise<BenchResult> =>
   await withTestService(async (service) => {
@@ -64,7 +64,7 @@ export const benchCredits = async (): Promise<BenchResult> =>
   });
 
 /**
- * Calls at a rate. Counts the answers that are not a success, or that differ from an earlier one of the same request.
+ * Calls at a rate. Counts the responses that are not a success, or that differ from an earlier one of the same request.
  */
 async function sendAtRate(rate: number, call: (number: number) => Promise<CallResult & { readonly id: string }>) {
   const answers = new Map<string, string>();

@@ -83,7 +83,7 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
       'CloudFormation stack of the deployment, such as Claimcheck-production (default: CLAIMCHECK_STACK)',
     )
     .option('--profile <name>', 'AWS profile (default: AWS_PROFILE); for mcp, a profile of a viewer key')
-    .option('--region <name>', 'AWS region (default: AWS_REGION, or that of the profile)')
+    .option('--region <name>', 'AWS region (default: AWS_REGION, or the region of the profile)')
     .option('--table <name>', 'table, in place of the stack output TableName (default: TABLE_NAME)')
     .option('--master-key <id>', 'master key, in place of the stack output MasterKeyId (default: MASTER_KEY_ID)')
     .option(

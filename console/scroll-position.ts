@@ -33,7 +33,7 @@ export function recordScrollPositions(): void {
     });
 }
 
-/** Scrolls to where the page was left, as soon as its content is high enough; a new page begins at the top. */
+/** Restores the scroll position once the content is high enough. A new page begins at the top. */
 export function restoreScrollPosition(): void {
   const [target, top, until] = [entry, positions.get(entry) ?? 0, performance.now() + maxRestoreMs];
   isRestoring = true;

@@ -132,7 +132,7 @@ export function describePurchase(store: RunningStore, id: string, form?: string)
   return { ...store.findPurchase(id), platform: store.platform, validate: store.validateBody(id, form) };
 }
 
-/** Finds a purchase by its id at the store, or by that of the service, which begins with the platform. */
+/** Finds a purchase by its id at the store, or by its id in the service, which begins with the platform. */
 function findStoreOfPurchase(
   { stores }: Emulator,
   purchaseId: string,

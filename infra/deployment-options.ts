@@ -75,7 +75,7 @@ const DeploymentOptions = v.pipe(
     eventRetentionDays: v.optional(WholeNumber(1, 3_650)),
     /** Adds an AWS Backup plan for the table. */
     backup: v.optional(Flag),
-    /** Vault of another region or account that receives a copy of each backup. */
+    /** Vault that receives a copy of each backup, in a second region or account. */
     backupCopyVaultArn: v.optional(Arn('backup')),
     /** Region of a replica of the master key. */
     masterKeyReplicaRegion: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'expected a region'))),

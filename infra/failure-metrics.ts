@@ -70,7 +70,7 @@ export const throttlePattern = FilterPattern.all(
   FilterPattern.stringValue('$.integrationStatus', '!=', '429'),
 );
 
-/** Filter of the access log: requests that are rejected because of their key or a limit, by anyone. */
+/** Filter of the access log: requests of any client that are rejected because of their key or a limit. */
 export const rejectionPattern = FilterPattern.any(
   FilterPattern.stringValue('$.status', '=', '401'),
   FilterPattern.stringValue('$.status', '=', '429'),

@@ -4,7 +4,7 @@ interface BundledProgram {
   readonly name: string;
   /** Words for the person who waits for the build. */
   readonly title: string;
-  /** Files and folders that it is built from, beside the list of packages. */
+  /** Files and folders that it is built from, in addition to the list of packages. */
   readonly sources: readonly string[];
   /** Path of its first source. */
   readonly entry: string;

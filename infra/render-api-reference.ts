@@ -141,7 +141,7 @@ export function renderApiReference(document: Document): ReferencePage[] {
       {
         html: joinBlocks([
           renderHeading(1, 'Schemas'),
-          renderText('The schemas that several areas use. Those of one area are on its page.'),
+          renderText('The schemas that several areas use. The schemas of one area are on its page.'),
         ]),
       },
       ...renderSchemasOf(schemasPage),

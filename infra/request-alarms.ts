@@ -175,7 +175,7 @@ export function addValidationAlarms(add: AddAlarm, validate: LambdaFunction): vo
   });
 }
 
-/** Most purchases are refreshed at these stores. The metrics of another one would cost 0.20 dollars a month. */
+/** Most purchases are refreshed at these stores. The metrics of a third store would cost 0.20 dollars a month. */
 const alarmedStores = [platformTokens.appStore, platformTokens.googlePlay];
 
 /** Alarms on stores that do not respond usefully to validations, refreshes and the rest, by app or for all apps. */

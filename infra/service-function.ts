@@ -75,7 +75,7 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMb,
       timeout: Duration.seconds(props.timeoutSeconds),
-      // For the policy to write spans. Active tracing records one request a second of each function: of a quiet service
+      // For the policy to write spans. Active tracing records one request a second of each function: in a quiet service
       // nearly all, at 5 dollars a million. https://docs.aws.amazon.com/lambda/latest/dg/services-xray.html
       ...(otlpTracesUrl && { tracing: Tracing.PASS_THROUGH }),
       loggingFormat: LoggingFormat.JSON,

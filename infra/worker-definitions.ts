@@ -33,7 +33,7 @@ const deliveryKeys = '*#D#*';
 
 /**
  * Stream records of the items that statistics count: purchases, customers, events (two keys), transactions,
- * notifications, and changes of credits, whose keys begin as those of events.
+ * notifications, and changes of credits, whose keys begin like the keys of events.
  */
 const countedItems = {
   dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'E#' }, { prefix: 'T#' }, { prefix: 'N#' }] } } },

@@ -64,7 +64,7 @@ const lockPollIntervalMs = 100;
 export const copyBuild: ProvideBuild = async (name, target, build, cache) =>
   await provideBuild(copyFileSync, name, target, build, cache);
 
-/** Like `copyBuild`, in a tenth of the time: the files in `target` are those of the cache. Nothing may write them. */
+/** Like `copyBuild`, in a tenth of the time: the files in `target` are the cached ones. No code may write them. */
 export const linkBuild: ProvideBuild = async (name, target, build, cache) =>
   await provideBuild(linkFile, name, target, build, cache);
 

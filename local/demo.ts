@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The service of `npm start`, as it writes it for scripts. */
+/** The file that `npm start` writes for scripts. */
 export interface DemoService {
   readonly baseUrl: string;
   readonly emulatorUrl?: string;
@@ -91,7 +91,7 @@ async function buy(emulatorUrl: string, print: Print) {
   }
 }
 
-/** Lists the new purchase and those of earlier runs: a guide expects that alice keeps her access. */
+/** Lists the purchases of this run and of earlier runs: a guide expects that alice keeps her access. */
 async function listRenewing(emulatorUrl: string): Promise<readonly string[]> {
   const { body } = await call(`${emulatorUrl}/control`, {});
   return body.platforms.store_a.purchases

@@ -9,7 +9,7 @@ import { runBuild } from './run-build.ts';
 import type { Closable } from './shutdown.ts';
 
 /**
- * Builds the documentation beside the running service, unless the cache has it. The function that serves `folder` finds
+ * Builds the documentation while the service runs, unless the cache has it. The function that serves `folder` finds
  * all of it or nothing. Reports a failure to `log`: the service does not depend on the documentation.
  */
 export function startDocumentationBuild(folder: string, log: (text: string) => void): Closable {

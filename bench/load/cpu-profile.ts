@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
-/** Where the processor time of the service goes, by the code that runs. */
+/** Processor time of the service by the code that runs. */
 const profileParts = [
   'handlers',
   'AWS SDK',

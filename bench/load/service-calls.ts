@@ -3,7 +3,7 @@ import type { ServiceProcess } from './service-process.ts';
 
 export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 
-/** Lets `getService` of this process use the tables and queues of a service, also after those of another one. */
+/** Makes `getService` of this process use the tables and queues of a service. Can be called for several services. */
 export async function connectService({ environment }: ServiceProcess): Promise<void> {
   Object.assign(process.env, environment);
   const { setContainerLookup } = await import('../../lib/foundation/container.ts');

@@ -20,7 +20,7 @@ export async function checkConcurrencyQuota(workerConcurrency: number): Promise<
   if (available > workerConcurrency)
     return [
       createFinding('concurrency-quota-small', {
-        problem: `The account may run ${available} functions at the same time, of which a backlog leaves ${available - workerConcurrency} to API requests, streams and schedules: too few for production.`,
+        problem: `The account may run ${available} functions at the same time. A backlog leaves ${available - workerConcurrency} to API requests, streams and schedules: too few for production.`,
         cure: request,
       }),
     ];

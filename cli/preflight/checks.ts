@@ -6,7 +6,7 @@ import { describeStack, isClaimcheck } from '../stack-outputs.ts';
 /** Version of the bootstrap stack that the synthesizer of the CDK requires. */
 export const minBootstrapVersion = 6;
 
-/** Finds a stack of another product with the name of the deployment, and one that CloudFormation cannot update. */
+/** Finds a stack with the name of the deployment that is not Claimcheck's, or that CloudFormation cannot update. */
 export function checkStack(name: string, stack: Stack | undefined): readonly Finding[] {
   if (!stack) return [];
   if (!isClaimcheck(stack))

@@ -49,7 +49,7 @@ const prefixPattern =
 
 function splitParts(value: string): readonly Part[] {
   const [, prefix = '', body = value, suffix = ''] = prefixPattern.exec(value) ?? [];
-  // The purchase id of another line item has the product after the token.
+  // The purchase id of a second line item has the product after the token.
   const parts = body
     .split(':')
     .flatMap((text, index) => [...(index > 0 ? [{ text: ':', isKept: true }] : []), { text, isKept: text === '' }]);

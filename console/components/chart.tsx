@@ -29,7 +29,7 @@ interface ChartProps {
 const height = 220;
 /** A narrower chart has no labels at the ends of its lines. */
 const minLabeledWidth = 560;
-/** Equal lines and colors that look the same stay distinguishable. */
+/** Dashes distinguish equal lines, and colors that a reader cannot distinguish. */
 const dashes: readonly (readonly number[])[] = [[], [8, 4], [2, 4], [12, 4, 2, 4]];
 
 interface Selection {
@@ -39,7 +39,7 @@ interface Selection {
 }
 
 /**
- * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown beside it and above
+ * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown next to it and above
  * the chart; the same values are in a table below it. Annotations of the page are lines.
  */
 export function Chart(props: ChartProps) {

@@ -8,7 +8,7 @@ interface TextFieldProps {
   /** Called when the user leaves the changed field or presses Enter. */
   readonly onChange?: (value: string) => void;
   readonly type?: 'text' | 'password' | 'search' | 'date' | 'number';
-  /** Of a number. */
+  /** Limits of a number. */
   readonly min?: number;
   readonly placeholder?: string;
   readonly isRequired?: boolean;

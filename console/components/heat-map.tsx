@@ -33,7 +33,7 @@ interface HeatMapProps {
 
 const maxTone = 5;
 
-/** Rows and columns while they are loading: those of the default period. */
+/** Rows and columns of the default period, shown while the figures load. */
 const expected = 12;
 
 /** A table whose cells have stronger colors for larger values. A value that still changes has an asterisk. */

@@ -8,7 +8,7 @@ import { formatRelative } from '../format.ts';
 const maxLagMs = 60_000;
 
 interface CountedUntilProps {
-  /** A response of figures. Its lag is that of the time at which it arrived. */
+  /** A response of figures. Its lag is measured when it arrives. */
   readonly figures: { readonly countedUntil: string } | undefined;
 }
 

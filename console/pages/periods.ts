@@ -29,7 +29,7 @@ export interface Period {
   readonly current: Range;
   /** The days of the period that have ended. Undefined if there are none. */
   readonly complete: Range | undefined;
-  /** As many days before, for comparison with the complete days; of a quarter, the days of the quarter before. */
+  /** As many days before, for comparison with the complete days. A quarter is compared with the quarter before. */
   readonly previous: Range | undefined;
   /** Name of the previous days in a sentence. */
   readonly label: string | undefined;

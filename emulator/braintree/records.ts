@@ -96,5 +96,5 @@ export const SavedState = v.object({
 });
 export type SavedState = v.InferOutput<typeof SavedState>;
 
-/** The answer of the bank to an approved payment. */
+/** The bank's response to an approved payment. */
 export const approvedResponse = { code: '1000', text: 'Approved' };

@@ -41,7 +41,7 @@ export function toPurchaseSummary({ state, now }: ResponseContext, purchase: Pur
   };
 }
 
-/** Returns the product that the customer has: the one of another item after the first one was removed or revoked. */
+/** Returns the product that the customer has, even if the first item was removed or revoked. */
 function getCurrentProductId({ productId, subscription }: Purchase, at: number): string {
   const owned = subscription ? listOwnedItems(subscription).filter((item) => getItemEnd(subscription, item) > at) : [];
   return owned.some((item) => item.productId === productId) ? productId : (owned[0]?.productId ?? productId);

@@ -17,7 +17,7 @@ export interface ObjectTypes {
   readonly charges: Stripe.Charge;
   readonly refunds: Stripe.Refund;
   readonly disputes: Stripe.Dispute;
-  /** Only those of debits that failed after days. */
+  /** Transactions of debits that failed after days. */
   readonly balance_transactions: Stripe.BalanceTransaction;
   readonly tax_rates: Stripe.TaxRate;
   readonly 'billing_portal/sessions': Stripe.BillingPortal.Session;

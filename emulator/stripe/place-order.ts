@@ -87,7 +87,7 @@ function buyInSession(state: AccountState, order: PurchaseOrder, prepared: Prepa
 
 const defaultDaysUntilDue = 30;
 
-/** Creates a subscription without a session, as the dashboard or `POST /v1/subscriptions` of a developer does. */
+/** Creates a subscription without a session, like the dashboard or a developer's `POST /v1/subscriptions`. */
 function createSubscription(state: AccountState, order: PurchaseOrder, prepared: PreparedOrder): string {
   const { at, livemode, country, taxRate } = prepared;
   const customer =

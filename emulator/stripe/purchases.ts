@@ -73,7 +73,7 @@ const toLineSummary = (line: Stripe.SubscriptionItem | Stripe.LineItem) => {
   };
 };
 
-/** Lists the ids of all purchases: those of sessions, then the subscriptions without a session, oldest first. */
+/** Lists the ids of all purchases: first of sessions, then of subscriptions without a session, oldest first. */
 export function listPurchaseIds({ objects }: AccountObjects): string[] {
   const sessions = [...objects['checkout/sessions'].values()].filter(({ status }) => status === 'complete');
   return [...new Set([...sessions.map(getPurchaseId), ...objects.subscriptions.keys()])];

@@ -83,7 +83,7 @@ export type ContractBody<C extends Contract> = Output<C['body']>;
 export type ContractResponse<C extends Contract> = v.InferInput<C['response']>;
 
 /**
- * The response of such a read has decrypted secrets, so no viewer key may call it unless the contract allows viewer
+ * The response has decrypted secrets, so no viewer key may call it unless the contract allows viewer
  * keys.
  */
 export const isForSecretKeyOnly = ({

@@ -44,7 +44,7 @@ const maxHoldMs = 30 * dayMs;
 const maxHolds = 50;
 
 /**
- * Spends units of a customer, of the lots that end first; with `hold`, reserves them until a capture, a release or
+ * Spends units of a customer from the lots that end first; with `hold`, reserves them until a capture, a release or
  * `until`. Throws `Conflict` with the balance if it does not suffice. A repeated key has the same result.
  */
 export async function spend(
@@ -149,7 +149,7 @@ interface Operation {
 
 /**
  * Applies a change once for an idempotency key, with its entry in one transaction: one read and two writes. The entry
- * answers a repeated request, also one that was refused. Throws `Conflict` for the key of a different request.
+ * is the response to a repeated request, even to a refused one. Throws `Conflict` for the key of a different request.
  */
 async function applyOnce(
   service: Service,

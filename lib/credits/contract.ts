@@ -274,7 +274,7 @@ export const creditDescriptions = [
   }),
   describeObject('TakeRequest', TakeBody, 'The units to take.', requestTexts),
   describeObject('CaptureRequest', CaptureBody, 'The units of the hold to spend.', {
-    amount: ['Number of units, at most those of the hold.', 30],
+    amount: ['Number of units, at most the number that the hold reserves.', 30],
     sandbox: sandboxField,
   }),
   describeObject('ReleaseRequest', ReleaseBody, 'Which hold to release.', { sandbox: sandboxField }),

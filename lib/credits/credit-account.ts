@@ -38,7 +38,7 @@ const CreditBalance = v.object({
 });
 export type CreditBalance = v.InferOutput<typeof CreditBalance>;
 
-/** A reservation of units. It ends by itself, and its units are free again. */
+/** A reservation of units. It expires, and its units are free again. */
 const CreditHold = v.object({
   id: v.string(),
   credit: v.string(),
@@ -191,7 +191,7 @@ interface Demand {
   readonly allowsDebt: boolean;
 }
 
-/** Takes units back: of the lot first, then of those that end first. Returns what was taken. */
+/** Takes units back from the lot, then from the lots that end first. Returns what was taken. */
 export function takeBack(
   account: CreditAccount,
   credit: string,
@@ -278,7 +278,7 @@ export type MovedCredits = v.InferOutput<typeof MovedCredits>;
 
 /**
  * Reverts `addAccounts`: returns what is left of the moved lots, the open holds, and the totals. What was spent of the
- * moved lots since stays with `account`, whose balance has it no more.
+ * moved lots since stays with `account`, whose balance no longer has it.
  */
 export function splitAccount(
   account: CreditAccount,
@@ -299,7 +299,7 @@ export function splitAccount(
   };
 }
 
-/** Returns what is left of moved lots, also of those that one of the returned holds can refill. */
+/** Returns what is left of moved lots, including lots that a returned hold can refill. */
 const splitLots = (
   moved: readonly CreditLot[],
   present: readonly CreditLot[],

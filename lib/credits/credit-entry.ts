@@ -25,7 +25,7 @@ export const CreditEntry = v.object({
   amount: v.number(),
   /** The balance after the change. */
   balance: v.number(),
-  /** The payment, of which the entry follows. */
+  /** The payment that causes the entry. */
   transactionId: v.exactOptional(v.string()),
   purchaseId: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),

@@ -73,7 +73,7 @@ export async function findPurchaseCredits(
   return item && parse(PurchaseCredits, item, 'DatabaseError');
 }
 
-/** What a merge has moved to a customer. It does not contain the name of the other one. */
+/** What a merge has moved to a customer. It does not contain the name of the merged customer. */
 const CreditMove = v.object({
   mergeId: v.string(),
   isSandbox: v.boolean(),

@@ -21,7 +21,7 @@ const SettledLot = v.object({
   lotId: v.exactOptional(v.string()),
   /** Units that its refunds demand back. */
   demanded: v.number(),
-  /** The lots from which they were taken, also those of an earlier owner. */
+  /** The lots from which they were taken, including the lots of an earlier owner. */
   taken: LotParts,
 });
 export type SettledLot = v.InferOutput<typeof SettledLot>;

@@ -99,7 +99,7 @@ function renamePayments(purchase: PurchaseCredits, claims: readonly CreditClaim[
 
 /**
  * Moves what is left of each lot to the new owner, with one entry for each customer and credit. The units that refunds
- * have taken of the lot move as well. A reversed refund returns them to the new owner, also those that were taken of
+ * have taken of the lot move, too. A reversed refund returns them to the new owner, also those that were taken of
  * other lots of the former owner. A merge can have left units of the lot, or of others that were joined with it, which
  * the purchase has not given to its owner: they do not move.
  */

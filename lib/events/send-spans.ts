@@ -5,7 +5,7 @@ import { perContainer, type Service } from '../foundation/service.ts';
 import { minuteMs } from '../foundation/time.ts';
 import { buildTraceRequest, type FinishedEvent } from './build-spans.ts';
 
-/** What a container keeps: its client, and the time of the last logged failure, so that one does not fill the log. */
+/** What a container keeps: its client, and the time of the last logged failure, which limits the lines of the log. */
 interface Exporter {
   post?: ReturnType<typeof createPostSpans>;
   failedAt: number;

@@ -16,7 +16,7 @@ export function createEventId(date: EpochMillis, random: Uint8Array = randomByte
 
 /**
  * Creates the id of the event of a request. It ends with the last two groups of the request id of API Gateway, so that
- * one text finds the lines of the access log and of the functions, and the event. An id of another form is ignored.
+ * one text finds the lines of the access log and of the functions, and the event. Ids of other formats are ignored.
  */
 export function createRequestEventId(date: EpochMillis, requestId: string | undefined): string {
   const id = createEventId(date);

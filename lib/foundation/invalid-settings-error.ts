@@ -7,6 +7,6 @@ import { ServiceError } from './errors.ts';
 export const invalidSettingsError = (storeName: string, reason: string, cause?: unknown): ServiceError =>
   new ServiceError('InternalError', `${storeName} rejected the settings: ${reason}.`, { cause });
 
-/** Whether a text contains the message of such an error. An empty name is any store. */
+/** Whether a text contains the message of this error. An empty name is any store. */
 export const reportsInvalidSettings = (text: string, storeName: string): boolean =>
   text.includes(`${storeName} rejected the settings: `);

@@ -47,7 +47,7 @@ export const rankKey = itemKey('<appName>#C#<username>', 'R#<product>#<phase>#<e
 export const grantKey = itemKey('<appName>#C#<username>', 'G#<grantId>'); // due if it ends
 export const mergeKey = itemKey('<appName>#C#<username>', 'M#<mergeId>'); // byUser
 export const movedClaimKey = itemKey('<appName>#C#<username>', 'L#<mergeId>#<date>#<purchaseId>');
-export const creditAccountKey = itemKey('<appName>#C#<username>', 'B#<account>'); // byCreated, due if units end. Of production, or of the sandbox
+export const creditAccountKey = itemKey('<appName>#C#<username>', 'B#<account>'); // byCreated, due if units end. One for production, one for the sandbox
 export const creditEntryKey = itemKey('<appName>#C#<username>', 'E#<account>#<entryId>'); // byCreated, TTL if refused
 export const creditMoveKey = itemKey('<appName>#C#<username>', 'K#<account>#<mergeId>'); // What a merge has moved
 export const refundConsentKey = itemKey('<appName>#C#<username>', 'N');
@@ -89,7 +89,7 @@ export const monthCounterKey = itemKey('<appName>#S', 'M#<month>');
 export const countedProductKey = itemKey('<appName>#S', 'P#<platform>#<digest>');
 export const productCounterKey = itemKey('<appName>#Q#<platform>#<digest>', '<period>');
 export const figuresKey = itemKey('<appName>#Z#<group>', '<period>'); // Figures, and the counters of the sandbox
-export const checkpointKey = itemKey('<appName>#B#<shard>', '<counter>'); // TTL. Of a shard of the stream
+export const checkpointKey = itemKey('<appName>#B#<shard>', '<counter>'); // TTL. One for each shard of the stream
 export const streamMarkerKey = itemKey('<appName>#F#<id>', 'F'); // TTL
 export const markerLogKey = itemKey('_STATS', 'M'); // The markers of all apps
 

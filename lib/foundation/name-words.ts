@@ -17,7 +17,7 @@ export const maxNameWords = 3;
 /**
  * Returns the lower-cased ends of a name, each from the beginning of a word: `stripe@example.com` and `example.com` of
  * `nora.stripe@example.com`. Leaves out the first word, the words of a domain after its first one, and names that
- * contain a generated id, which nobody searches for by a part.
+ * contain a generated id, which is never searched for by a part.
  */
 export function listNameEnds(name: string): string[] {
   const text = name.toLowerCase();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** A text file of the build, as a response. */
+/** The response of a text file of the build. */
 export interface StaticFile {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;

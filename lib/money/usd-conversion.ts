@@ -37,7 +37,7 @@ export function withUsdRate<T extends PaidAmount>(
   return { ...transaction, ...findUsdRate({ currency, purchaseDate }, daily, ofApp) };
 }
 
-/** Finds a rate: of the European Central Bank, of the app, or a fixed one. Undefined without any. */
+/** Finds a rate: the app's, a fixed one, or the European Central Bank's. Undefined without any. */
 function findUsdRate(
   { currency, purchaseDate }: Required<Pick<PaidAmount, 'currency' | 'purchaseDate'>>,
   daily: DailyRates | undefined,

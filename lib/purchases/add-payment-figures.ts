@@ -19,7 +19,7 @@ interface FiguresContext {
   readonly replaced: PurchaseState | undefined;
   readonly payer: Payer | undefined;
   readonly rates: CommissionRates;
-  /** Looks the rates of commission up again, in place of the stored ones. */
+  /** Recomputes the rates of commission, in place of the stored ones. */
   readonly isRestated?: boolean;
 }
 

@@ -41,7 +41,7 @@ function findPaidPlan(transaction: Transaction, known: readonly Transaction[]): 
   return extendedEnd - end < minExtensionMs || days < 1 ? undefined : { amountMicros, period: `P${days}D` };
 }
 
-/** Returns the end of the period that was paid: that of an earlier extension is in its plan. */
+/** Returns the end of the paid period. The plan has the end before an earlier extension. */
 function findPaidEnd(transaction: Transaction, amountMicros: number): EpochMillis {
   const { plan, purchaseDate, periodStartDate: start = purchaseDate, isReplaced, plannedExpirationDate } = transaction;
   if (plan?.amountMicros === amountMicros) return addBillingPeriods(start, plan.period);

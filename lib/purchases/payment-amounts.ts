@@ -51,7 +51,7 @@ function computeReported(
 
 /**
  * Computes what is left of a payment after commission and tax. Refunds return their part of the tax. Marketplaces take
- * their commission from the price without tax, processors take theirs from the whole payment.
+ * their commission from the price without tax, processors from the whole payment.
  * @see https://developer.apple.com/help/app-store-connect/measure-app-performance/differences-in-reporting-tools
  * @see https://docs.stripe.com/tax
  */
@@ -160,7 +160,7 @@ export function computeExchange(
   });
 }
 
-/** Computes the amounts of a whole period of the plan, of which the same part is refunded as of the payment. */
+/** Computes the amounts of a whole period of the plan. The same part of it is refunded as of the payment. */
 function computePlanAmounts(
   transaction: Transaction,
   { amounts, share, plan }: { readonly amounts: PaymentAmounts; readonly share: number; readonly plan: PlanPrice },

@@ -33,7 +33,7 @@ export type RecordPurchaseInput = Omit<
   readonly notificationPart?: NotificationPart;
   /** The payments are converted again, and their figures computed again with the rates of today. */
   readonly restates?: true;
-  /** An import gives credits for new payments only if the operator asks for it. */
+  /** An import gives credits for new payments only if the operator requests it. */
   readonly withoutCredits?: true;
 };
 

@@ -9,7 +9,7 @@ export const RenewalNotice = v.object({
 });
 export type RenewalNotice = v.InferOutput<typeof RenewalNotice>;
 
-/** Chooses the later notice. An end takes precedence over a renewal at the same time. */
+/** Chooses the later announcement. An end takes precedence over a renewal at the same time. */
 export function chooseLaterNotice(a?: RenewalNotice, b?: RenewalNotice): RenewalNotice | undefined {
   if (!a || !b) return a ?? b;
   return (a.date - b.date || Number(a.isEnd ?? false) - Number(b.isEnd ?? false)) >= 0 ? a : b;

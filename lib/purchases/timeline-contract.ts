@@ -44,7 +44,7 @@ export const TimelineClaim = v.strictObject({
   source: v.picklist(['validation', 'alias', 'manual']),
 });
 
-/** A change of the credits of a customer, as its row of the history of credits. */
+/** A change of the credits of a customer: its row of the history of credits. */
 export const TimelineCredit = v.strictObject({
   type: v.literal('credit'),
   date: DateTime,

@@ -110,7 +110,7 @@ export const Transaction = v.object({
 });
 export type Transaction = v.InferOutput<typeof Transaction>;
 
-/** The amount is a fee: the plan tells that the period itself is free. */
+/** The amount is a fee. The period itself is free, as its plan shows. */
 export const isTrialWithFee = ({ isTrialPeriod, plan, amountMicros = 0 }: Transaction): boolean =>
   isTrialPeriod === true && plan?.amountMicros === 0 && amountMicros > 0;
 

@@ -98,7 +98,7 @@ interface FactSources {
   stored: EntitledPurchase | undefined;
   /** The transactions of the purchase. */
   own: readonly Transaction[];
-  /** The latest transactions of the customer. Without a customer, of the purchase. */
+  /** The latest transactions of the customer, or of the purchase if it has no customer. */
   all: readonly Transaction[];
   consentedAt: EpochMillis | undefined;
 }

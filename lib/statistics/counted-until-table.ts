@@ -17,7 +17,7 @@ type MarkerLog = v.InferOutput<typeof MarkerLog>;
 /** Markers of no app. No app name starts with `_`. */
 const owner = '_STATS';
 
-/** Markers of a group. Of four equal shards, one gets none of them in 10 % of the groups. */
+/** Markers of a group. With four equal shards, a shard lacks a marker in 10 % of the groups. */
 const groupSize = 8;
 
 /** Maximum number of groups that wait: the oldest one determines the time. */

@@ -56,7 +56,7 @@ const omitAppName = (appName: string, partition: string): string => partition.sl
 /** Product ids can be too long for a key. */
 const toProductParts = ({ platform, productId }: Product) => ({ platform, digest: toDigest(productId) });
 
-/** Names a cell among the cells of its platform, within the sums of another one. */
+/** Names a cell among the cells of its platform, within the sums of a platform. */
 export const toCellName = ({ productId, country }: { readonly productId: string; readonly country: string }): string =>
   `${toDigest(productId).slice(0, 8)}.${country}`;
 

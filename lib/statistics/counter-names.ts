@@ -12,7 +12,7 @@ export const toHourRowsName = (list: ListKind, hour: number): string => `${listN
 /** Sums of rows of a list that were created in an hour. */
 export const isHourRowsName = (name: string): boolean => /^[PTC]\./.test(name);
 
-/** Lifecycle notifications, and apart those of subscriptions outside the sandbox. */
+/** Lifecycle notifications, with separate counts for subscriptions outside the sandbox. */
 export const toReasonName = (reason: string): string => `N.${reason}`;
 export const toSubscriptionReasonName = (reason: string): string => `NS.${reason}`;
 
@@ -104,7 +104,7 @@ export function getCohortNames(kind: CohortKind, unit: CohortUnit, start: string
 }
 
 /**
- * Money of payments and refunds, each on its own day: of all in micros of US dollars (`usd.g`), and of a currency in
+ * Money of payments and refunds, each on its own day: all in micros of US dollars (`usd.g`), and each currency in
  * its micros (`EUR.g`). Commission is the rest of the payments.
  */
 const revenueLetters = { gross: 'g', refunds: 'r', tax: 't', proceeds: 'p', reported: 'q' } as const;

@@ -169,7 +169,7 @@ export async function listCountedProducts({ table }: Service, appName: string): 
 }
 
 /**
- * Replaces counts atomically, as those of part 0, and keeps the checkpoints. Returns false, without a write, if a
+ * Replaces counts atomically with the counts of part 0, and keeps the checkpoints. Returns false, without a write, if a
  * version has changed.
  */
 export async function replaceCounts(
@@ -214,7 +214,7 @@ async function findAll({ table }: Service, counterKeys: readonly Key[]): Promise
   return counterKeys.map(({ sk }) => items.get(sk) ?? emptyCounter);
 }
 
-/** Lists the parts of a counter, of which part 0 is the first and need not exist. */
+/** Lists the parts of a counter. Part 0 is the first and need not exist. */
 async function listParts({ table }: Service, key: Key): Promise<{ part: number; before: Counter }[]> {
   const items = await table.query({ partition: key.pk, between: toPartRange(key) });
   const parts = items.map((item) => ({ part: parsePart(String(item.sk)), before: parseCounter(item) }));

@@ -53,7 +53,7 @@ export const creditStatsDescriptions = [
   }),
   describeObject('CreditStats', CreditStats, 'The credits of all customers.', {
     countedUntil: countedUntilText,
-    credits: ['The credits by name. Without those that nobody has and that have not changed.'],
+    credits: ['The credits by name. Without credits that no customer has and that have not changed.'],
   }),
 ];
 

@@ -7,7 +7,7 @@ import { splitByPrefix } from './figure-sums.ts';
 
 /**
  * Reads what an earlier release has counted by country, or by product, in place of cells: nothing once the figures are
- * corrected. Throws `InvalidPayload` for filters, which these counters cannot answer.
+ * corrected. Throws `InvalidPayload` for filters, which these counters do not have.
  */
 export async function readEarlierCells(
   readSums: (group: CounterQuery) => Promise<Sums>,

@@ -112,7 +112,7 @@ function findProceedsSource(
   return reported === proceeds ? 'store' : 'mixed';
 }
 
-/** Adds up the days of a range. Of `wholeMonths`, the sums of the month are read instead of its days. */
+/** Adds up the days of a range. For `wholeMonths`, the sums of the month are read instead of its days. */
 export function sumRange(
   { days, months }: Pick<FigureSums, 'days' | 'months'>,
   [first, last]: readonly [string, string],

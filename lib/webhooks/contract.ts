@@ -449,7 +449,7 @@ export const webhookOperations = [
   }),
   describeOperation(getWebhookStats, {
     description:
-      'Returns the deliveries, failures and delivery times of each webhook URL, of the newest 1,000 deliveries of the period.',
+      'Returns the deliveries, failures and delivery times of each webhook URL for the newest 1,000 deliveries of the period.',
     query: {
       startdate: ['Selects deliveries at or after this date. Default: seven days ago.', '2026-02-08T00:00:00Z'],
       enddate: ['Selects deliveries before this date.', '2026-02-16T00:00:00Z'],

@@ -54,7 +54,7 @@ const minFailureMs = minuteMs;
 
 /**
  * Counts the attempted deliveries of a URL, and those that wait for a retry or are dead. `deliveries`: newest first.
- * `failureReason`: of the series of failures, if the newest deliveries are only postponed.
+ * `failureReason`: reason of the series of failures, if the newest deliveries are only postponed.
  */
 function countRecent(deliveries: readonly WebhookDelivery[], url: string, failureReason: string | undefined) {
   const attempted = deliveries.filter((delivery) => delivery.url === url && delivery.lastAttemptAt !== undefined);

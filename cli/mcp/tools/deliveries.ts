@@ -14,7 +14,7 @@ export const deliveries = defineTool({
   title: 'List webhook deliveries',
   description:
     'Lists the webhook deliveries to the server of the app, newest first, or gets one with its attempts (deliveryId). ' +
-    'State pending waits for a retry; dead has no more attempts.',
+    'State pending waits for a retry; dead has used all attempts.',
   input: v.object({
     deliveryId: v.exactOptional(Id),
     state: v.exactOptional(v.picklist(['pending', 'delivered', 'dead', 'redirected'])),

@@ -214,7 +214,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
               lifecycles={newest && uniqueById([...newest, ...active])}
               timelineNote={
                 purchases.lists.total > purchasePageSize
-                  ? `The lifecycle is that of the newest ${purchasePageSize} purchases and of those that give access. The page of a purchase has its own.`
+                  ? `The lifecycle shows the newest ${purchasePageSize} purchases and those that give access. The page of a purchase has its own.`
                   : undefined
               }
               payments={payments.data}

@@ -59,7 +59,7 @@ function GrantDialog({ user, names, onDone, onClose }: GrantButtonProps & { read
   );
 }
 
-/** Days from now, or `day` for the day of another field. */
+/** Days from now, or `day` for the day in the date field. */
 const terms = [
   ['7', '1 week'],
   ['30', '30 days'],

@@ -7,7 +7,7 @@ import type { PageFigures } from './use-figures.ts';
 interface FigureChartProps<Item> extends Pick<PageFigures<Item>, 'view' | 'days' | 'incomplete'> {
   readonly title: string;
   readonly description?: string;
-  /** Title of the chart, if it differs from that of the section. */
+  /** Title of the chart, if it differs from the section's. */
   readonly chartTitle?: string;
   readonly kind?: 'bars';
   readonly metrics: readonly FigureMetric<Item>[];

@@ -129,7 +129,7 @@ export function GroupTable<Item>(props: GroupTableProps<Item>) {
   );
 }
 
-/** The value of a figure with that of the period before in the file; the selected one also with its change. */
+/** The value of a figure. The file has the previous period's value, and for the selected figure the change. */
 function buildColumns<Item>(
   { label, read, format }: FigureMetric<Item>,
   isSelected: boolean,

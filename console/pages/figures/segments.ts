@@ -33,7 +33,7 @@ export const toFilters = ({ platform, productId: product, country, entitlement }
   entitlement,
 });
 
-/** Rows behind a figure: payments of the days, or the customers with such a subscription. */
+/** Rows behind a figure: payments of the days, or customers with a subscription that the figure counts. */
 export type RowsKind = 'payments' | 'active' | 'lapsed' | 'trial';
 
 /** Returns the page of the rows behind a figure, with its filters. Customers have no days; payments no entitlement. */

@@ -57,7 +57,7 @@ interface FiguresContract<Item> extends Contract {
   readonly response: v.GenericSchema<FiguresResponse<Item>, unknown>;
 }
 
-/** Loads figures of days: of the period, and of its complete days and as many before, which are compared. */
+/** Loads figures of the period's days, and of its complete days and as many before, which are compared. */
 export function useFigures<Item extends { readonly date: string }>(
   endpoint: Endpoint<FiguresContract<Item>>,
   query: RouteQuery,
@@ -97,7 +97,7 @@ export function useFigures<Item extends { readonly date: string }>(
   };
 }
 
-/** Loads figures of cohorts: of those that start in the period, and of as many before, which are compared. */
+/** Loads figures of the cohorts that start in the period, and of as many before, which are compared. */
 export function useCohortFigures<Item extends { readonly start: string }>(
   endpoint: Endpoint<FiguresContract<Item>>,
   query: RouteQuery,

@@ -146,7 +146,7 @@ function SettingField({ field, value, onInput }: SettingFieldProps) {
   );
 }
 
-/** Replaces all settings, as the command `app set-store` does. */
+/** Replaces all settings, like the command `app set-store`. */
 function JsonForm({ onSave }: { readonly onSave: (body: Record<string, unknown>) => Promise<void> }) {
   const [text, setText] = useState('');
   const { run, isRunning, error } = useAction(async () => await onSave(parseJsonObject(text, 'The settings')));

@@ -139,7 +139,7 @@ function Owners({ users: [first, ...further] }: { readonly users: readonly strin
   );
 }
 
-/** Returns the offer. Google Play names it after the base plan; the other ids of stores are those of regular prices. */
+/** Returns the offer. Google Play names it after the base plan. The other stores have ids of regular prices. */
 const findOffer = ({ platform, offerId }: TransactionRecord): string | undefined =>
   isStore(platform, 'store_a') ? (offerId ?? undefined) : offerId?.split('@')[1];
 

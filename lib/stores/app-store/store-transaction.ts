@@ -5,7 +5,7 @@ import type { PartialRefund } from '../../purchases/transaction.ts';
 
 /** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids are without prefix. */
 export interface StoreTransaction {
-  /** Of the first transaction of the sale, as far as it is known. */
+  /** The first transaction of the sale, if it is known. */
   readonly transactionId: string;
   /** The sale: see `mergeSales`. Undefined if its transaction has only one id. */
   readonly saleId?: string;

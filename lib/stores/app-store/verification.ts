@@ -42,11 +42,11 @@ export const verifyRenewal = (jws: string, verification: VerificationContext): R
 export const verifyAppTransaction = (jws: string, verification: VerificationContext): AppTransactionPayload =>
   parseAppTransaction(verifyJws(jws, verification.signedDataRoots, verification.now), verification);
 
-/** Parses a verified payload. Throws `InvalidPayload`, including for a payload of another app. */
+/** Parses a verified payload. Throws `InvalidPayload`, including for another app's payload. */
 export const parseTransaction = (payload: unknown, verification: VerificationContext): TransactionPayload =>
   requireOwnBundle(parse(TransactionPayload, payload), verification);
 
-/** Parses a verified payload. Throws `InvalidPayload`, including for a payload of another app. */
+/** Parses a verified payload. Throws `InvalidPayload`, including for another app's payload. */
 export function parseAppTransaction(payload: unknown, verification: VerificationContext): AppTransactionPayload {
   const appTransaction = requireOwnBundle(parse(AppTransactionPayload, payload), verification);
   // In the sandbox, appAppleId is 0 or absent.

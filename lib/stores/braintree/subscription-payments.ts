@@ -49,7 +49,7 @@ function isWithinFreePeriod(
   return findEntryAt(paidAt - maxHistoryDelayMs, statusHistory)?.status === 'Active';
 }
 
-/** The charge can be a moment earlier than the entry of the new price. */
+/** The charge can be some seconds earlier than the entry of the new price. */
 const maxHistoryDelayMs = minuteMs;
 
 /**

@@ -51,7 +51,7 @@ function addPastOrders(observation: Observation, { orders, known, siblings }: To
   return { ...observation, transactions: [...observation.transactions, ...kept] };
 }
 
-/** Keeps the price of the plan: an order does not tell that it paid for a part of a period. */
+/** Keeps the price of the plan: an order does not show that it paid for a part of a period. */
 export function withStoredPlan(transaction: Transaction, stored: readonly Transaction[]): Transaction {
   const plan = stored.find(({ transactionId }) => transactionId === transaction.transactionId)?.plan;
   return { ...transaction, ...omitUndefined({ plan }) };

@@ -85,7 +85,7 @@ function addTax(amountMicros: number, { productId }: LineItem, order: Order): nu
 
 /**
  * The first payment of a plan change at full price: the period of the new plan, which the value of the rest of the
- * former plan extends. A period of another interval is longer or shorter.
+ * former plan extends. A period with a different interval is longer or shorter.
  */
 function isExtendedPeriod(
   { itemReplacement, latestSuccessfulOrderId, offerPhase = {} }: LineItem,

@@ -19,7 +19,7 @@ const RenewKeyResponse = v.object({ key: v.pipe(v.string(), v.minLength(1)) });
 
 /**
  * Renews the StoreID keys of a refresh token that are older than 14 days. If the renewal of a valid key fails, the
- * token keeps it. Throws `NeedMoreData` if a key is of another Entra application.
+ * token keeps it. Throws `NeedMoreData` if a key belongs to a different Entra application.
  */
 export async function renewKeys(session: MicrosoftSession, token: RefreshToken): Promise<RefreshToken> {
   const renewedFields = await Promise.all(storeServices.map((service) => renewKeyIfOld(session, token, service)));

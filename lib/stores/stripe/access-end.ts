@@ -60,7 +60,7 @@ function computeGraceEnd(
 }
 
 /**
- * Finds the reversal that ends the access: of the payment of the current period, or of the last paid one in unpaid
+ * Finds the reversal that ends the access: it returns the payment of the current period, or the last one in unpaid
  * time.
  */
 export function findReversal(

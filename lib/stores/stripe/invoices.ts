@@ -98,7 +98,7 @@ export const sumTotals = (lines: readonly Line[]): number =>
 export const getNetAmount = ({ amount, discount_amounts }: Line): number =>
   amount - sum(discount_amounts.map((part) => part.amount));
 
-/** Sums the taxes of a line, or those of them that its amount includes or not. */
+/** Sums the taxes of a line, or only the taxes that its amount includes or not. */
 export const sumTaxes = ({ taxes }: Line, behavior?: 'exclusive' | 'inclusive'): number =>
   sum(
     taxes

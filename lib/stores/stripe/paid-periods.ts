@@ -7,8 +7,8 @@
  * - `period`: a line of the item that is not a proration. It pays a whole period, also with the amount 0 (a trial, a
  *   coupon, a credit). A line that ends when it is billed, such as metered usage, is paid in arrears: its payment
  *   renews the period that starts then.
- * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that
- *   another invoice pays as a whole, and nothing while that invoice is unpaid. Without such an invoice, the charge for
+ * - `change`: prorations only, such as for added seats or for a plan change. It pays a part of a period that
+ *   another invoice pays as a whole, and nothing while that invoice is unpaid. Without that invoice, the charge for
  *   the rest of a period is its `period`: the first payment of an item that was added, or of a moved billing date.
  * - `extra`: anything else, such as a fee, a manual invoice, a usage threshold, or a period that a later payment
  *   replaces in the second in which it starts. It is money, and pays no period.
@@ -19,7 +19,7 @@
  * - **Refund.** Access ends when all payments of the invoice of the current period were returned. The refund of a
  *   `change` or an `extra` is money only.
  * - **Renewal.** A paid `period` of a cycle. An open, void or uncollectible invoice does not renew.
- * - **Unpaid time.** Starts where the paid time ends: see `findUnpaidTime`.
+ * - **Unpaid time.** Starts at the end of the paid time: see `findUnpaidTime`.
  *
  * @see https://docs.stripe.com/billing/invoices/subscription
  * @see https://docs.stripe.com/billing/subscriptions/prorations

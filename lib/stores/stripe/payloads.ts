@@ -123,7 +123,7 @@ export type Invoice = v.InferOutput<typeof Invoice>;
 export const Subscription = v.object({
   id: v.string(),
   status: v.string(),
-  /** Of its invoices. The price of an item can have another one. */
+  /** The currency of its invoices. The price of an item can have another one. */
   currency: NullableText,
   livemode: Livemode,
   customer: NullableReference,

@@ -56,7 +56,7 @@ interface ProratedContext extends Pick<PlanContext, 'price' | 'prices'> {
 
 /**
  * Lists the prices of prorations that are neither current nor billed for a whole period: the charge for the rest of a
- * period is rounded, and does not tell the price to the cent. A current price of another currency is among them.
+ * period is rounded, and does not show the price to the cent. A current price of another currency is among them.
  */
 export function listProratedPriceIds({ items, currency }: Subscription, invoices: readonly Invoice[]): string[] {
   const charges = invoices.flatMap((invoice) => invoice.lines.data).filter(({ amount }) => amount > 0);
@@ -88,7 +88,7 @@ function findProratedPrice(line: Line, { whole, price, prices, currency }: Prora
 
 /**
  * The amount of the proration includes the discount of the period, unless it is itemized, or the price has tiers: the
- * price of a unit does not tell what a period costs.
+ * price of a unit does not determine the price of a period.
  * @see https://docs.stripe.com/changelog/clover/2025-09-30/itemize-proration-discount-amounts
  * @see https://docs.stripe.com/api/prices/object#price_object-tiers_mode
  */
@@ -135,8 +135,8 @@ interface UnitPrice extends PeriodPrice {
 }
 
 /**
- * Finds the price of a unit: of the current price, or of a whole period that was billed for the same price. A trial is
- * billed without a price.
+ * Finds the price of a unit from the current price, or from a whole period that was billed for the same price. A trial
+ * is billed without a price.
  */
 export function findUnitPrice(
   line: Line,

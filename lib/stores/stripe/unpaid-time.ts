@@ -4,7 +4,7 @@ import { type Billing, findPresentPayment, listUnpaidTime, maxGap, type PeriodBi
 import type { Subscription } from './payloads.ts';
 import { findGrantedEnd } from './trials.ts';
 
-/** The time of an item that nobody has paid, although Stripe asked for it. */
+/** The time of an item that is unpaid although Stripe requested the payment. */
 export interface UnpaidTime {
   readonly since: EpochMillis;
   /** Last failed attempt to pay the first unpaid period. */
@@ -26,7 +26,7 @@ interface UnpaidContext {
 
 /**
  * Finds the unpaid time of an item: from the end of the paid time, or from the later failure or due date of the first
- * unpaid invoice, until somebody pays. Further unpaid periods do not start it again. Stripe asks for a payment without
+ * unpaid invoice, until a payment. Other unpaid periods do not start it again. Stripe requests a payment without
  * result if the subscription is `past_due` or `unpaid`, also months later, or if the invoice failed before the
  * subscription was canceled or the invoice marked as uncollectible.
  *
@@ -81,7 +81,7 @@ const isPendingUpdate = ({ kind, period, share: { invoice } }: PeriodBilling, pe
   period.end > periodStart;
 
 /**
- * Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. Stripe asks for the payment
+ * Stripe does not request the payment, or no longer does. A draft is not an invoice yet. Stripe requests the payment
  * of an emailed invoice, which has a due date, without an attempt.
  */
 const isGivenAway = ({ share: { invoice } }: PeriodBilling): boolean =>
