@@ -15,6 +15,7 @@ import type { Transaction } from '../purchases/transaction.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
 import type { RefundAnswer } from '../stores/refund-request.ts';
+import { addRequestedPurchase } from './add-requested-purchase.ts';
 import type { RefundRequestRecord } from './contract.ts';
 import {
   type AnswerAuthor,
@@ -111,7 +112,7 @@ export async function answerRefundRequest(
   if (request.answer) return await throwAnswered(service, appName, request);
   requireOpen(request, service.now());
   const answer = completeAnswer(request, input, await readFacts(service, appName, request));
-  recorder.addTag(request.purchaseId, '_P');
+  await addRequestedPurchase(service, recorder, { appName, purchaseId: request.purchaseId });
   const { saved, isFirst } = await storeAnswer(service, appName, { requestId, answer, author });
   if (!isFirst) return await throwAnswered(service, appName, saved);
   const sent = await sendAnswer(service, appName, saved, recorder);
@@ -284,7 +285,7 @@ async function applyPolicy(service: Service, app: App, request: RefundRequest): 
 /** Sends the statement from a worker and records an event. */
 async function sendOnSchedule(service: Service, appName: string, request: RefundRequest): Promise<void> {
   const recorder = createEventRecorder({ type: 'refund.answered', date: service.now() });
-  recorder.addTag(request.purchaseId, '_P');
+  await addRequestedPurchase(service, recorder, { appName, purchaseId: request.purchaseId });
   const sent = await sendAnswer(service, appName, request, recorder);
   const reason = sent.answer ? sent.answer.failureReason : sent.rejection?.message;
   const isSent = sent.answer?.sentAt !== undefined;

@@ -10,6 +10,7 @@ import { minuteMs } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { invalidatePriceList } from '../purchases/price-list-table.ts';
 import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
+import { addRequestedPurchase } from '../refunds/add-requested-purchase.ts';
 import { recordRefundOutcome, recordRefundRequest } from '../refunds/record-refund-request.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
@@ -98,7 +99,10 @@ async function recordNotification(
     observed;
   // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
   const { eventId } = recorder;
-  if (refundRequest) await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
+  if (refundRequest) {
+    const { purchaseId } = await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
+    await addRequestedPurchase(service, recorder, { appName: app.name, purchaseId });
+  }
   if (storeRequest) await recordStoreRequest(storeRequest, { app, notification, recorder, service });
   if (refundOutcome) await recordRefundOutcome(service, app.name, refundOutcome, notification.occurredAt);
   const isPartOfSeveral = observations.length > 1;
@@ -124,7 +128,7 @@ async function recordNotification(
   recorded.push(...(await recordFulfilled(fulfilled, context)));
   // The event is found by its purchase even if the notification changed nothing.
   const subjectId = observations[0]?.purchase.purchaseId;
-  for (const id of [refundRequest?.purchaseId, unknownPurchaseId]) if (id !== undefined) recorder.addTag(id, '_P');
+  if (unknownPurchaseId !== undefined) recorder.addTag(unknownPurchaseId, '_P');
   addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : subjectId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings, createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import {
@@ -71,9 +72,9 @@ it('ends a purchase after a lost chargeback (Google Play) with the reason of a l
 });
 
 describe.each([
-  ['store_a', 12, 'UNINTENDED_PURCHASE'],
-  ['store_b', 24, 'CHARGEBACK'],
-])('refund requests of %s', (platform, hours, reason) => {
+  ['store_a', 12, 'UNINTENDED_PURCHASE', 'CONSUMPTION_REQUEST'],
+  ['store_b', 24, 'CHARGEBACK', 'PENDING_REFUND_REVIEW'],
+])('refund requests of %s', (platform, hours, reason, notificationType) => {
   it('lists an open request with its deadline, its customer and the prepared statement', async () => {
     const { id, request, username } = await givenRequest(platform);
     expect(request).toMatchObject({
@@ -110,6 +111,17 @@ describe.each([
     expect(await get(request.id)).toMatchObject({ state: 'answered', outcome: 'refunded', preparedAnswer: null });
   });
 
+  it('shows the request and the statement in the timeline of the customer', async () => {
+    const { request, username } = await givenRequest(platform);
+    await answer(request.id, { preference: 'approve', customerConsented: true });
+    const params = { applicationUsername: username };
+    const { body } = await callWithSecretKey(getCustomerTimeline, keys, { params });
+    const rows = body.rows.map(
+      (row: { notificationType?: string; eventType?: string }) => row.notificationType ?? row.eventType,
+    );
+    expect(rows).toEqual(expect.arrayContaining(['refund.answered', notificationType]));
+  });
+
   it('rejects a statement after the deadline', async () => {
     const { request } = await givenRequest(platform);
     await advance(`PT${hours}H`);
@@ -133,6 +145,9 @@ describe.each([
     expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'declined', ignoredAnswers: [] });
     expect((await getEmulatedRequest(service, id)).answer).toBeDefined();
     expect(await get(request.id)).toMatchObject({ state: 'answered', answer: { answeredBy: { type: 'policy' } } });
+    const params = { applicationUsername: username };
+    const { body } = await callWithSecretKey(getCustomerTimeline, keys, { params });
+    expect(body.rows).toContainEqual(expect.objectContaining({ eventType: 'refund.answered' }));
     await changeSettings(getService(), keys.appName, { refundPolicy: 'silent' });
   });
 
