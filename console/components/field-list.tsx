@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { None } from './values.tsx';
 
-/** Names and values of a record. Values that are undefined or null are shown as absent. */
+/** Names and values of a record. Values that are undefined, null, false or empty are shown as absent. */
 export const FieldList = ({
   fields,
 }: {
@@ -11,7 +11,7 @@ export const FieldList = ({
     {fields.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{value === undefined || value === null || value === '' ? <None /> : value}</dd>
+        <dd>{value || value === 0 ? value : <None />}</dd>
       </div>
     ))}
   </dl>

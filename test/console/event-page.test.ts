@@ -54,6 +54,12 @@ describe('Event page', () => {
     ]);
   });
 
+  it('shows each absent value of the context with a dash', async () => {
+    await openEvent({});
+    const values = page.findAll('.fields > div', 'Context').map((field) => field.lastElementChild?.textContent);
+    expect(values).toEqual(['receipt.validated', 'e1', ...Array<string>(5).fill('–')]);
+  });
+
   it('shows transactions like the list of transactions', async () => {
     await openEvent({
       transactions: [

@@ -80,7 +80,7 @@ export function DeliveryPage({ params }: PageProps<'id'>) {
                 ['Next attempt', data.nextAttemptAt && <DateTime value={data.nextAttemptAt} kind="both" />],
                 ['Failure', data.failureReason],
                 ['webhook-id', <CopyId value={data.deliveryId} label="webhook id" />],
-              ].map(([name, value]) => [String(name), value === false ? undefined : value])}
+              ]}
             />
           </Section>
           <Section
