@@ -160,8 +160,9 @@ function listActivityFields({ platform, notificationUrl }: AppStore, activity: S
   ];
 }
 
+// Requests after the first one of a minute are added with the next request.
 const describeRequests = ({ numRequests, numFailures }: StoreActivity['lastDay']): string =>
-  numRequests === 0 ? '0' : `${formatNumber(numRequests)}, ${formatPercent(numFailures / numRequests)} failed`;
+  numRequests === 0 ? '0' : `At least ${formatNumber(numRequests)}, ${formatPercent(numFailures / numRequests)} failed`;
 
 function listSettingsFields({ platform, isConnected, notificationUrl }: AppStore): Field[] {
   const token = neutralTokens[platform] ?? platform;

@@ -186,8 +186,10 @@ export const storeDescriptions = [
       '`unused`: no request and no notification. `failing`: the store rejects the settings, or at least half of the requests of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth failed.',
       'ok',
     ],
-    lastHour: ['Requests to the store in the last hour.'],
-    lastDay: ['Requests to the store in the last 24 hours.'],
+    lastHour: [
+      'Requests to the store in the last hour, at least: requests after the first one of a minute are added with the next request.',
+    ],
+    lastDay: ['Requests to the store in the last 24 hours, at least.'],
   }),
   describeObject('StoreStatusList', StoreStatusList, 'The connected stores.', {
     appName,
