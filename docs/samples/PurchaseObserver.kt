@@ -1,5 +1,7 @@
 import android.app.Activity
 import android.content.Context
+import android.os.Handler
+import android.os.Looper
 import android.util.Base64
 import com.android.billingclient.api.*
 import com.android.billingclient.api.BillingClient.ProductType
@@ -68,7 +70,10 @@ class PurchaseValidator(private val username: String, private val apiUrl: String
     }
 }
 
-/** Buys, listens and restores. `types` maps product ids to types. Stores decisions and evidence in the preferences. */
+/**
+ * Buys, listens and restores. `types` maps product ids to types. Stores decisions and evidence in the preferences. Calls
+ * `onAccess` on the main thread.
+ */
 class PurchaseObserver(
     context: Context,
     private val username: String,
@@ -78,6 +83,7 @@ class PurchaseObserver(
     private val preferences = context.getSharedPreferences("purchases of $username", Context.MODE_PRIVATE)
     private val validator = PurchaseValidator(username)
     private val thread = Executors.newSingleThreadExecutor()
+    private val mainThread = Handler(Looper.getMainLooper())
     private val client = BillingClient.newBuilder(context)
         .setListener(this)
         .enablePendingPurchases(PendingPurchasesParams.newBuilder().enableOneTimeProducts().build())
@@ -125,7 +131,7 @@ class PurchaseObserver(
         val editor = preferences.edit().putStringSet("evidence", changed)
         decisions.forEach { (productId, access) -> editor.putBoolean(productId, access == Access.GRANTED) }
         editor.apply()
-        decisions.forEach { (productId, access) -> onAccess(productId, access == Access.GRANTED) }
+        mainThread.post { decisions.forEach { (productId, access) -> onAccess(productId, access == Access.GRANTED) } }
         if (hasAccess) finish(purchase, type)
     }
 

@@ -25,9 +25,10 @@ func decideAccess(_ response: ValidationResponse?, productId: String) -> Access 
     return deniedCodes.contains(response.code ?? 0) ? .denied : .unchanged
 }
 
+@MainActor
 struct PurchaseObserver {
     let username: String
-    /// Call `hasAccess` again, and show or hide what the product gives.
+    /// Called on the main actor. Call `hasAccess` again, and show or hide what the product gives.
     let onChange: (_ productId: String) -> Void
     let apiUrl = URL(string: "https://api.example.com")!
     let credentials = Data("my-app:pub_key".utf8).base64EncodedString()

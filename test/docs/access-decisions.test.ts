@@ -88,6 +88,13 @@ describe('the samples of the guides', () => {
       expect(code).toContain(text);
   });
 
+  it('call the app on its main thread, where it can change what it shows', () => {
+    expect(readDocument('docs/samples/PurchaseObserver.swift')).toContain('@MainActor\nstruct PurchaseObserver');
+    const code = readDocument('docs/samples/PurchaseObserver.kt');
+    expect(code).toContain('mainThread = Handler(Looper.getMainLooper())');
+    expect(code).toMatch(/mainThread\.post \{ .*onAccess\(/);
+  });
+
   it('validate each product of a purchase in Kotlin, with a type of either kind, and finish it', () => {
     const code = readDocument('docs/samples/PurchaseObserver.kt');
     expect(code).toContain('purchase.products.associateWith');
