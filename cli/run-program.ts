@@ -4,6 +4,7 @@ import { toLoggable } from '../lib/foundation/log.ts';
 import { exitCodes, exitErrorCode } from './command-result.ts';
 import { findCommand, getCommandPath } from './command-tree.ts';
 import { findSelection } from './connect.ts';
+import { nameOptions } from './name-options.ts';
 import { findInterruptCode, type Terminal, toPrintable } from './output.ts';
 import { createProgram } from './program.ts';
 
@@ -31,7 +32,7 @@ function addDefaultCommand(program: Command, args: readonly string[]): readonly 
 
 function reportError(error: unknown, program: Command, { writeErr }: Terminal): number {
   const isJson = program.opts().json === true;
-  const report = isMissingCommand(error) ? describeMissingCommand(program) : describeError(error);
+  const report = isMissingCommand(error) ? describeMissingCommand(program) : describeError(error, program);
   // Commander has printed its own errors, with the help of the command.
   const isPrinted = error instanceof CommanderError && !(error instanceof InvalidArgumentError);
   if (isJson) writeErr(`${toPrintable(JSON.stringify({ ok: false, ...report }))}\n`);
@@ -57,12 +58,13 @@ interface ErrorReport {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-function describeError(error: unknown): ErrorReport {
+function describeError(error: unknown, program: Command): ErrorReport {
   if (error instanceof CommanderError) return { code: 'WrongUsage', message: error.message.replace(/^error: /, '') };
   if (!(error instanceof ServiceError))
     return { code: 'InternalError', message: error instanceof Error ? error.message : String(error) };
   const cause = describeCause(error.cause);
-  const { code, message, data } = error;
+  const { code, data } = error;
+  const message = nameOptions(error.message, findCommand(program, program.args));
   const hasData = Object.keys(data).length > 0;
   return { code, message, ...(cause !== undefined && { cause }), ...(hasData && { data }) };
 }
