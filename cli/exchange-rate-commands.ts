@@ -37,7 +37,7 @@ async function setAction(name: string, file: string): Promise<CommandResult> {
   const rates = await setExchangeRates(getService(), name, parse(RatesFile, readJsonFile(file)).rates);
   return {
     data: { app: name, rates },
-    text: `${formatCount(rates.length, 'rate')} saved. stats recount --correct converts earlier payments.`,
+    text: `${formatCount(rates.length, 'rate')} saved. stats recount with --from, --to and --correct converts earlier payments.`,
   };
 }
 

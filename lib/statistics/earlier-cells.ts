@@ -26,7 +26,7 @@ export async function readEarlierCells(
   if (isFiltered && counted.length > 0)
     throw new ServiceError(
       'InvalidPayload',
-      'Payments of an earlier release are not counted for filters: run the command stats recount --correct.',
+      'Payments of an earlier release are not counted for filters: run the command stats recount --from <day> --to <day> --correct.',
     );
   return counted;
 }

@@ -335,7 +335,7 @@ describe('MRR', () => {
   });
 
   it('states in the words of the service why a filter is refused', async () => {
-    const message = 'Payments of an earlier release are not counted for filters: run stats recount --correct.';
+    const message = 'Payments of an earlier release are not counted for filters.';
     const refused = respondTo(getMrr, () => ({ ok: false as const, status: 400, code: 'InvalidPayload', message }));
     const page = await open(`/revenue?tab=mrr&${period}&country=DE`, [refused, subscribers]);
     await page.waitForText(message);

@@ -585,7 +585,7 @@ describe('filters of figures', () => {
     expect(await readAll()).toMatchObject(expected);
     expect(await read(getMrr, { country: 'DE' })).toMatchObject({
       code: 'InvalidPayload',
-      message: expect.stringContaining('stats recount --correct'),
+      message: expect.stringContaining('stats recount --from <day> --to <day> --correct'),
     });
     await aggregateItems(items, earlier);
     expect(await readAll()).toMatchObject(expected);
