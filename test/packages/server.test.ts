@@ -17,6 +17,7 @@ import type { LocalService } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { callLocalControl, callLocalService, type Json, letSettingsTakeEffect } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
+import { readSnippet } from '../../testing/documents.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import {
   findPythonProblem,
@@ -98,6 +99,13 @@ async function buy(applicationUsername: string): Promise<Json> {
 }
 
 describe('the types of @claimcheck/server', () => {
+  const compile = (file: string, code: string, extraOptions: readonly string[] = []) => {
+    writeFileSync(join(folder, file), code);
+    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
+    const args = [...options, ...extraOptions, file];
+    return spawnSync(resolve('node_modules/.bin/tsc'), args, { cwd: folder, encoding: 'utf8' });
+  };
+
   it.each(['index.mts', 'index.cts'])('match the package: %s', (file) => {
     const code = `import { Claimcheck, ClaimcheckError, verifyToken, verifyWebhook, type Entitlement } from '@claimcheck/server';
       // The type of \`process.env\`.
@@ -121,10 +129,16 @@ describe('the types of @claimcheck/server', () => {
         if (token.hasEntitlement('premium')) throw new ClaimcheckError('InvalidToken', token.username);
         return (await claimcheck.entitlements('alice')).entitlements.premium;
       }`;
-    writeFileSync(join(folder, file), code);
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
-    const tsc = spawnSync(resolve('node_modules/.bin/tsc'), [...options, file], { cwd: folder, encoding: 'utf8' });
-    expect(tsc).toMatchObject({ stdout: '', status: 0 });
+    expect(compile(file, code)).toMatchObject({ stdout: '', status: 0 });
+  });
+
+  it.each(['node', 'next'])('match the receiver of the guide: %s', (name) => {
+    const code = readSnippet('docs/guides/verify-webhooks.md', name)
+      .replace('{ verifyWebhook }', '{ verifyWebhook, type WebhookEvent }')
+      .replace('purchases })', "purchases }: Extract<WebhookEvent, { type: 'purchases.updated' }>)")
+      .replace('POST(request)', 'POST(request: Request)');
+    const typesOfNode = ['--types', 'node', '--typeRoots', resolve('node_modules/@types')];
+    expect(compile(`${name}.mts`, code, typesOfNode)).toMatchObject({ stdout: '', status: 0 });
   });
 });
 
