@@ -45,9 +45,7 @@ export function OperationPage({ params: { operation: id } }: PageProps<'operatio
 }
 
 const describeLimit = (level: string): string =>
-  level === 'support'
-    ? 'A support key can only read and make grants, links, refreshes and replays.'
-    : 'A viewer key can only read.';
+  level === 'support' ? 'A support key is not sufficient.' : 'A viewer key can only read.';
 
 /** Calls the operation with the key of the session. Not offered for a change that the key may not make. */
 function TryIt({ operation }: { readonly operation: Operation }) {

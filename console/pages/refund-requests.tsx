@@ -63,9 +63,12 @@ export function RefundRequestsPage(_props: PageProps) {
 const purchaseColumn: Column<RefundRequestRecord> = {
   title: 'Purchase',
   render: ({ purchaseId, productId, platform }) => (
-    <Link to="/purchases/:purchaseId" params={{ purchaseId }}>
-      {productId === null ? purchaseId : formatProductId(productId)}, {formatPlatform(platform)}
-    </Link>
+    <>
+      <Link to="/purchases/:purchaseId" params={{ purchaseId }}>
+        {productId === null ? purchaseId : formatProductId(productId)}
+      </Link>
+      <small class="quiet block">{formatPlatform(platform)}</small>
+    </>
   ),
   csv: ({ purchaseId }) => purchaseId,
 };

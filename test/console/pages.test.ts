@@ -469,16 +469,15 @@ describe('Webhooks page', () => {
     expect(page.requests).toContain(period);
   });
 
-  it('names a forward, which is no change of a purchase', async () => {
-    const forward = {
-      ...delivery,
-      type: 'forward' as const,
-      notification: { ...delivery.notification, reason: 'OTHER' },
-    };
-    const page = await open('/webhooks', [respondTo(listDeliveries, () => ({ rows: [forward] }))]);
-    await page.waitForText('Forward', 'Deliveries');
-    expect(page.readText()).not.toContain('OTHER');
-  });
+  it.each(['forward', 'credits.updated', 'refund.requested'] as const)(
+    'names the type of a webhook that is about no change of a purchase: %s',
+    async (type) => {
+      const other = { ...delivery, type, notification: { ...delivery.notification, reason: 'OTHER' } };
+      const page = await open('/webhooks', [respondTo(listDeliveries, () => ({ rows: [other] }))]);
+      await page.waitForText(type, 'Deliveries');
+      expect(page.readText()).not.toContain('OTHER');
+    },
+  );
 
   it('keeps the filters in the URL, and offers to remove filters that match nothing', async () => {
     const page = await open('/webhooks?state=dead&user=nobody', [

@@ -7,6 +7,7 @@ import { Notice } from '../../components/notice.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
+import { describeReason } from '../webhooks/delivery-state.ts';
 
 const maxDeliveries = 50;
 
@@ -24,9 +25,9 @@ export function UndeliveredNotice({ user, revision, onReplay }: UndeliveredNotic
   const { data, reload } = useApi(webhookEndpoints.listDeliveries, { query }, { revision });
   return (
     <>
-      {selectUndelivered(data?.rows ?? []).map(({ deliveryId, url, notification, failureReason, nextAttemptAt }) => (
+      {selectUndelivered(data?.rows ?? []).map(({ deliveryId, url, failureReason, nextAttemptAt, ...delivery }) => (
         <Notice key={deliveryId} tone="bad" icon="alert">
-          The app's server has not received the latest change ({notification.reason}) at {url}: {failureReason}{' '}
+          The app's server has not received the latest change ({describeReason(delivery)}) at {url}: {failureReason}{' '}
           {nextAttemptAt === undefined ? (
             'There is no other attempt.'
           ) : (

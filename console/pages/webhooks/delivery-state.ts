@@ -13,6 +13,8 @@ const descriptions = {
 export const describeDeliveryState = (state: DeliveryState): (typeof descriptions)[DeliveryState] =>
   descriptions[state];
 
-/** Returns the reason of a webhook. A store notification that is sent on is no change of a purchase. */
-export const describeReason = ({ type, notification }: Pick<DeliveryRecord, 'type' | 'notification'>): string =>
-  type === 'forward' ? 'Forward' : notification.reason;
+/** Returns the reason of a webhook, or its type if it is about no change of a purchase. */
+export const describeReason = ({
+  type,
+  notification: { reason },
+}: Pick<DeliveryRecord, 'type' | 'notification'>): string => (reason === 'OTHER' ? type : reason);
