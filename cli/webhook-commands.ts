@@ -64,7 +64,7 @@ async function setWebhookAction(
   { url = '', off, sandboxUrl = '', password, newSecret, rotateSecret, overlapHours, events }: SetWebhookOptions,
 ): Promise<CommandResult> {
   const app = await getApp(getService(), name);
-  const keepsUrls = (events !== undefined || rotateSecret) && url === '' && !off;
+  const keepsUrls = (events !== undefined || newSecret || rotateSecret) && url === '' && !off;
   const entered = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
   const current = keepsUrls ? app.webhookSettings : undefined;
   const settings = { ...(current ?? entered), ...(events && { events: [...events] }) };

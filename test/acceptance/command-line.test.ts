@@ -333,6 +333,17 @@ describe('claimcheck', () => {
     expect(await cli(['app', 'test-webhook', appName])).toMatchObject({ code: 1 });
   });
 
+  it.each(['--new-secret', '--rotate-secret'])('replaces the signing secret and keeps the URLs: %s', async (option) => {
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    const url = 'http://127.0.0.1:9/hooks';
+    const set = ['--json', 'app', 'set-webhook', appName];
+    const first = JSON.parse((await cli([...set, '--url', url, '--no-password'])).out);
+    const second = JSON.parse((await cli([...set, option])).out);
+    expect(second).toMatchObject({ urls: [url], includesPassword: false, signingSecret: expect.any(String) });
+    expect(second.signingSecret).not.toBe(first.signingSecret);
+  });
+
   it('sets the vocabulary of an app', async () => {
     const appName = createUniqueName();
     const secret = findKey((await cli(['app', 'create', appName])).out, 'sec');
