@@ -19,7 +19,9 @@ export function formatProof(proof: Proof, { versions, isEmulated, recordingFile 
       `- Store: ${platform}, ${place}`,
       `- From ${startedAt} to ${endedAt}`,
       ...Object.entries(versions).map(([name, version]) => `- ${name}: ${version}`),
-      ...(recordingFile === undefined ? [] : [`- Recording: ${recordingFile}, which \`npm test\` replays`]),
+      ...(recordingFile === undefined
+        ? []
+        : [`- Recording: ${recordingFile}, which \`npm test\` replays in \`test/recordings/\``]),
     ].join('\n'),
     `## Faults\n\n${formatFindings(proof)}`,
     `## Steps\n\n${formatTable(['Step', 'Result', 'Expectation from'], steps.map(toRow))}`,
