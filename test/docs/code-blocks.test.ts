@@ -21,7 +21,7 @@ const plainLanguages: ReadonlySet<string> = new Set(['', 'text']);
  * Programs of AWS, Google Cloud and the system, whose arguments are not checked. `test/infra` compares the commands of
  * the runbooks with the operator policy.
  */
-const otherPrograms = /^(?:(?:aws|gcloud|openssl|git|cd|node|for|until|source|gem|pip|curl|export)\b|[a-z]+=)/;
+const otherPrograms = /^(?:(?:aws|gcloud|openssl|git|cd|node|for|until|source|gem|pip|python3|curl|export)\b|[a-z]+=)/;
 
 const testSources = readdirSync('test/docs').map((name) => readFileSync(join('test/docs', name), 'utf8'));
 
