@@ -2,6 +2,7 @@ import { findWebhookSender } from '../apps/app-table.ts';
 import { listGrants } from '../entitlements/grant-table.ts';
 import { memoize } from '../foundation/memoize.ts';
 import type { Service } from '../foundation/service.ts';
+import { shareCalls } from '../foundation/share-calls.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { findUrlHealth } from './delivery-table.ts';
 
@@ -23,8 +24,8 @@ const readsOfBatches = new WeakMap<Service, ReturnType<typeof createReads>>();
  * of them were stored before the batch was received.
  */
 export function startBatch(service: Service): Service {
-  const batch = { ...service };
-  readsOfBatches.set(batch, createReads(service));
+  const batch = shareCalls(service);
+  readsOfBatches.set(batch, createReads(batch));
   return batch;
 }
 

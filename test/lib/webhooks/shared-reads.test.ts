@@ -17,9 +17,9 @@ function recordReads(service: Service, name: (key: { pk: string; sk?: string }) 
   const record = (key: { pk: string; sk?: string }) => reads.push(...[name(key)].filter((read) => read !== undefined));
   const table: Service['table'] = {
     ...service.table,
-    get: async (key) => {
-      record(key);
-      return await service.table.get(key);
+    batchGet: async (keys, options) => {
+      for (const key of keys) record(key);
+      return await service.table.batchGet(keys, options);
     },
     query: async (range) => {
       if (range.index === undefined) record({ pk: range.partition });
