@@ -22,10 +22,14 @@ export interface LoadOptions {
 const rates = [5, 10, 20, 40, 80, 150, 300];
 const stepMs = 10 * secondMs;
 
-/** The work of a step has ended when the processes take less than this share of a core. */
+/**
+ * The work of a step has ended when the processes take less than this share of a core for longer than the local runtime
+ * waits between two batches of a stream.
+ */
 const maxIdleShare = 0.03;
 const idleIntervalMs = secondMs;
-const maxIdleIntervals = 30;
+const requiredIdleIntervals = 3;
+const maxIdleIntervals = 60;
 
 /** A kind of calls is not measured at a higher rate once a step exceeds this time at p99. */
 const maxP99Ms = 5 * secondMs;
@@ -163,10 +167,12 @@ async function measureCpu(service: ServiceProcess, count: number, run: () => Pro
 }
 
 async function waitUntilIdle({ readUsage }: ServiceProcess): Promise<void> {
-  for (let interval = 0; interval < maxIdleIntervals; interval++) {
+  let idleIntervals = 0;
+  for (let interval = 0; interval < maxIdleIntervals && idleIntervals < requiredIdleIntervals; interval++) {
     const before = readUsage().cpuSeconds;
     await delay(idleIntervalMs);
-    if ((readUsage().cpuSeconds - before) * secondMs < maxIdleShare * idleIntervalMs) return;
+    const isIdle = (readUsage().cpuSeconds - before) * secondMs < maxIdleShare * idleIntervalMs;
+    idleIntervals = isIdle ? idleIntervals + 1 : 0;
   }
 }
 
