@@ -37,12 +37,15 @@ export function* generateSamples<T>(
 const toSeed = (index: number): number => (index === 0 ? seed : crc32(`${seed} ${index}`) % 2 ** 31);
 
 /**
- * Returns `size` random items, in their order; all of them with `FULL=1`. Samples with other names are other samples.
+ * Returns `size` random items, in their order; with `FULL=1` all of them, or those of the shard. Samples with other
+ * names are other samples.
  */
 export const sampleItems = <T>(items: readonly T[], size: number, name = ''): readonly T[] =>
-  isFull ? items : selectRandomItems(items, size, (seed + crc32(name)) % 2 ** 31);
+  isFull
+    ? items.filter((_item, index) => index % shardCount === shard - 1)
+    : selectRandomItems(items, size, (seed + crc32(name)) % 2 ** 31);
 
-/** Runs a check for `size` random items, in their order; for all of them with `FULL=1`. An error names the item. */
+/** Runs a check for the items that `sampleItems` selects. An error names the item. */
 export async function checkSample<T>(
   items: readonly T[],
   size: number,
