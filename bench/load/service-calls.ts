@@ -6,7 +6,7 @@ export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 /** Makes `getService` of this process use the tables and queues of a service. Can be called for several services. */
 export async function connectService({ environment }: ServiceProcess): Promise<void> {
   Object.assign(process.env, environment);
-  const { setContainerLookup } = await import('../../lib/foundation/container.ts');
+  const { setContainerLookup } = await import('../../lib/foundation/connections.ts');
   const { createAwsRequestHandler } = await import('../../lib/foundation/outgoing/aws-request-handler.ts');
   const container = { clientOptions: { requestHandler: createAwsRequestHandler() } };
   setContainerLookup(() => container);

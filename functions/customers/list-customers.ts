@@ -7,9 +7,9 @@ import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
 import { readSpend } from '../../lib/customers/read-spend.ts';
 import { findCustomers } from '../../lib/entitlements/find-customers.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
+import { toIsoSeconds } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getCustomerPage } from '../../lib/lists/list-tables.ts';
-import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
 
 const maxSpendRows = 100;
 const filterNames = ['order', 'cursor', 'state', 'entitlement', 'platform', 'productId', 'sandbox'] as const;

@@ -1,8 +1,8 @@
 import { explainAccess as contract } from '../../lib/entitlements/contract.ts';
 import { explainAccess } from '../../lib/entitlements/explain-access.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
+import { toIsoSeconds } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(contract)(
   async ({ app, params: { applicationUsername }, query: { entitlement, productId } }, service) => {

@@ -2,8 +2,8 @@ import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
 import { getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
 import { toEntitlementRecords } from '../../lib/entitlements/entitlements.ts';
 import { readEntitlements } from '../../lib/entitlements/read-entitlements.ts';
+import { toIsoSeconds } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(getCustomerEntitlements)(
   async ({ app, key, params, query, recorder }, service) => {

@@ -3,11 +3,10 @@ import type { Strategy } from '../apps/strategy.ts';
 import type { CreditEntry } from '../credits/credit-entry.ts';
 import type { Merge } from '../customers/merge.ts';
 import { storeNames, withoutPlatform } from '../foundation/platform.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from '../purchases/purchase.ts';
-import { toIsoSeconds } from '../purchases/to-records.ts';
 import { commandLineKey, type Grant, type GrantingKey, getGrantEnd, isGrantActive } from './grant.ts';
 
 /** A fact that the access of a customer follows from. */

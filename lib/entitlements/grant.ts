@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { EntitlementName } from '../api/identifiers.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import type { EpochMillis } from '../foundation/time.ts';
-import { toIsoSeconds } from '../purchases/to-records.ts';
+import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import type { GrantRecord } from './contract.ts';
 
 /** The API key with which a grant was made or changed. */

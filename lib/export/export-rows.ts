@@ -10,12 +10,12 @@ import { toCustomerInfo } from '../customers/customer-info.ts';
 import { EntitlementRecord } from '../entitlements/contract.ts';
 import { type Entitlements, toEntitlementRecords } from '../entitlements/entitlements.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
-import { toIsoSeconds, toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
+import { toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { TransactionRecord } from '../purchases/transaction-contract.ts';
 

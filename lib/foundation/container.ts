@@ -1,9 +1,8 @@
 import { createCipher } from './cipher.ts';
-import { type AwsClientOptions, awsClientOptions, setConnectionAttemptTimeout } from './connections.ts';
+import { clientOptions, getContainer, setConnectionAttemptTimeout } from './connections.ts';
 import { createMessageQueue } from './create-message-queue.ts';
 import { ServiceError } from './errors.ts';
 import { once } from './once.ts';
-import { createAwsRequestHandler } from './outgoing/aws-request-handler.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
 import type { Service } from './service.ts';
 import { isLocalService, type StoreEmulator } from './store-emulator.ts';
@@ -12,33 +11,6 @@ import { guardVersion } from './table-version.ts';
 import type { EpochMillis } from './time.ts';
 
 setConnectionAttemptTimeout();
-
-/** An instance of a function: its settings of AWS clients, and its service record from the first request on. */
-export interface Container {
-  readonly clientOptions: AwsClientOptions;
-  service?: Service;
-}
-
-/** The engines of the local runtime share a machine with the service and can be slow. */
-const createContainer = once((): Container => {
-  const isLocal = process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
-  const { maxAttempts, requestHandler } = awsClientOptions;
-  const { connectionTimeout: connectTimeoutMs, requestTimeout: timeoutMs } = requestHandler;
-  return {
-    clientOptions: isLocal
-      ? { requestHandler: createAwsRequestHandler() }
-      : { maxAttempts, requestHandler: createAwsRequestHandler({ connectTimeoutMs, timeoutMs }) },
-  };
-});
-
-let findContainer: () => Container | undefined = createContainer;
-
-/** Lets one process run several instances, as `npm start` does. On Lambda, an instance has its own process. */
-export function setContainerLookup(find: () => Container | undefined): void {
-  findContainer = find;
-}
-
-const getContainer = (): Container => findContainer() ?? createContainer();
 
 /**
  * Returns the service record of this container, which the first call creates from the environment: nothing else reads
@@ -83,9 +55,6 @@ export const createServiceRecord = (parts: Pick<Service, 'now' | 'table' | 'ciph
 
 /** Returns the maximum number of parts of a counter, 1 by default. Only the aggregator needs it. */
 export const getCounterParts = (): number => Number(process.env.COUNTER_PARTS ?? 1);
-
-/** Returns the settings of the AWS clients of this container. */
-export const clientOptions = (): AwsClientOptions => getContainer().clientOptions;
 
 /** Returns a variable of the environment. Throws `InternalError` if it is not set. */
 export function requireVariable(name: string): string {

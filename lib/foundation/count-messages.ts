@@ -1,5 +1,4 @@
-import { type AwsClientOptions, awsClientOptions } from './connections.ts';
-import { clientOptions } from './container.ts';
+import { type AwsClientOptions, awsClientOptions, clientOptions } from './connections.ts';
 import { ServiceError } from './errors.ts';
 import { once } from './once.ts';
 import { perContainer, type Service } from './service.ts';

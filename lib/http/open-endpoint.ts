@@ -1,7 +1,5 @@
 import type { Contract, ContractResponse } from '../api/contract.ts';
-import { getService } from '../foundation/container.ts';
 import { logError } from '../foundation/log.ts';
-import type { Service } from '../foundation/service.ts';
 import { applyVocabulary, isBrandPath } from '../foundation/vocabulary.ts';
 import { toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
 import { type Reply, toReply } from './reply.ts';
@@ -10,12 +8,11 @@ import { type ApiHandler, runHandler } from './run-handler.ts';
 
 type RequestHandler<C extends Contract> = (
   request: ParsedRequest<C>,
-  service: Service,
 ) => Promise<ContractResponse<C> | Reply<ContractResponse<C>>>;
 
 /**
  * Creates the Lambda handler of a contract that requires no key. It belongs to no app, so it is without limit and
- * records no event. Curried like `createHandler`.
+ * records no event, and loads no client of the table. Curried like `createHandler`.
  */
 export const createOpenHandler =
   <const C extends Contract & { readonly keyLevel: 'none' }>(contract: C) =>
@@ -25,7 +22,7 @@ export const createOpenHandler =
     const route = matchRoute(contract, lambdaEvent);
     return await runHandler(contract, call, {
       async respond() {
-        const result = await handle(parseRequest(contract, lambdaEvent), getService());
+        const result = await handle(parseRequest(contract, lambdaEvent));
         const { body, ...reply } = toReply<object>(result as object);
         const response = toBodyResponse({
           ...reply,

@@ -1,6 +1,6 @@
 import type { CancelationReason } from '../api/enumerations.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import type { Announcement } from './announcement.ts';
 import { isExpired, isSubscription, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
@@ -10,9 +10,6 @@ import type { Transaction } from './transaction.ts';
 import type { TransactionRecord } from './transaction-contract.ts';
 
 type LifecycleNotification = Pick<Announcement, 'date' | 'reason'>;
-
-/** Formats a date as `YYYY-MM-DDTHH:MM:SS.000Z`. Clients compare dates as text, and some accept whole seconds only. */
-export const toIsoSeconds = (date: EpochMillis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
 
 /** Fields that the v3 record and the validation response copy unchanged. */
 const commonFields = [

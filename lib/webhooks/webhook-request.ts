@@ -2,11 +2,10 @@ import { Webhook } from 'standardwebhooks';
 import type { CreditTotalsByName } from '../api/credit-totals.ts';
 import type { WebhookSender } from '../apps/app.ts';
 import { type Entitlements, toEntitlementRecords } from '../entitlements/entitlements.ts';
-import { type EpochMillis, secondMs } from '../foundation/time.ts';
+import { type EpochMillis, secondMs, toIsoSeconds } from '../foundation/time.ts';
 import { applyVocabulary, type Vocabulary } from '../foundation/vocabulary.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
-import { toIsoSeconds } from '../purchases/to-records.ts';
 import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 
 /** The entitlements of the recipient, and the names of those that the cause of the webhook can have changed. */

@@ -5,11 +5,10 @@ import { findCustomerNames, updateCustomerSummary } from '../../../lib/customers
 import { getService } from '../../../lib/foundation/container.ts';
 import { createdLists, customerIndexKeys, customerKey, nameWordList } from '../../../lib/foundation/keys.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
-import { dayMs, type EpochMillis, minuteMs } from '../../../lib/foundation/time.ts';
+import { dayMs, type EpochMillis, minuteMs, toIsoSeconds } from '../../../lib/foundation/time.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
 import { parsePurchaseItem } from '../../../lib/purchases/purchase-item.ts';
 import type { EntitledPurchase } from '../../../lib/purchases/stored-purchase.ts';
-import { toIsoSeconds } from '../../../lib/purchases/to-records.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { rebuildCustomerSummaries } from '../../../lib/statistics/rebuild-customer-summaries.ts';
 import { buildBasicAuth, callEndpoint } from '../../../testing/call.ts';
