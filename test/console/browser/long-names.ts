@@ -151,7 +151,7 @@ export function describeLongNames(getRunning: () => Promise<RunningConsole>): vo
       const consolePage = await running.open('/');
       const { page } = consolePage;
       const findings: object[] = [];
-      for (const path of sampleItems(paths, 8)) {
+      for (const path of sampleItems(paths, 4)) {
         await consolePage.go(path);
         await waitUntilLoaded(consolePage);
         for (const width of [1280, 360]) {
@@ -167,7 +167,7 @@ export function describeLongNames(getRunning: () => Promise<RunningConsole>): vo
       const consolePage = await running.open('/');
       const { page } = consolePage;
       const findings: object[] = [];
-      for (const path of sampleItems(paths, 5, 'dialogs')) {
+      for (const path of sampleItems(paths, 2, 'dialogs')) {
         await consolePage.go(path);
         await waitUntilLoaded(consolePage);
         // The export closes its dialog after the last row.

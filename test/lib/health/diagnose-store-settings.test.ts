@@ -53,8 +53,14 @@ describe('diagnoseStoreSettings', () => {
     expect(await diagnose(appName, 'store_a')).toEqual({ platform: 'store_a', isConnected: false, findings: [] });
   });
 
-  it.each([
-    ['store_a', { privateKey: createPrivateKey() }, 'store-credentials-rejected', 'com.example.app'],
+  it.each<[Platform, changes: object, code: string, problem: string, cure?: string]>([
+    [
+      'store_a',
+      { privateKey: createPrivateKey() },
+      'store-credentials-rejected',
+      'com.example.app',
+      'in-app purchase key',
+    ],
     ['store_a', { bundleId: 'com.example.other' }, 'store-credentials-rejected', 'com.example.other'],
     [
       'store_a',
@@ -62,16 +68,16 @@ describe('diagnoseStoreSettings', () => {
       'store-no-credentials',
       'neither an API key',
     ],
-    ['store_b', { packageName: 'com.example.other' }, 'store-app-unknown', 'com.example.other'],
+    ['store_b', { packageName: 'com.example.other' }, 'store-app-unknown', 'com.example.other', 'packageName'],
     ['store_b', { pushAudience: undefined }, 'store-notifications-unverifiable', 'pushAudience'],
     ['store_b', { serviceAccount: undefined }, 'store-no-credentials', 'no service account'],
     ['store_b', { packageName: undefined }, 'store-settings-invalid', 'packageName'],
-    ['store_c', { clientSecret: 'wrong' }, 'store-credentials-rejected', 'client secret'],
+    ['store_c', { clientSecret: 'wrong' }, 'store-credentials-rejected', 'client secret', 'client secret'],
     ['store_c', { clientId: 'unknown' }, 'store-app-unknown', 'unknown'],
     ['store_c', { tenantId: otherTenant }, 'store-app-unknown', otherTenant],
     ['processor_a', { secretKey: 'sk_live_wrongwrong' }, 'store-credentials-rejected', 'live secret key'],
-    ['processor_a', { webhookSecrets: [] }, 'store-notifications-unverifiable', 'webhookSecrets'],
-    ['processor_b', { privateKey: 'wrong' }, 'store-credentials-rejected', 'sandbox'],
+    ['processor_a', { webhookSecrets: [] }, 'store-notifications-unverifiable', 'webhookSecrets', 'webhookSecrets'],
+    ['processor_b', { privateKey: 'wrong' }, 'store-credentials-rejected', 'sandbox', 'control panel'],
     ['processor_b', { merchantId: 'other' }, 'store-permission-missing', 'other'],
     [
       'processor_b',
@@ -79,28 +85,31 @@ describe('diagnoseStoreSettings', () => {
       'store-plan-unknown',
       'missing',
     ],
-  ] as const)('finds the only problem of %s with %j: %s', async (platform, changes, code, text) => {
+  ])('finds the only problem of %s with %j: %s', async (platform, changes, code, text, cure = '') => {
     const { appName, findings } = await diagnoseChanged(platform, changes);
-    expect(findings).toMatchObject([{ code, app: appName, platform, problem: expect.stringContaining(text) }]);
+    const texts = { problem: expect.stringContaining(text), cure: expect.stringContaining(cure) };
+    expect(findings).toMatchObject([{ code, app: appName, platform, ...texts }]);
     for (const { problem, cure } of findings)
       for (const sentence of [problem, cure]) expect(sentence).toMatch(/^[A-Z].*\.$/s);
   });
 
-  it.each([
+  it.each<[Platform, accountProblem: string, code: string, problem: string, cure?: string]>([
     ['store_a', 'unreleased', 'store-not-released', 'sandbox only'],
-    ['store_b', 'no-access', 'store-permission-missing', 'Play Console'],
-    ['store_b', 'api-disabled', 'store-api-disabled', 'Google Play Android Developer API'],
+    ['store_b', 'no-access', 'store-permission-missing', 'Play Console', 'Play Console'],
+    ['store_b', 'api-disabled', 'store-api-disabled', 'Google Play Android Developer API', 'Enable the API'],
     ['store_b', 'key-deleted', 'store-credentials-rejected', 'service account'],
-    ['store_c', 'secret-expired', 'store-credentials-expired', 'client secret'],
+    ['store_c', 'secret-expired', 'store-credentials-expired', 'client secret', 'Entra admin center'],
     ['store_c', 'not-associated', 'store-clawbacks-unreadable', 'clawback queue'],
     ['processor_a', 'key-expired', 'store-credentials-expired', 'live secret key'],
-    ['processor_a', 'no-permission', 'store-permission-missing', 'rak_plan_read'],
+    ['processor_a', 'no-permission', 'store-permission-missing', 'rak_plan_read', 'Stripe dashboard'],
     ['processor_a', 'no-dispute-permission', 'store-permission-missing', 'rak_dispute_read'],
     ['processor_b', 'no-permission', 'store-permission-missing', 'merchant'],
-  ] as const)('finds the only problem of %s with the account problem %s: %s', async (platform, problem, code, text) => {
-    await setAccountProblem(platform, problem);
+  ])('finds the only problem of %s with the account problem %s: %s', async (...row) => {
+    const [platform, accountProblem, code, text, cure = ''] = row;
+    await setAccountProblem(platform, accountProblem);
     const { appName, findings } = await diagnoseChanged(platform);
-    expect(findings).toMatchObject([{ code, app: appName, platform, problem: expect.stringContaining(text) }]);
+    const texts = { problem: expect.stringContaining(text), cure: expect.stringContaining(cure) };
+    expect(findings).toMatchObject([{ code, app: appName, platform, ...texts }]);
   });
 
   it('finds a service account that cannot read orders', async () => {
