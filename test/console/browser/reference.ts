@@ -16,12 +16,8 @@ export function describeReference(getRunning: () => Promise<RunningConsole>): vo
       await expectUsablePage(running, '/reference', 'API reference');
       const consolePage = await running.open('/reference');
       await waitUntilLoaded(consolePage);
-      const shown = await consolePage.page.locator('main').innerText();
-      const lines = shown.split('\n').map((line) => line.replaceAll('\u200b', '').trim());
-      for (const { method, path } of contracts) {
-        const operation = `${method} ${path.replace(/:(\w+)/g, '{$1}')}`;
-        expect([operation, lines.filter((line) => line === operation).length]).toEqual([operation, 1]);
-      }
+      const operations = contracts.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+      expect((await consolePage.page.locator('main .path').allTextContents()).sort()).toEqual(operations.sort());
     });
 
     it('calls an operation with the key of the session and shows the response', async () => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { letSettingsTakeEffect } from '../../../testing/call-local.ts';
 import { issueViewerKey, runSuccessfully } from '../../../testing/command-line.ts';
 import { findAccessibilityViolations, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
+import { sampleItems } from '../../../testing/sample.ts';
 import { waitFor } from '../../../testing/wait-for.ts';
 
 let running: RunningConsole;
@@ -127,7 +128,7 @@ export function describeSignIn(getRunning: () => Promise<RunningConsole>): void 
       await page.locator('button:focus', { hasText: 'Send a test' }).waitFor();
     });
 
-    it.each(['light', 'dark'] as const)('passes axe in the %s theme', async (theme) => {
+    it.each(sampleItems(['light', 'dark'] as const, 1))('passes axe in the %s theme', async (theme) => {
       const signedOut = await running.openSignedOut({ theme });
       await signedOut.page.getByRole('heading', { name: 'Sign in' }).waitFor();
       expect(await findAccessibilityViolations(signedOut)).toEqual([]);
