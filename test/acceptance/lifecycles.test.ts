@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 /** Subscriptions of each platform that exist at the same time in a run. */
-const concurrency = 5;
+const concurrency = process.env.FULL === '1' ? 5 : 3;
 
 /** Concurrent validations share the time of a slow machine, and each has a time budget. */
 const validationConcurrency = 4;

@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 /** Purchases of each platform that exist at the same time in a run. */
-const concurrency = 2;
+const concurrency = process.env.FULL === '1' ? 2 : 1;
 
 /** Error number of an unavailable store. */
 const connectionFailed = 6778002;
