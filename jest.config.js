@@ -1,6 +1,6 @@
 export default {
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/testing/test-environment.js',
   roots: ['<rootDir>/test', '<rootDir>/emulator/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],

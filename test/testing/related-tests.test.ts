@@ -127,6 +127,7 @@ describe('selectRelatedTests in this project', () => {
       'testing/run-changed-tests.ts',
       'testing/shorten-example.ts',
       'testing/slow-tests-first.js',
+      'testing/test-environment.js',
       'testing/test-runner.js',
     ]);
   });
