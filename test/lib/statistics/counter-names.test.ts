@@ -125,11 +125,11 @@ const countRenewals = (storefront: string): ItemCounts[] =>
 it('counters of figures stay far below the 400 KB of an item with 33 countries and subscriptions of two years', () => {
   const countries =
     'AT AU BE BR CA CH CL CO CZ DE DK ES FI FR GB GR HU IE IN IT JP KR MX NL NO NZ PL PT RO SE TR US ZA';
+  // First by country: each sum copies the sums before it.
   const counters = sumFigureCounts(
     countries
       .split(' ')
-      .flatMap(countRenewals)
-      .flatMap(({ figures }) => figures),
+      .flatMap((country) => sumFigureCounts(countRenewals(country).flatMap(({ figures }) => figures))),
   );
   expect(Math.max(...counters.map(({ counts }) => JSON.stringify(counts).length))).toBeLessThan(40_000);
   const cohorts = counters.filter(({ figures }) => figures === 'cohorts');

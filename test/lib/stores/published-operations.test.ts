@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { actOnPurchase } from '../../../lib/actions/contract.ts';
-import { listApps } from '../../../lib/apps/app-table.ts';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import type { Platform } from '../../../lib/foundation/platform.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
@@ -103,7 +103,7 @@ async function sendRequests(platform: Platform, changes: readonly string[]): Pro
     recorder: { addExternalCall: () => {} },
     service: getService(),
   });
-  await recoverUndelivered(getService(), await listApps(getService()), () => Number.POSITIVE_INFINITY);
+  await recoverUndelivered(getService(), [await getApp(getService(), keys.appName)], () => Number.POSITIVE_INFINITY);
 }
 
 const idempotencyKey = 'attempt-1';

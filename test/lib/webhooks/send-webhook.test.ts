@@ -553,7 +553,7 @@ describe('sendWebhook (URL health)', () => {
     getServer().respondWith(({ headers }) =>
       headers['webhook-id'] === first.deliveryId ? { status: 410 } : concurrentResponse,
     );
-    harness.postTimeoutMs = 10 * secondMs;
+    harness.postTimeoutMs = 2 * secondMs;
     const concurrentAttempt = sendWebhook(harness.service, second);
     goneAttempt = sendWebhook(harness.service, first);
     await Promise.all([goneAttempt, concurrentAttempt]);
