@@ -1,7 +1,9 @@
+import * as v from 'valibot';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { parseAttemptEventId } from '../lib/foundation/event-id.ts';
+import { describeReason } from '../lib/webhooks/describe-reason.ts';
 import { createSearchNote } from './event-commands.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatTime } from './format.ts';
@@ -29,26 +31,31 @@ export async function tailAttempts(
   return undefined;
 }
 
-const getReason = ({ content }: EventRecord): string => String(content.notifications[0]?.reason ?? '');
+const Notification = v.object({ type: v.exactOptional(v.string()), reason: v.exactOptional(v.string(), '') });
+
+/** Events of earlier releases have no type, and of forwards no notification. */
+const getNotification = ({ content }: EventRecord) => v.parse(Notification, content.notifications[0] ?? {});
 
 const toAttemptData = (event: EventRecord): object => ({
   eventId: event.eventId,
   deliveryId: parseAttemptEventId(event.eventId),
   date: new Date(event.date).toISOString(),
-  reason: getReason(event),
+  ...getNotification(event),
   applicationUsername: event.applicationUsername,
   ok: event.outcome.ok,
   error: event.outcome.message,
 });
 
-const formatAttempt = (event: EventRecord): string =>
-  [
+function formatAttempt(event: EventRecord): string {
+  const { type, reason } = getNotification(event);
+  return [
     formatTime(event.date),
     event.outcome.ok ? 'delivered' : 'failed',
-    getReason(event),
+    describeReason({ type, notification: { reason } }),
     event.applicationUsername ?? '',
     parseAttemptEventId(event.eventId) ?? '',
     event.outcome.message ?? '',
   ]
     .join('  ')
     .trimEnd();
+}

@@ -4,6 +4,7 @@ import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import type { EpochMillis } from '../lib/foundation/time.ts';
 import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { describeReason } from '../lib/webhooks/describe-reason.ts';
 import { listDeliveryPage } from '../lib/webhooks/list-deliveries.ts';
 import { replayDeliveries, replayDelivery } from '../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../lib/webhooks/to-delivery-record.ts';
@@ -109,8 +110,7 @@ const deliveryColumns: readonly Column<WebhookDelivery>[] = [
   { title: 'STATE', value: ({ state }) => state, isWhole: true },
   { title: 'FAILED', value: ({ failedAttempts }) => failedAttempts, align: 'right' },
   { title: 'CREATED', value: ({ createdAt }) => formatTime(createdAt) },
-  // A store notification that is sent on does not change a purchase.
-  { title: 'REASON', value: ({ type, notification }) => (type === 'forward' ? type : notification.reason) },
+  { title: 'REASON', value: describeReason },
   { title: 'CUSTOMER', value: ({ username }) => username },
   { title: 'URL', value: ({ url }) => url },
   { title: 'FAILURE', value: ({ failureReason }) => failureReason },

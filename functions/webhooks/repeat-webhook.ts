@@ -6,7 +6,7 @@ export const handler = createHandler(repeatWebhook)(async ({ app, body, recorder
   const deliveries = await repeatWebhooks(service, app, body.reqId);
   for (const { username } of deliveries.slice(0, 1)) if (username !== undefined) recorder.setUser(username);
   recorder.addContent({
-    notifications: deliveries.slice(0, 1).map(({ notification: { id, reason } }) => ({ id, reason })),
+    notifications: deliveries.slice(0, 1).map(({ type, notification: { id, reason } }) => ({ id, type, reason })),
   });
   return { ok: true };
 });

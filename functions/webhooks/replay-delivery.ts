@@ -5,8 +5,8 @@ import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 
 export const handler = createHandler(replayDelivery)(async ({ app, params, recorder }, service) => {
   const delivery = await replay(service, app.name, params.id);
-  const { username, notification } = delivery;
+  const { type, username, notification } = delivery;
   if (username !== undefined) recorder.setUser(username);
-  recorder.addContent({ notifications: [{ id: notification.id, reason: notification.reason }] });
+  recorder.addContent({ notifications: [{ id: notification.id, type, reason: notification.reason }] });
   return { ok: true, delivery: toDeliveryRecord(delivery) };
 });

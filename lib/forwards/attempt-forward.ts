@@ -37,6 +37,7 @@ export async function attemptForward(
     reqId: notification.id,
     eventId,
   });
+  recorder.addContent({ notifications: [{ id: notification.id, type: delivery.type, reason: notification.reason }] });
   recorder.addExternalCall(call);
   const problem = describeFailure(outcome);
   const failure = problem === undefined ? undefined : new ServiceError('ConnectionFailed', problem);

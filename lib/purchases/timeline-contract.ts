@@ -20,7 +20,7 @@ export const TimelineEvent = v.strictObject({
   applicationUsername: v.exactOptional(v.string()),
   /** Lifecycle reasons, or the reason of a webhook. */
   reasons: OptionalTexts,
-  /** Type of a store notification in the store's terms. */
+  /** Type of a store notification in the store's terms, or of a webhook. */
   notificationType: v.exactOptional(v.string()),
   productIds: OptionalTexts,
   purchaseIds: OptionalTexts,
@@ -126,7 +126,7 @@ export const timelineDescriptions = [
       message: ['Why the request or job failed.', 'Transaction has expired or was cancelled.'],
       applicationUsername: ['The customer of the event.', 'alice'],
       reasons: ['Lifecycle reasons, or the reason of a webhook.', ['PURCHASED']],
-      notificationType: ["Type of a store notification in the store's terms.", 'DID_RENEW'],
+      notificationType: ["Type of a store notification in the store's terms, or of a webhook.", 'DID_RENEW'],
       productIds: ['Products of the event, with platform prefix.', ['store_a:premium']],
       purchaseIds: ['Purchases of the event, with platform prefix.', ['store_a:2000000123456789']],
       deliveryId: ['Webhook delivery, for an attempt of a webhook.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'],

@@ -123,7 +123,7 @@ async function recordAttemptEvent(
   if (purchaseId !== undefined) recorder.addTag(purchaseId, '_P');
   const purchase = { ...(productId && { productId }), ...(purchaseId && { purchaseId }) };
   recorder.addContent({
-    notifications: [{ id, reason, date, ...purchase, ...(transactionId && { transactionId }) }],
+    notifications: [{ id, type, reason, date, ...purchase, ...(transactionId && { transactionId }) }],
     ...(purchaseId && { purchases: [purchase] }),
   });
   recorder.addExternalCall(call);

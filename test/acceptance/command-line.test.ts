@@ -223,7 +223,8 @@ describe('claimcheck', () => {
     await callLocalControl(service, '/purchases', order);
     const list = async () => (await cli(['webhooks', 'list', 'demo', '--url', url])).out.split('\n').slice(1);
     const [line] = await waitFor('the forward', list, ([first]) => first?.includes('  delivered  ') ?? false);
-    expect(line).toMatch(/ {2}forward {2}/);
+    expect(line).toMatch(/ {2}Forward {2}/);
+    expect((await cli(['webhooks', 'tail', 'demo'])).out).toContain('  delivered  Forward  ');
     expect(await cli(['app', 'set-forwards', 'demo'])).toMatchObject({ code: 0 });
     await server.close();
   });

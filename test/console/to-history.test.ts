@@ -60,4 +60,19 @@ describe('toHistory', () => {
       'Webhook to the server of the app sent',
     ]);
   });
+
+  it('names the type of a webhook that is about no change of a purchase, unless its event is older than the type', () => {
+    const webhook = {
+      type: 'event',
+      date: '2026-03-01T00:00:00.000Z',
+      eventType: 'webhook.app.called',
+      ok: true,
+    } as const;
+    const entries = toHistory([
+      { ...webhook, eventId: '1', reasons: ['OTHER'], notificationType: 'credits.updated' },
+      { ...webhook, eventId: '2', reasons: ['RENEWED'], notificationType: 'purchases.updated' },
+      { ...webhook, eventId: '3', reasons: ['OTHER'] },
+    ]);
+    expect(entries.map(({ detail }) => detail)).toEqual(['credits.updated', 'RENEWED', 'OTHER']);
+  });
 });

@@ -42,8 +42,9 @@ describe('buildConsole', () => {
     expect(Math.max(...sizes)).toBeLessThan(70_000);
   });
 
-  it('bundles the console, Preact, uPlot and the texts of problems and credits, and nothing else of the service', () => {
-    const expected = /^(?:console|lib\/problems|node_modules\/(?:preact|uplot))\/|^lib\/api\/credit-texts\.ts$/;
+  it('bundles the console, Preact, uPlot and the texts of problems, credits and webhooks, and nothing else of the service', () => {
+    const expected =
+      /^(?:console|lib\/problems|node_modules\/(?:preact|uplot))\/|^lib\/(?:api\/credit-texts|webhooks\/describe-reason)\.ts$/;
     expect(inputs.filter((path) => !expected.test(path))).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
+import { describeReason } from '../../../lib/webhooks/describe-reason.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
@@ -7,7 +8,6 @@ import { Notice } from '../../components/notice.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
-import { describeReason } from '../webhooks/delivery-state.ts';
 
 const maxDeliveries = 50;
 

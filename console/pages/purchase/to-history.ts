@@ -2,6 +2,7 @@ import { creditEntryTexts } from '../../../lib/api/credit-texts.ts';
 import type { PurchaseNotification } from '../../../lib/purchases/purchase-contract.ts';
 import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
+import { describeReason } from '../../../lib/webhooks/describe-reason.ts';
 import { formatDate, formatMoney, formatProductId } from '../../format.ts';
 import { describeEventType } from '../event-types.ts';
 import { describeNotification } from '../store-notification-types.ts';
@@ -189,9 +190,10 @@ const toCreditEntry = ({
 type EventRow = Extract<TimelineRecord, { type: 'event' }>;
 
 function toEventEntry(event: EventRow): HistoryEntry {
-  const { eventId, deliveryId, date, ok, message, productIds = [], purchaseIds = [] } = event;
+  const { eventId, deliveryId, date, ok, message, notificationType: type, productIds = [], purchaseIds = [] } = event;
   const [purchaseId] = purchaseIds;
-  const detail = ok ? [...(event.reasons ?? []), ...productIds.map(formatProductId)].join(', ') : `Failed: ${message}`;
+  const reasons = (event.reasons ?? []).map((reason) => describeReason({ type, notification: { reason } }));
+  const detail = ok ? [...reasons, ...productIds.map(formatProductId)].join(', ') : `Failed: ${message}`;
   return {
     ...describeEvent(event),
     id: eventId,

@@ -12,9 +12,3 @@ const descriptions = {
 /** Name and tone of the state of a webhook delivery. */
 export const describeDeliveryState = (state: DeliveryState): (typeof descriptions)[DeliveryState] =>
   descriptions[state];
-
-/** Returns the reason of a webhook, or its type if it is about no change of a purchase. */
-export const describeReason = ({
-  type,
-  notification: { reason },
-}: Pick<DeliveryRecord, 'type' | 'notification'>): string => (reason === 'OTHER' ? type : reason);

@@ -1,4 +1,5 @@
 import type { DeliveryAttemptRecord } from '../../../lib/webhooks/contract.ts';
+import { describeReason } from '../../../lib/webhooks/describe-reason.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
@@ -14,7 +15,7 @@ import { formatDuration, formatNumber, formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
-import { describeDeliveryState, describeReason } from './delivery-state.ts';
+import { describeDeliveryState } from './delivery-state.ts';
 
 /** One webhook delivery: its state, and each attempt with the response of the app's server and the duration. */
 export function DeliveryPage({ params }: PageProps<'id'>) {

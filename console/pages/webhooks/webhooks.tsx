@@ -1,4 +1,5 @@
 import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
+import { describeReason } from '../../../lib/webhooks/describe-reason.ts';
 import { callApi } from '../../api/client.ts';
 import { loadPages } from '../../api/cursor-pages.ts';
 import { endpoints } from '../../api/endpoints.ts';
@@ -19,7 +20,7 @@ import { useCanChange, useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
 import { toRangeEnd } from '../to-range-end.ts';
 import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
-import { describeDeliveryState, describeReason } from './delivery-state.ts';
+import { describeDeliveryState } from './delivery-state.ts';
 import { ReplayButton } from './replay-button.tsx';
 import { SignatureHelp } from './signature-help.tsx';
 import { UrlStatsSection, useUrlStats } from './url-stats.tsx';

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { give, take } from '../../../lib/credits/change-credits.ts';
 import { endCredits } from '../../../lib/credits/credit-table.ts';
+import { listCustomerTimeline } from '../../../lib/events/timeline-table.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { WebhookEvent } from '../../../lib/foundation/webhook-events.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { toTimelineRecord } from '../../../lib/webhooks/to-timeline-record.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createWebhookHarness, type WebhookHarness } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
@@ -54,6 +56,15 @@ describe('the webhook credits.updated', () => {
       credits: { coins: { balance: 6, granted: 10, spent: 0, takenBack: 4, expired: 0 } },
       applicationUsername: 'ann',
     });
+    const page = { limit: 50, cursor: undefined };
+    const { rows } = await listCustomerTimeline(harness.service, harness.keys.appName, 'ann', page);
+    expect(rows.map(toTimelineRecord)).toContainEqual(
+      expect.objectContaining({
+        reasons: ['OTHER'],
+        notificationType: 'credits.updated',
+        deliveryId: expect.any(String),
+      }),
+    );
   });
 
   it('webhook is sent once for a repeated record', async () => {
