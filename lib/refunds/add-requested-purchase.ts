@@ -1,14 +1,19 @@
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Service } from '../foundation/service.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
+import type { RefundRequest } from './refund-request.ts';
 
 /** Adds the purchase of a refund request to an event, and the customer, whose timeline then has the event. */
-export async function addRequestedPurchase(
-  service: Service,
-  recorder: EventRecorder,
-  { appName, purchaseId }: { readonly appName: string; readonly purchaseId: string },
-): Promise<void> {
+export function addRequestedPurchase(recorder: EventRecorder, purchaseId: string, username: string | undefined): void {
   recorder.addTag(purchaseId, '_P');
-  const [username] = (await findPurchase(service, appName, purchaseId))?.entitledUsers ?? [];
   if (username !== undefined) recorder.setUser(username);
+}
+
+/** Finds the customer of the purchase. */
+export async function findRequestCustomer(
+  service: Service,
+  appName: string,
+  { purchaseId }: Pick<RefundRequest, 'purchaseId'>,
+): Promise<string | undefined> {
+  return (await findPurchase(service, appName, purchaseId))?.entitledUsers[0];
 }

@@ -15,7 +15,7 @@ import type { Transaction } from '../purchases/transaction.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
 import type { RefundAnswer } from '../stores/refund-request.ts';
-import { addRequestedPurchase } from './add-requested-purchase.ts';
+import { addRequestedPurchase, findRequestCustomer } from './add-requested-purchase.ts';
 import type { RefundRequestRecord } from './contract.ts';
 import {
   type AnswerAuthor,
@@ -27,6 +27,8 @@ import {
   type RefundFacts,
   type RefundRequest,
   requiresConsent,
+  type StoredAnswer,
+  toAnswerRecord,
   toRefundRequestRecord,
 } from './refund-request.ts';
 import { findRefundConsent, findRefundRequest, updateRefundRequest } from './refund-request-table.ts';
@@ -109,24 +111,23 @@ export async function answerRefundRequest(
   { appName, author, recorder }: { appName: string; author: AnswerAuthor; recorder: EventRecorder },
 ): Promise<RefundRequestRecord> {
   const request = requireRequest(await findRefundRequest(service, appName, requestId));
-  if (request.answer) return await throwAnswered(service, appName, request);
+  if (request.answer) throw answeredError(request.answer);
   requireOpen(request, service.now());
-  const answer = completeAnswer(request, input, await readFacts(service, appName, request));
-  await addRequestedPurchase(service, recorder, { appName, purchaseId: request.purchaseId });
+  const facts = await readFacts(service, appName, request);
+  const answer = completeAnswer(request, input, facts);
+  addRequestedPurchase(recorder, request.purchaseId, facts.username);
   const { saved, isFirst } = await storeAnswer(service, appName, { requestId, answer, author });
-  if (!isFirst) return await throwAnswered(service, appName, saved);
+  if (!isFirst && saved.answer) throw answeredError(saved.answer);
   const sent = await sendAnswer(service, appName, saved, recorder);
   if (!sent.answer) throw new ServiceError('InvalidPayload', sent.rejection?.message ?? 'The store rejected it.');
-  return toRefundRequestRecord(sent, await readFacts(service, appName, sent), service.now());
+  return toRefundRequestRecord(sent, facts, service.now());
 }
 
-async function throwAnswered(service: Service, appName: string, request: RefundRequest): Promise<never> {
-  const { answer } = toRefundRequestRecord(request, await readFacts(service, appName, request), service.now());
-  throw new ServiceError('Conflict', 'The refund request has a statement already. The first one counts.', {
-    data: { answer },
+const answeredError = (answer: StoredAnswer): ServiceError =>
+  new ServiceError('Conflict', 'The refund request has a statement already. The first one counts.', {
+    data: { answer: toAnswerRecord(answer) },
     retryable: false,
   });
-}
 
 function completeAnswer(request: RefundRequest, input: AnswerInput, facts: RefundFacts): RefundAnswer {
   const { why: _why, consumptionPercentage, ...prepared } = prepareAnswer(request.platform, facts);
@@ -264,7 +265,8 @@ export async function runDueStep(service: Service, appName: string, requestId: s
   // A concurrent request is sending it.
   if (request.dueAt > service.now()) return;
   if (request.deadline <= service.now()) return await reportLost(service, appName, request);
-  await sendOnSchedule(service, appName, request);
+  const username = await findRequestCustomer(service, appName, request);
+  await sendOnSchedule(service, appName, { request, username });
 }
 
 async function applyPolicy(service: Service, app: App, request: RefundRequest): Promise<void> {
@@ -272,20 +274,25 @@ async function applyPolicy(service: Service, app: App, request: RefundRequest): 
   if (now < request.deadline - policyLeadMs) return;
   const isOpen = getState(request, now) === 'open' && request.rejection === undefined;
   if (app.refundPolicy !== 'answer' || !isOpen) return await endSteps(service, app.name, request);
-  const { why: _why, ...answer } = prepareAnswer(request.platform, await readFacts(service, app.name, request));
+  const facts = await readFacts(service, app.name, request);
+  const { why: _why, ...answer } = prepareAnswer(request.platform, facts);
   if (requiresConsent(request.platform) && !answer.customerConsented) return await endSteps(service, app.name, request);
   const stored = await updateRefundRequest(service, app.name, request.requestId, (current) => {
     if (current.answer || getState(current, now) !== 'open') return current;
     return addAnswer(current, answer, { type: 'policy' }, now);
   });
   if (stored?.answer?.author.type !== 'policy' || stored.answer.answeredAt !== now) return;
-  await sendOnSchedule(service, app.name, stored);
+  await sendOnSchedule(service, app.name, { request: stored, username: facts.username });
 }
 
 /** Sends the statement from a worker and records an event. */
-async function sendOnSchedule(service: Service, appName: string, request: RefundRequest): Promise<void> {
+async function sendOnSchedule(
+  service: Service,
+  appName: string,
+  { request, username }: { readonly request: RefundRequest; readonly username: string | undefined },
+): Promise<void> {
   const recorder = createEventRecorder({ type: 'refund.answered', date: service.now() });
-  await addRequestedPurchase(service, recorder, { appName, purchaseId: request.purchaseId });
+  addRequestedPurchase(recorder, request.purchaseId, username);
   const sent = await sendAnswer(service, appName, request, recorder);
   const reason = sent.answer ? sent.answer.failureReason : sent.rejection?.message;
   const isSent = sent.answer?.sentAt !== undefined;

@@ -27,7 +27,7 @@ const StoredAnswer = v.object({
   /** Why the last attempt failed. */
   failureReason: v.exactOptional(v.string()),
 });
-type StoredAnswer = v.InferOutput<typeof StoredAnswer>;
+export type StoredAnswer = v.InferOutput<typeof StoredAnswer>;
 
 /** A store's request for a statement about a refund. Times in epoch milliseconds. */
 export const RefundRequest = v.object({
@@ -216,7 +216,7 @@ export function toRefundRequestRecord(
   };
 }
 
-function toAnswerRecord(answer: StoredAnswer): NonNullable<RefundRequestRecord['answer']> {
+export function toAnswerRecord(answer: StoredAnswer): NonNullable<RefundRequestRecord['answer']> {
   const { author, answeredAt, sentAt, failedAttempts: _attempts, failureReason, ...statement } = answer;
   return {
     ...statement,

@@ -10,7 +10,7 @@ import { minuteMs } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { invalidatePriceList } from '../purchases/price-list-table.ts';
 import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
-import { addRequestedPurchase } from '../refunds/add-requested-purchase.ts';
+import { addRequestedPurchase, findRequestCustomer } from '../refunds/add-requested-purchase.ts';
 import { recordRefundOutcome, recordRefundRequest } from '../refunds/record-refund-request.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
@@ -100,8 +100,8 @@ async function recordNotification(
   // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
   const { eventId } = recorder;
   if (refundRequest) {
-    const { purchaseId } = await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
-    await addRequestedPurchase(service, recorder, { appName: app.name, purchaseId });
+    const request = await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
+    addRequestedPurchase(recorder, request.purchaseId, await findRequestCustomer(service, app.name, request));
   }
   if (storeRequest) await recordStoreRequest(storeRequest, { app, notification, recorder, service });
   if (refundOutcome) await recordRefundOutcome(service, app.name, refundOutcome, notification.occurredAt);

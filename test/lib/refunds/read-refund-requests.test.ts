@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { customerKey } from '../../../lib/foundation/keys.ts';
+import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { customerKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import { hourMs } from '../../../lib/foundation/time.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
-import { readRefundRequests } from '../../../lib/refunds/answer-refund-request.ts';
+import { answerRefundRequest, readRefundRequests } from '../../../lib/refunds/answer-refund-request.ts';
+import { recordRefundRequest } from '../../../lib/refunds/record-refund-request.ts';
 import type { RefundRequest } from '../../../lib/refunds/refund-request.ts';
+import type { StoreRefundRequest } from '../../../lib/stores/refund-request.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
@@ -11,8 +14,7 @@ import { createTestTable } from '../../../testing/table.ts';
 
 const owners: Readonly<Record<string, string>> = { 'store_a:1': 'ann', 'store_a:2': 'ann', 'store_a:3': 'bob' };
 
-const toRequest = (purchaseId: string): RefundRequest => ({
-  requestId: `refund_${purchaseId}`,
+const toStoreRequest = (purchaseId: string): StoreRefundRequest => ({
   platform: 'store_a',
   purchaseId,
   transactionId: purchaseId,
@@ -21,6 +23,11 @@ const toRequest = (purchaseId: string): RefundRequest => ({
   reason: 'OTHER',
   requestedAt: startDate,
   deadline: startDate + 12 * hourMs,
+});
+
+const toRequest = (purchaseId: string): RefundRequest => ({
+  ...toStoreRequest(purchaseId),
+  requestId: `refund_${purchaseId}`,
   version: 1,
 });
 
@@ -34,10 +41,12 @@ async function givenCustomers() {
   }
   const reads: string[] = [];
   const names = new Map(['ann', 'bob'].map((username) => [customerKey.partition(appName, username), username]));
+  const purchases = new Set(Object.keys(owners).map((purchaseId) => purchaseKey(appName, purchaseId).pk));
   const service = createService({
     ...table,
     async get(key) {
       if (names.has(key.pk)) reads.push(`consent of ${names.get(key.pk)}`);
+      if (purchases.has(key.pk)) reads.push('purchase');
       return await table.get(key);
     },
     async query(range) {
@@ -63,11 +72,29 @@ describe('readRefundRequests', () => {
       ['store_a:2', 'ann', 2],
       ['store_a:3', 'bob', 1],
     ]);
-    expect(reads.toSorted()).toEqual([
+    expect(reads.filter((read) => read !== 'purchase').toSorted()).toEqual([
       'consent of ann',
       'consent of bob',
       'transactions of ann',
       'transactions of bob',
     ]);
+  });
+});
+
+describe('answerRefundRequest', () => {
+  it('reads the purchase and its customer once, and nothing for a second statement', async () => {
+    const { appName, service, reads } = await givenCustomers();
+    const { requestId } = await recordRefundRequest(service, appName, toStoreRequest('store_a:1'));
+    const answer = async () => {
+      const recorder = createEventRecorder({ type: 'refund.answered', date: startDate });
+      const context = { appName, recorder, author: { type: 'key', id: 'key', name: 'main' } } as const;
+      return await answerRefundRequest(service, requestId, { preference: 'decline', customerConsented: true }, context);
+    };
+    reads.length = 0;
+    expect(await answer()).toMatchObject({ applicationUsername: 'ann', answer: { preference: 'decline' } });
+    expect(reads.toSorted()).toEqual(['consent of ann', 'purchase', 'transactions of ann']);
+    reads.length = 0;
+    await expect(answer()).rejects.toMatchObject({ code: 'Conflict', data: { answer: { preference: 'decline' } } });
+    expect(reads).toEqual([]);
   });
 });
