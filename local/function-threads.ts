@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type {
   Invocation,
@@ -44,8 +45,12 @@ const maxThreads = Math.max(1, Math.min(4, availableParallelism() - 1));
 /** Another thread starts if each one has so many events at the same time. */
 const maxBusyInstances = 8;
 
-/** A thread that does not end an instance within this time runs code without end. */
-const maxBlockedMs = 1_000;
+/**
+ * Processor time of this process within which a thread that runs code without end does not end an instance. A thread
+ * can wait for a processor for any time.
+ */
+const maxBlockedCpuMs = 3_000;
+const blockedPollMs = 20;
 
 /** Creates the threads. */
 export function createFunctionThreads(options: ThreadsOptions): FunctionThreads {
@@ -64,13 +69,19 @@ export function createFunctionThreads(options: ThreadsOptions): FunctionThreads 
   };
 }
 
+function getCpuMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1_000;
+}
+
 function startThread(
   { worker: program, onCall, onWrite, log, ...workerData }: ThreadsOptions,
   onEnd: () => void,
 ): FunctionThread & { terminate(): Promise<void> } {
   const instanceIds = new Set<number>();
   const busy = new Map<number, (outcome: ThreadOutcome) => void>();
-  const endings = new Map<number, () => void>();
+  /** Instances at their time limit, and whether the thread has ended them. */
+  const endings = new Map<number, boolean>();
   let hasThreadEnded = false;
   const worker = new Worker(program, {
     workerData,
@@ -96,10 +107,11 @@ function startThread(
     await worker.terminate();
   };
   worker.on('message', (message: MessageFromThread) => {
-    if ('outcome' in message) settle(message.instanceId, message.outcome);
-    else if ('call' in message) onCall(message.call);
+    if ('outcome' in message) {
+      if (!endings.has(message.instanceId)) settle(message.instanceId, message.outcome);
+    } else if ('call' in message) onCall(message.call);
     else if ('hasWritten' in message) onWrite();
-    else if ('endedInstanceId' in message) endings.get(message.endedInstanceId)?.();
+    else if ('endedInstanceId' in message) endings.set(message.endedInstanceId, true);
     else {
       log(`${message.uncaughtError}\n`);
       settle(message.instanceId, { error: message.uncaughtError, hasEnded: true });
@@ -117,16 +129,13 @@ function startThread(
   /** Ends an instance at its time limit, and the thread if it does not respond: its code runs without end. */
   const endInstance = async (id: number): Promise<void> => {
     post({ endedInstanceId: id });
-    const hasEnded = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), maxBlockedMs);
-      endings.set(id, () => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
-    endings.delete(id);
+    endings.set(id, false);
+    const startedAt = process.cpuUsage();
+    const hasEnded = () => endings.get(id) || hasThreadEnded;
+    while (!hasEnded() && getCpuMs(startedAt) < maxBlockedCpuMs) await sleep(blockedPollMs);
     settle(id, { timedOut: true, hasEnded: true });
-    if (!hasEnded) await terminate();
+    if (!hasEnded()) await terminate();
+    endings.delete(id);
   };
   return {
     get busyCount() {

@@ -137,7 +137,7 @@ describe('createLocalFunction', () => {
   });
 
   it('terminates an instance at its timeout and handles the next event with a new one', async () => {
-    const localFunction = functionOf('if (event.hang) { for (;;); } return calls', { timeoutMs: 700 });
+    const localFunction = functionOf('if (event.hang) { for (;;); } return calls', { timeoutMs: 1_500 });
     expect(await localFunction.invoke('{"hang":true}')).toMatchObject({ timedOut: true });
     expect(await resultOf(localFunction)).toBe(1);
   });
@@ -179,6 +179,14 @@ describe('createLocalFunction', () => {
     const result = resultOf(other);
     expect(await hanging).toMatchObject({ timedOut: true });
     expect([await result, await resultOf(slow)]).toEqual([1, 2]);
+  });
+
+  it('ends only the instance whose time is over while its thread gets no processor time', async () => {
+    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000)';
+    const localFunction = functionOf(`if (event.starve) ${wait}; return calls;`, { timeoutMs: 1_500 });
+    expect(await resultOf(localFunction)).toBe(1);
+    expect(await localFunction.invoke('{"starve":true}')).toMatchObject({ timedOut: true });
+    expect(await resultOf(localFunction)).toBe(3);
   });
 
   it('replaces an instance with an error after its event', async () => {
