@@ -18,9 +18,9 @@ import type { Session } from './session-storage.ts';
 import { Shell } from './shell.tsx';
 import { SignInPage } from './sign-in.tsx';
 import { verifyCredentials } from './verify-credentials.ts';
-import { showHiddenCharacters } from './visible-text.ts';
+import { applyTextRules } from './visible-text.ts';
 
-showHiddenCharacters();
+applyTextRules();
 
 // Before the first rendering, so that the key is in the address bar as briefly as possible.
 const linkedCredentials = takeCredentialsFromUrl();

@@ -1,4 +1,5 @@
 import { options } from 'preact';
+import { jsx } from 'preact/jsx-runtime';
 
 /**
  * Control and format characters, which are invisible or change the direction of the text around them. Line breaks and
@@ -17,18 +18,25 @@ export const toVisibleText = (text: string): string =>
 /** Attributes that browsers show as text. */
 const textAttributes = ['title', 'placeholder'] as const;
 
-/** Shows hidden characters in all text. Values of fields and of the clipboard stay as they are. */
-export function showHiddenCharacters(): void {
+/** Shows hidden characters in all text, and lets names break. Values of fields and of the clipboard stay as they are. */
+export function applyTextRules(): void {
   const { vnode: next } = options;
   options.vnode = (vnode) => {
     const node = vnode as { readonly type: unknown; props: unknown };
     // Preact creates a node without a type for each text, also for one that a component returns.
     if (node.type === null && typeof node.props === 'string') node.props = toVisibleText(node.props);
-    if (typeof node.type === 'string') showInAttributes(node.props as Record<string, unknown>);
+    if (typeof node.type === 'string') changeProps(node.type, node.props as Record<string, unknown>);
     next?.(vnode);
   };
 }
 
-function showInAttributes(props: Record<string, unknown>): void {
+/** Elements whose only text breaks at dots and underscores, before browsers break it inside a word. */
+const named = /^(a|h1|t[dh])$/;
+
+function changeProps(type: string, props: Record<string, unknown>): void {
   for (const name of textAttributes) if (typeof props[name] === 'string') props[name] = toVisibleText(props[name]);
+  if (typeof props.children === 'string' && named.test(type))
+    props.children = props.children
+      .split(/(?<=_|\.(?=\D))/)
+      .flatMap((part, index) => (index ? [jsx('wbr', {}), part] : part));
 }

@@ -34,7 +34,7 @@ export function Page({ title, context, subtitle, actions, children }: PageProps)
           <h1 tabIndex={-1} ref={heading}>
             {title}
           </h1>
-          {subtitle && <p class="page-subtitle">{subtitle}</p>}
+          {subtitle && <p class="quiet">{subtitle}</p>}
         </div>
         {actions && <div class="page-actions">{actions}</div>}
       </header>
@@ -67,13 +67,9 @@ export function Section({ title, actions, description, children }: SectionProps)
 }
 
 /** Children side by side: as many columns as fit with the minimum width. */
-export const Columns = ({
-  children,
-  size = 'normal',
-}: {
-  readonly children: ComponentChildren;
-  readonly size?: 'small' | 'normal';
-}) => <div class={`columns columns-${size}`}>{children}</div>;
+export const Columns = ({ children }: { readonly children: ComponentChildren }) => (
+  <div class="columns">{children}</div>
+);
 
 /** Controls in a row that wraps. */
 export const Row = ({ children }: { readonly children: ComponentChildren }) => <div class="row">{children}</div>;

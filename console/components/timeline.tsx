@@ -24,9 +24,9 @@ export const Timeline = ({
         <div class="timeline-time">
           <DateTime value={date} kind="both" />
         </div>
-        <div class="timeline-body">
+        <div>
           <div class="timeline-title">{title}</div>
-          {detail && <div class="timeline-detail">{detail}</div>}
+          {detail && <div class="quiet">{detail}</div>}
         </div>
       </li>
     ))}

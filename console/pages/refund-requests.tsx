@@ -35,13 +35,7 @@ export function RefundRequestsPage(_props: PageProps) {
         <DataTable
           {...table}
           caption="Open refund requests"
-          columns={[
-            purchaseColumn,
-            ...(canAnswer ? [buildAnswerColumn(reload)] : []),
-            timeLeftColumn,
-            ...commonColumns,
-            preparedColumn,
-          ]}
+          columns={[purchaseColumn, buildStatementColumn(canAnswer, reload), timeLeftColumn, ...commonColumns]}
           rows={open?.toSorted((a, b) => (a.deadline < b.deadline ? -1 : 1))}
           empty={<EmptyState title="No store waits for a statement.">New requests appear here.</EmptyState>}
         />
@@ -92,7 +86,6 @@ const commonColumns: readonly Column<RefundRequestRecord>[] = [
 const timeLeftColumn: Column<RefundRequestRecord> = {
   title: 'Time left',
   render: ({ deadline }) => <Countdown deadline={deadline} />,
-  csv: ({ deadline }) => deadline,
 };
 
 /** Time until the deadline. Changes each second. */
@@ -115,23 +108,18 @@ function Countdown({ deadline }: { readonly deadline: string }) {
   );
 }
 
-const preparedColumn: Column<RefundRequestRecord> = {
-  title: 'Prepared statement',
-  render: ({ preparedAnswer }) =>
-    preparedAnswer ? (
-      <div class="wrap">
-        <strong>{preparedAnswer.preference}</strong>: {preparedAnswer.why.join(' ')}
-      </div>
-    ) : (
-      <None />
-    ),
-  csv: ({ preparedAnswer }) => preparedAnswer?.preference,
-};
-
-const buildAnswerColumn = (onDone: () => void): Column<RefundRequestRecord> => ({
+const buildStatementColumn = (canAnswer: boolean, onDone: () => void): Column<RefundRequestRecord> => ({
   title: 'Statement',
-  render: (request) => <StatementButtons request={request} onDone={onDone} />,
-  csv: () => undefined,
+  render: (request) => (
+    <div class="wrap">
+      {request.preparedAnswer && (
+        <p>
+          <strong>{request.preparedAnswer.preference}</strong>: {request.preparedAnswer.why.join(' ')}
+        </p>
+      )}
+      {canAnswer && <StatementButtons request={request} onDone={onDone} />}
+    </div>
+  ),
 });
 
 const answerColumn: Column<RefundRequestRecord> = {

@@ -78,11 +78,11 @@ describe.each(storedData)('items that $commit has stored', (data) => {
   });
 
   // Later commits add fields to responses.
-  it.each(Object.entries(recorded.answers))('have the same response to %s', async (path, answer) => {
+  it.each(Object.entries(recorded.answers))('returns the same response to %s', async (path, answer) => {
     expect(await read(path, recorded)).toMatchObject(omitVariable(answer) as object);
   });
 
-  it('have the same responses after a migration', async () => {
+  it('returns the same responses after a migration', async () => {
     const converted = new Set(items.filter(isOfVersion2).map(({ pk }) => pk)).size;
     expect(await findTableVersion(service)).toEqual({ version: 2, isMarked: false });
     expect(await migrateTable(service)).toMatchObject({ from: 2, converted });

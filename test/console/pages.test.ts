@@ -626,6 +626,14 @@ describe('Refund requests page', () => {
     },
   );
 
+  it('lets names break at dots and underscores, and not inside amounts', async () => {
+    const request = { ...refundRequest, productId: 'store_a:com.example.coins_1.5', reason: 'UNINTENDED_PURCHASE' };
+    const page = await open('/refund-requests', [respondTo(listRefundRequests, () => ({ rows: [request] }))]);
+    await page.waitForText('UNINTENDED_PURCHASE', 'Open');
+    const htmls = page.findAll('th a, td[data-title="Reason"]').map(({ innerHTML }) => innerHTML);
+    expect(htmls).toEqual(['com.<wbr>example.<wbr>coins_<wbr>1.5', 'UNINTENDED_<wbr>PURCHASE']);
+  });
+
   it('shows the statement buttons to a support agent', async () => {
     const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
     const page = await open('/refund-requests', [list], { level: 'support' });

@@ -80,7 +80,7 @@ export function BuyForm({ platforms, onChange }: BuyFormProps) {
   return (
     <Section title="Buy" description="The page then submits the receipt to the service, like an app.">
       <Form label="Buy" onSubmit={run}>
-        <Columns size="small">
+        <Columns>
           <SelectField
             label="Store"
             value={fields.platform}
