@@ -1,5 +1,5 @@
 import type { AwsRequest, AwsRequestHandler } from '../lib/foundation/outgoing/aws-request-handler.ts';
-import { buildDenialBody, decideAccess, deniedStatus, getServiceName, isTableWrite } from './iam-actions.ts';
+import { decideAccess, getServiceName, isTableWrite } from './iam-actions.ts';
 import type { IamPolicies } from './iam-policies.ts';
 import type { CallDecision } from './iam-usage.ts';
 
@@ -11,7 +11,7 @@ export interface AwsAccess {
 }
 
 interface Caller {
-  /** Logical id of the function. */
+  /** Logical id of the function or the managed policy. */
   readonly id: string;
   /** On Lambda, an ended instance makes no call and receives no response. */
   readonly isEnded: () => boolean;
@@ -21,8 +21,8 @@ interface Caller {
 }
 
 /**
- * Creates the HTTP handler for the AWS clients of a function. A call goes to the engine of its service if the policies
- * of the function allow it. Otherwise its response is `AccessDeniedException`.
+ * Creates the HTTP handler for the AWS clients of a function or a command. A call goes to the engine of its service if
+ * the policies of the caller allow it. Otherwise its response is `AccessDeniedException`.
  */
 export function createCheckedHandler(
   { id: callerId, isEnded, onCall, onWrite }: Caller,
@@ -53,7 +53,7 @@ const readBody = ({ body = '' }: AwsRequest): string =>
   typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 
 const toDeniedResponse = (denial: string) => ({
-  statusCode: deniedStatus,
+  statusCode: 400,
   headers: { 'content-type': 'application/x-amz-json-1.0' },
-  body: Buffer.from(buildDenialBody(denial)),
+  body: Buffer.from(JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: denial })),
 });

@@ -42,11 +42,6 @@ export function decideAccess(policies: IamPolicies, callerId: string, call: AwsC
   }
 }
 
-/** The response to a denied call. */
-export const deniedStatus = 400;
-export const buildDenialBody = (denial: string): string =>
-  JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: denial });
-
 export const isTableWrite = ({ target }: AwsCall): boolean =>
   /^DynamoDB_\d+\.(?:Put|Update|Delete|BatchWrite|TransactWrite)Items?$/.test(target);
 

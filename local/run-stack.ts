@@ -79,7 +79,7 @@ export async function runStack(
   const platform = buildPlatformEnvironment({
     database: databaseEndpoint,
     queues: queues.endpoint,
-    secrets: secretsManager.endpoint,
+    secrets: secretsManager.url,
   });
   applyEnvironment(platform);
   const database = new DynamoDBClient({});
@@ -90,14 +90,14 @@ export async function runStack(
   const endpoints = {
     DynamoDB: databaseEndpoint,
     AmazonSQS: queues.endpoint,
-    secretsmanager: secretsManager.endpoint,
+    secretsmanager: secretsManager.url,
   };
   const usage = createIamUsage(policies, { onAccess, log });
   const iamProxy = await shutdown.add(startIamProxy({ policies, endpoints, usage, onWrite: changes.wake }));
   const proxiedEnvironment = buildPlatformEnvironment({
-    database: iamProxy.endpoint,
-    queues: iamProxy.endpoint,
-    secrets: iamProxy.endpoint,
+    database: iamProxy.url,
+    queues: iamProxy.url,
+    secrets: iamProxy.url,
   });
   const localService = { LOCAL_SERVICE: 'true', REAL_STORE_APPS: realApps.join(',') };
   const functions = await shutdown.add(

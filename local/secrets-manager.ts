@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as v from 'valibot';
+import { type HttpServer, startHttpServer } from './http-server.ts';
 import type { TemplateNames } from './intrinsics.ts';
-import { keepAliveTimeout } from './keep-alive-timeout.ts';
 import { listResources, type Template } from './template.ts';
 
 const Secret = v.object({
@@ -18,12 +15,6 @@ const SecretRequest = v.object({ SecretId: v.string(), SecretString: v.exactOpti
 /** Secret values by ARN. */
 export type SecretValues = Readonly<Record<string, string>>;
 
-/** A server that implements `GetSecretValue` and `PutSecretValue` of Secrets Manager. */
-export interface SecretsManager {
-  readonly endpoint: string;
-  close(): Promise<void>;
-}
-
 /** Returns the current values, with a random one for each other secret of the template. */
 export function generateSecrets(template: Template, names: TemplateNames, present: SecretValues): SecretValues {
   const secrets = listResources(template, 'AWS::SecretsManager::Secret', { properties: Secret, names });
@@ -33,28 +24,21 @@ export function generateSecrets(template: Template, names: TemplateNames, presen
   return { ...Object.fromEntries(generated), ...present };
 }
 
-/** Serves the secrets on a free port of this machine. `save` receives all values after a change. */
+/**
+ * Serves the secrets with `GetSecretValue` and `PutSecretValue` of Secrets Manager. `save` receives all values after a
+ * change.
+ */
 export async function startSecretsManager(
   secrets: SecretValues,
   save: (secrets: SecretValues) => Promise<void> = async () => {},
-): Promise<SecretsManager> {
+): Promise<HttpServer> {
   const values = new Map(Object.entries(secrets));
-  const server = createServer({ keepAliveTimeout }, async (request, response) => {
+  return await startHttpServer(async (request, response) => {
     const target = String(request.headers['x-amz-target']);
     const { status, body } = toResponse(target, await text(request), values);
     if (status === 200 && target === putSecretValue) await save(Object.fromEntries(values));
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    endpoint: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }
 
 const getSecretValue = 'secretsmanager.GetSecretValue';

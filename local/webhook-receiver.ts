@@ -1,14 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
-
-/** The webhook endpoint of the demo app's server. */
-export interface WebhookReceiver {
-  /** Webhook URL of the demo app. */
-  readonly url: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
+import { type HttpServer, startHttpServer } from './http-server.ts';
 
 /** Path that distinguishes the receiver's URL from a URL that the user has set. */
 export const receiverPath = '/webhooks-of-the-demo';
@@ -27,31 +19,18 @@ const Webhook = v.object({
 
 const maxBodyBytes = 2_000_000;
 
-/** Starts a server that accepts every webhook and reports it as a line. Uses another port if `port` is in use. */
-export async function startWebhookReceiver(port: number, onWebhook: (line: string) => void): Promise<WebhookReceiver> {
-  const server = createServer(async (request, response) => {
+/**
+ * Starts the server of the demo app, which accepts every webhook and reports it as a line. Uses another port if `port`
+ * is in use.
+ */
+export async function startWebhookReceiver(port: number, onWebhook: (line: string) => void): Promise<HttpServer> {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const webhook = request.url === receiverPath ? await readWebhook(request) : undefined;
     if (webhook) onWebhook(formatWebhook(webhook));
     response.writeHead(webhook ? 200 : 400, { 'content-type': 'application/json' }).end(`{"ok":${Boolean(webhook)}}`);
-  });
-  const boundPort = await listen(server, port).catch(async () => await listen(server, 0));
-  return {
-    url: `http://127.0.0.1:${boundPort}${receiverPath}`,
-    port: boundPort,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
   };
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('No port is available.');
-  return address.port;
+  const server = await startHttpServer(handle, { port }).catch(async () => await startHttpServer(handle));
+  return { ...server, url: `${server.url}${receiverPath}` };
 }
 
 /** Returns undefined if the body is not a webhook. */

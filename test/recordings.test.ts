@@ -14,7 +14,7 @@ import { refreshPurchase } from '../lib/refresh/refresh-purchase.ts';
 import { processNotification } from '../lib/store-notifications/process-notification.ts';
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import { receiveNotification } from '../lib/store-notifications/receive-notification.ts';
-import { type HttpServer, startHttpServer } from '../testing/http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 import { buildProxyEvent } from '../testing/proxy-event.ts';
 import {
   createRecordedStores,

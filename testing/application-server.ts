@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { startHttpServer } from './http-server.ts';
+import { startHttpServer } from '../local/http-server.ts';
 
 /** A request that the app's server received. */
 export interface ReceivedRequest {

@@ -1,4 +1,4 @@
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 
 /**
  * Starts a server in place of every store. It grants every OAuth token request. It rejects everything else with an

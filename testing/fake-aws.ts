@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { indexes } from '../lib/foundation/key.ts';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 
 /** Configuration of a deployment that the fake returns. Tests change its members. */
 export interface FakeAccount {

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { createTableClient, type Table } from '../lib/foundation/table.ts';
-import { startHttpServer } from './http-server.ts';
+import { startHttpServer } from '../local/http-server.ts';
 
 /** A connection to the table engine that can lose a response. */
 export interface LossyDatabase {

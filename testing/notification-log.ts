@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { startHttpServer } from './http-server.ts';
+import { startHttpServer } from '../local/http-server.ts';
 import { toProxyEvent } from './proxy-event.ts';
 
 /** A notification endpoint that accepts the notifications of the emulated stores and keeps them for the test. */

@@ -10,7 +10,7 @@ import { processNotification } from '../lib/store-notifications/process-notifica
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import { receiveNotification } from '../lib/store-notifications/receive-notification.ts';
 import { pollNotifications, recoverUndelivered } from '../lib/store-notifications/recover-notifications.ts';
-import { startHttpServer } from './http-server.ts';
+import { startHttpServer } from '../local/http-server.ts';
 import { observeChanges } from './observe-changes.ts';
 import { toProxyEvent } from './proxy-event.ts';
 import type { NotificationDelivery, TestService } from './service.ts';

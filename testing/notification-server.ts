@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { handler } from '../functions/notifications/receive-notification.ts';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 import { toProxyEvent } from './proxy-event.ts';
 
 /** A server in front of the notification endpoints of the service, in place of API Gateway. */

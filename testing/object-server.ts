@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 
 /** Keys of a page of a list. S3 has 1,000; with few, a test shows that the client continues. */
 const pageSize = 3;

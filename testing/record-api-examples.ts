@@ -5,11 +5,11 @@ import { type ApiExample, type ApiExamples, apiExamplesFile } from '../infra/api
 import { projectFolder } from '../infra/project-folder.ts';
 import type { Contract } from '../lib/api/contract.ts';
 import { contracts } from '../lib/contracts/index.ts';
+import { startHttpServer } from '../local/http-server.ts';
 import { type LocalService, startLocal } from '../local/start-local.ts';
 import { buildBasicAuth } from './call.ts';
 import { callLocalControl, type Json, letSettingsTakeEffect, waitUntilQueuesEmpty } from './call-local.ts';
 import { spawnSuccessfully } from './command-line.ts';
-import { startHttpServer } from './http-server.ts';
 import { shortenExample } from './shorten-example.ts';
 import { waitFor } from './wait-for.ts';
 

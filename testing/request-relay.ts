@@ -1,4 +1,4 @@
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 
 /** Sends each request on to several URLs, such as the push subscriptions of one Pub/Sub topic. */
 export interface RequestRelay extends HttpServer {

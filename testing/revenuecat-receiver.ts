@@ -1,4 +1,4 @@
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 import { post } from './request-relay.ts';
 
 /** A subscription as the last notification of its store described it. */

@@ -1,4 +1,4 @@
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 
 /** A customer as the stand-in has them. */
 export interface StandInCustomer {

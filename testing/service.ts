@@ -61,7 +61,7 @@ export async function startTestService(table?: string): Promise<TestService> {
   Date.now = () => clock.now();
   Object.assign(process.env, {
     MASTER_KEY_ID: 'master-key',
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
     STORE_EMULATOR_URL: emulator.url,
     STORE_EMULATOR_ROOT: emulator.rootCertificate.toString('base64'),
   });

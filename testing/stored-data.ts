@@ -56,7 +56,7 @@ export async function startStoredDataService(
   const table = await createTestTable(name);
   await table.batchPut(items);
   const secrets = await startSecretsManager({ 'master-key': recorded.masterKey });
-  Object.assign(process.env, { MASTER_KEY_ID: 'master-key', AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint });
+  Object.assign(process.env, { MASTER_KEY_ID: 'master-key', AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url });
   Date.now = () => recorded.now;
   const container: Container = { clientOptions: awsClientOptions };
   setContainerLookup(() => container);

@@ -1,6 +1,6 @@
 import { request as sendRequest } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { startHttpServer } from '../../testing/http-server.ts';
+import { startHttpServer } from '../../local/http-server.ts';
 
 /** The other side of a call, which decides how long a function waits for it. */
 export type CallTarget = 'table' | 'queue' | 'secret' | 'store' | 'webhook';

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { keepAliveTimeout } from '../keep-alive-timeout.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HttpServer, startHttpServer } from '../http-server.ts';
 import type { LocalFunction } from '../local-function.ts';
 import { startupError } from '../startup-error.ts';
 import type { GatewayDocument, Integration } from './document.ts';
@@ -31,12 +29,6 @@ interface Options {
   readonly log: (text: string) => void;
 }
 
-/** The running REST API. */
-export interface Gateway {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 const maxBodyBytes = 10 * 1024 * 1024;
 
 /** Limit of Lambda for an event and for a result, as JSON. */
@@ -46,10 +38,11 @@ const maxPayloadBytes = 6_291_556;
 const allInterfaces: readonly string[] = ['0.0.0.0', '::'];
 
 /** Serves the REST API of a template, like API Gateway. */
-export async function startGateway(options: Options): Promise<Gateway> {
+export async function startGateway(options: Options): Promise<HttpServer> {
   const routes = createRouteMatcher(options.document);
   const minBytes = options.document['x-amazon-apigateway-minimum-compression-size'];
-  const server = createServer({ keepAliveTimeout }, async (message, response) => {
+  const { port, host = '127.0.0.1' } = options;
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const requestId = randomUUID();
     try {
       const result = await handleRequest(message, requestId, { ...options, routes });
@@ -60,22 +53,13 @@ export async function startGateway(options: Options): Promise<Gateway> {
       options.log(`${error instanceof Error ? error.stack : error}\n`);
       response.destroy();
     }
-  });
-  const { host = '127.0.0.1' } = options;
-  server.listen(options.port, host);
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+  };
+  const server = await startHttpServer(handle, { port, host }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND'
       ? startupError(`HOST ${host} is not an address of this machine.`)
       : error;
   });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://${toUrlHost(host)}:${port}`,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return { ...server, url: `http://${toUrlHost(host)}:${server.port}` };
 }
 
 function toUrlHost(host: string): string {

@@ -2,10 +2,10 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startHttpServer } from '../../local/http-server.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { callLocalControl, type Json } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand } from '../../testing/command-line.ts';
-import { startHttpServer } from '../../testing/http-server.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 
 const subscription = { productId: 'premium', type: 'paid subscription' } as const;

@@ -16,14 +16,14 @@ import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { saveRates } from '../../lib/money/exchange-rates/exchange-rate-table.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
-import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
+import { startSecretsManager } from '../../local/secrets-manager.ts';
 import { runCommand, spawnCommand } from '../../testing/command-line.ts';
 import { createService } from '../../testing/create-service.ts';
 import { listItems, readDocument } from '../../testing/documents.ts';
 import { type FakeAccount, type FakeAws, startFakeAws } from '../../testing/fake-aws.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { listProperties, readStack } from '../../testing/stack-templates.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -32,7 +32,7 @@ const masterKeyId = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:Master
 const masterKey = 'the-master-key-of-this-test';
 
 let table: Table;
-let secrets: SecretsManager;
+let secrets: HttpServer;
 let queues: QueueServer;
 let aws: FakeAws;
 let api: HttpServer;
@@ -135,7 +135,7 @@ async function doctor(outputs: object = {}, environment: object = {}) {
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
       AWS_ENDPOINT_URL_SQS: queues.endpoint,
       ...aws.environment,
       ...environment,

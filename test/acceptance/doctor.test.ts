@@ -10,12 +10,12 @@ import { findLatestRateDay } from '../../lib/health/health-table.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, findUrlHealth, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import { sendTestWebhook, setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runCommand, spawnCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

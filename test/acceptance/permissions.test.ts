@@ -2,11 +2,11 @@ import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } fr
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { contracts } from '../../lib/contracts/index.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

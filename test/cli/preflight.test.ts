@@ -2,9 +2,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { minBootstrapVersion } from '../../cli/preflight/checks.ts';
 import { backupCopyUsdPerGb, backupUsdPerGb, idleUsd, webAclUsd } from '../../infra/option-prices.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { runCommand } from '../../testing/command-line.ts';
 import { listTableRows, readDocument } from '../../testing/documents.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { listProperties, readStack } from '../../testing/stack-templates.ts';
 
 interface StackState {

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ConnectionOptions, connectToService } from '../../cli/connect.ts';
 import { omitUndefined } from '../../lib/foundation/omit-undefined.ts';
-import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
+import { startSecretsManager } from '../../local/secrets-manager.ts';
 import { spawnCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const stackId = 'arn:aws:cloudformation:eu-west-1:123456789012:stack/Claimcheck-test/5d1f3f60';
@@ -50,7 +50,7 @@ interface DescribeRequest {
 const requests: DescribeRequest[] = [];
 let response: { status: number; body: string };
 let cloudFormation: HttpServer;
-let secretsManager: SecretsManager;
+let secretsManager: HttpServer;
 let folder: string;
 beforeAll(async () => {
   await createTestTable(tableName);
@@ -80,7 +80,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const buildEnvironment = (changes: Environment): Environment => ({
   AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.url,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
   AWS_ACCESS_KEY_ID: 'ENVIRONMENT',
   AWS_SECRET_ACCESS_KEY: 'secret',
   AWS_REGION: 'eu-west-1',

@@ -9,9 +9,9 @@ import { getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
 import { computeEntitlements } from '../../lib/entitlements/entitlements.ts';
 import { createTokenKeys, signEntitlementToken, toPublicJwk } from '../../lib/entitlements/token-key.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { createObservation } from '../../testing/given.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { writeServerModule } from '../../testing/server-clients.ts';
 
 const page = 'docs/guides/entitlements.md';

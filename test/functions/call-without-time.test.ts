@@ -7,9 +7,9 @@ import { createMessageQueue } from '../../lib/foundation/create-message-queue.ts
 import { createTableClient, type Table } from '../../lib/foundation/table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { buildBasicAuth, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { buildProxyEvent } from '../../testing/proxy-event.ts';
 import { createTestTable } from '../../testing/table.ts';
 

@@ -4,9 +4,9 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { buildTraceRequest } from '../../lib/events/build-spans.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName, startDate } from '../../testing/given.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 interface Span {

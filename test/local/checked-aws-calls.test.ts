@@ -3,10 +3,10 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createAwsRequestHandler } from '../../lib/foundation/outgoing/aws-request-handler.ts';
 import { createCheckedHandler } from '../../local/checked-aws-calls.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { readIamPolicies } from '../../local/iam-policies.ts';
 import type { CallDecision } from '../../local/iam-usage.ts';
 import { createLocalNames } from '../../local/local-names.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 
 const template = {
   Resources: {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { GatewayDocument } from '../../local/gateway/document.ts';
-import { type Gateway, startGateway } from '../../local/gateway/start-gateway.ts';
+import { startGateway } from '../../local/gateway/start-gateway.ts';
+import type { HttpServer } from '../../local/http-server.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
 
 const proxy = (uri: string) => ({
@@ -71,7 +72,7 @@ const endings: Readonly<Record<string, (payload: string) => InvocationResult>> =
   cookies: () => answer({ statusCode: 200, multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'] } }),
 };
 
-let gateway: Gateway;
+let gateway: HttpServer;
 const logged: string[] = [];
 beforeAll(async () => {
   const getFunctionByUri = (uri: string) => ({

@@ -7,11 +7,11 @@ import { buildUpdate } from '../../lib/foundation/build-update.ts';
 import type { errorCodes } from '../../lib/foundation/errors.ts';
 import { tableVersionKey } from '../../lib/foundation/keys.ts';
 import { createTableClient } from '../../lib/foundation/table.ts';
+import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
-import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;

@@ -1,14 +1,15 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { receiverPath, startWebhookReceiver, type WebhookReceiver } from '../../local/webhook-receiver.ts';
+import type { HttpServer } from '../../local/http-server.ts';
+import { receiverPath, startWebhookReceiver } from '../../local/webhook-receiver.ts';
 
-const running: WebhookReceiver[] = [];
+const running: HttpServer[] = [];
 afterEach(async () => {
   for (const receiver of running.splice(0)) await receiver.close();
 });
 
 const lines: string[] = [];
 
-async function start(port = 0): Promise<WebhookReceiver> {
+async function start(port = 0): Promise<HttpServer> {
   const receiver = await startWebhookReceiver(port, (line) => lines.push(line));
   running.push(receiver);
   return receiver;

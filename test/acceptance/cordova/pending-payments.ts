@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ErrorCode, errorCodes } from '../../../lib/foundation/errors.ts';
+import { startHttpServer } from '../../../local/http-server.ts';
 import type { LocalService } from '../../../local/start-local.ts';
 import { createEmulatorClient } from '../../../testing/emulator-client.ts';
 import type { PlayBody, PlayPage } from '../../../testing/google-play-device.ts';
-import { startHttpServer } from '../../../testing/http-server.ts';
 import { startPlugin11, verifyAgain, verifyWithPlugin13 } from '../../../testing/play-plugins.ts';
 import { checkSample } from '../../../testing/sample.ts';
 import { waitFor } from '../../../testing/wait-for.ts';

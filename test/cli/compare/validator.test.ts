@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createValidator } from '../../../cli/compare/validator.ts';
-import { type HttpServer, startHttpServer } from '../../../testing/http-server.ts';
+import { type HttpServer, startHttpServer } from '../../../local/http-server.ts';
 
 let server: HttpServer | undefined;
 afterEach(async () => await server?.close());

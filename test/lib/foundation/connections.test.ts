@@ -5,7 +5,7 @@ import { connect, getDefaultAutoSelectFamilyAttemptTimeout, type Socket } from '
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { awsClientOptions, setConnectionAttemptTimeout } from '../../../lib/foundation/connections.ts';
-import { startHttpServer } from '../../../testing/http-server.ts';
+import { startHttpServer } from '../../../local/http-server.ts';
 
 describe('awsClientOptions', () => {
   it('fails a call without response, so that it can be retried within the time of a function', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createTableClient } from '../../../lib/foundation/table.ts';
-import { startHttpServer } from '../../../testing/http-server.ts';
+import { startHttpServer } from '../../../local/http-server.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 it.each([

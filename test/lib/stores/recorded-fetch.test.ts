@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ExternalCall } from '../../../lib/events/event.ts';
 import { createRecordedFetch } from '../../../lib/stores/recorded-fetch.ts';
-import { type HttpServer, startHttpServer } from '../../../testing/http-server.ts';
+import { type HttpServer, startHttpServer } from '../../../local/http-server.ts';
 
 let server: HttpServer | undefined;
 afterEach(async () => {
