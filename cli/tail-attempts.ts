@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import { describeReason } from '../lib/api/webhook-texts.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { parseAttemptEventId } from '../lib/foundation/event-id.ts';
-import { describeReason } from '../lib/webhooks/describe-reason.ts';
 import { createSearchNote } from './event-commands.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatTime } from './format.ts';

@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { describeReason } from '../lib/api/webhook-texts.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import type { EpochMillis } from '../lib/foundation/time.ts';
 import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
-import { describeReason } from '../lib/webhooks/describe-reason.ts';
 import { listDeliveryPage } from '../lib/webhooks/list-deliveries.ts';
 import { replayDeliveries, replayDelivery } from '../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../lib/webhooks/to-delivery-record.ts';

@@ -44,7 +44,7 @@ describe('buildConsole', () => {
 
   it('bundles the console, Preact, uPlot and the texts of problems, credits and webhooks, and nothing else of the service', () => {
     const expected =
-      /^(?:console|lib\/problems|node_modules\/(?:preact|uplot))\/|^lib\/(?:api\/credit-texts|webhooks\/describe-reason)\.ts$/;
+      /^(?:console|lib\/problems|node_modules\/(?:preact|uplot))\/|^lib\/api\/(?:credit|webhook)-texts\.ts$/;
     expect(inputs.filter((path) => !expected.test(path))).toEqual([]);
   });
 

@@ -1,8 +1,8 @@
 import { creditEntryTexts } from '../../../lib/api/credit-texts.ts';
+import { describeReason } from '../../../lib/api/webhook-texts.ts';
 import type { PurchaseNotification } from '../../../lib/purchases/purchase-contract.ts';
 import type { TimelineRecord } from '../../../lib/purchases/timeline-contract.ts';
 import type { TransactionRecord } from '../../../lib/purchases/transaction-contract.ts';
-import { describeReason } from '../../../lib/webhooks/describe-reason.ts';
 import { formatDate, formatMoney, formatProductId } from '../../format.ts';
 import { describeEventType } from '../event-types.ts';
 import { describeNotification } from '../store-notification-types.ts';

@@ -1,5 +1,5 @@
+import { describeReason } from '../../../lib/api/webhook-texts.ts';
 import type { DeliveryAttemptRecord } from '../../../lib/webhooks/contract.ts';
-import { describeReason } from '../../../lib/webhooks/describe-reason.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';

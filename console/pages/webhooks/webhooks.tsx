@@ -1,5 +1,5 @@
+import { describeReason } from '../../../lib/api/webhook-texts.ts';
 import type { DeliveryRecord } from '../../../lib/webhooks/contract.ts';
-import { describeReason } from '../../../lib/webhooks/describe-reason.ts';
 import { callApi } from '../../api/client.ts';
 import { loadPages } from '../../api/cursor-pages.ts';
 import { endpoints } from '../../api/endpoints.ts';
