@@ -355,7 +355,7 @@ const sequences: readonly Sequence[] = [
 ];
 
 describe('a rare sequence', () => {
-  it.each(sampleItems(sequences, 8))(
+  it.each(sampleItems(sequences, 15))(
     '%s (%s) has the money, the access and the announcements of the store',
     async (...sequence) => {
       const [, platform, order, steps, expected] = sequence;
