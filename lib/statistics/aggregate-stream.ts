@@ -18,8 +18,8 @@ import { type CountsChange, listCountsChanges, toShardKey } from './counts-chang
 import { type CustomerKey, findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
 
-/** Number of counters, or customer summaries, that are written concurrently. */
-const concurrency = 8;
+/** Number of counters, or customer summaries, that are written concurrently, with shared reads. */
+const concurrency = 25;
 
 /**
  * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected
