@@ -82,22 +82,27 @@ async function doctor(
 const toNotificationUrl = ({ appName }: IssuedApiKeys, platform: Platform): string =>
   `${service.baseUrl}/v3/webhook/${platform}/${appName}`;
 
-/** Creates an app that is connected to all stores and has a webhook URL. `settings` replace fields of the settings. */
+/** Creates an app that is connected to the stores and has a webhook URL. `settings` replace fields of the settings. */
 async function givenApp(
   settings: Partial<Record<Platform, object>> = {},
   urls: readonly string[] = service.webhooks.urls.slice(0, 1),
+  connected: readonly Platform[] = platforms,
 ): Promise<IssuedApiKeys> {
   const keys = await createApp(getService(), createUniqueName(), await getEmulatedTime());
-  for (const platform of platforms) {
+  for (const platform of connected) {
     const valid = await control(`/settings/${platform}`);
     await setStoreSettings(getService(), keys.appName, platform, { ...valid, ...settings[platform] });
   }
   const webhook = { urls: [...urls], sandboxUrls: [], includesPassword: true };
   await setWebhook(keys.appName, webhook, { newSecret: false, service: getService() });
-  for (const platform of platforms)
+  for (const platform of connected)
     if (platform !== 'store_c') await put(`/notifications/${platform}`, { url: toNotificationUrl(keys, platform) });
   return keys;
 }
+
+/** Creates an app for the checks that concern no store. */
+const givenSmallApp = async (urls?: readonly string[]): Promise<IssuedApiKeys> =>
+  await givenApp({}, urls, ['processor_b']);
 
 /** Checks that the command reports this fault, nothing else, and the cure, and ends with exit code 3. */
 function expectOnly(report: Awaited<ReturnType<typeof doctor>>, finding: object): void {
@@ -246,12 +251,12 @@ describe('doctor', () => {
   });
 
   it('accepts an app whose webhooks are switched off, with a note', async () => {
-    const { appName } = await givenApp({}, []);
+    const { appName } = await givenSmallApp([]);
     expect(await doctor(appName)).toMatchObject({ code: 0, ok: true, findings: [{ code: 'webhook-url-off' }] });
   });
 
   it('names a webhook URL that responded with 410, without its query', async () => {
-    const { appName } = await givenApp({}, [`${goneServer.url}/hook?token=secret`]);
+    const { appName } = await givenSmallApp([`${goneServer.url}/hook?token=secret`]);
     await sendTestWebhook(getService(), appName);
     const findHealth = async () => await findUrlHealth(getService(), appName, `${goneServer.url}/hook?token=secret`);
     await waitFor('410', findHealth, ({ disabledAt }) => disabledAt !== undefined);
@@ -263,7 +268,7 @@ describe('doctor', () => {
   it('names a webhook URL that does not respond', async () => {
     const closed = await startHttpServer(() => {});
     await closed.close();
-    const { appName } = await givenApp({}, [closed.url]);
+    const { appName } = await givenSmallApp([closed.url]);
     await sendTestWebhook(getService(), appName);
     const findHealth = async () => await findUrlHealth(getService(), appName, closed.url);
     await waitFor('backoff', findHealth, ({ backoffUntil }) => backoffUntil !== undefined);
@@ -274,7 +279,7 @@ describe('doctor', () => {
   });
 
   it('names dead webhooks with the reason of the last one', async () => {
-    const { appName } = await givenApp();
+    const { appName } = await givenSmallApp();
     const createdAt = await getEmulatedTime();
     const notification = { id: createUniqueName('notification'), reason: 'RENEWED', date: createdAt } as const;
     const [url = ''] = service.webhooks.urls;
@@ -290,7 +295,7 @@ describe('doctor', () => {
   });
 
   it('names a key that expires soon and a key that has expired', async () => {
-    const { appName } = await givenApp();
+    const { appName } = await givenSmallApp();
     const now = await getEmulatedTime();
     const create = async (name: string, validMs: number) =>
       await createApiKey(getService(), appName, { level: 'viewer', name, validMs, now });
@@ -348,7 +353,7 @@ describe('doctor', () => {
 describe('doctor with messages in dead-letter queues', () => {
   // Last, because these findings are about the whole service.
   it('names the queue, and then discarded stream records', async () => {
-    const { appName } = await givenApp();
+    const { appName } = await givenSmallApp();
     const send = async (output: string) =>
       await queueClient.send(new SendMessageCommand({ QueueUrl: getOutput(output), MessageBody: '{}' }));
     await send('NotificationsDeadLetterQueueUrl');
