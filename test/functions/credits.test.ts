@@ -32,6 +32,7 @@ import {
 } from '../../testing/call.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { sampleItems } from '../../testing/sample.ts';
 import { settleByStream } from '../../testing/settle-by-stream.ts';
 import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
@@ -135,13 +136,14 @@ describe('credits of a payment', () => {
     expect(await readCredits()).toEqual({});
   });
 
-  it.each([
+  const subscriptions = [
     ['store_a', 'premium'],
     ['store_b', 'premium'],
     ['store_c', '9NBLGGJMONTH'],
     ['processor_a', 'basic'],
     ['processor_b', 'monthly'],
-  ] as const)(
+  ] as const;
+  it.each(sampleItems(subscriptions, 2))(
     'are given for each paid period of a subscription of %s, and end with it',
     async (platform, productId) => {
       keys = await givenApp(platform);
@@ -160,7 +162,7 @@ describe('credits of a payment', () => {
     expect(bought.data.credits).toEqual({});
   });
 
-  it.each(['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const)(
+  it.each(sampleItems(['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const, 2))(
     'are taken back from what is left when %s refunds the payment',
     async (platform) => {
       keys = await givenApp(platform);

@@ -158,6 +158,14 @@ describe('GET /v3/search', () => {
     expect(await names('lice')).toEqual([]);
   });
 
+  const words = ['no-access', 'Nora.Stripe@example.com', 'stripe-shop', 'ann@example.com', 'Мария Иванова'];
+  let wordKeys: IssuedApiKeys;
+  beforeAll(async () => {
+    wordKeys = await givenApp(getService().table);
+    for (const [index, user] of words.entries())
+      await givenPurchase(wordKeys.appName, user, createObservation({ purchaseId: `store_a:${index}` }));
+  });
+
   it.each([
     ['access', ['no-access']],
     ['STRIPE', ['stripe-shop', 'Nora.Stripe@example.com']],
@@ -167,16 +175,12 @@ describe('GET /v3/search', () => {
     ['ccess', []],
     ['com', []],
   ])('finds customers by another word of the name (%s), after those whose names begin with it', async (q, expected) => {
-    const appKeys = await givenApp(getService().table);
-    const users = ['no-access', 'Nora.Stripe@example.com', 'stripe-shop', 'ann@example.com', 'Мария Иванова'];
-    for (const [index, user] of users.entries())
-      await givenPurchase(appKeys.appName, user, createObservation({ purchaseId: `store_a:${index}` }));
-    const { body } = await callWithSecretKey(search, appKeys, { query: { q } });
+    const { body } = await callWithSecretKey(search, wordKeys, { query: { q } });
     expect(body.results.map(({ applicationUsername }: Record<string, string>) => applicationUsername)).toEqual(
       expected,
     );
-    const words = body.results.filter(({ match }: Record<string, string>) => match === 'word');
-    expect(words).toHaveLength(q === 'STRIPE' ? 1 : expected.length);
+    const found = body.results.filter(({ match }: Record<string, string>) => match === 'word');
+    expect(found).toHaveLength(q === 'STRIPE' ? 1 : expected.length);
   });
 
   it('finds ids in another case', async () => {

@@ -8,6 +8,7 @@ import { findPurchase, findPurchaseFacts, listTransactionsOfPurchases } from '..
 import { listRefundedAmounts } from '../../lib/purchases/refunds.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { sampleItems } from '../../testing/sample.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
 let fixture: NotificationFixture;
@@ -91,6 +92,7 @@ const revocationTypes = ['REVOKED', 'VOIDED', 'EXPIRED'] as const;
 /** Seeds of the emulator that release the three notifications in each order. */
 const orderSeeds = [1, 2, 3, 4, 7, 10];
 const sortNotifications = (seed: number) => sortForRelease(revocationTypes, { order: 'shuffled', seed });
+const namedSeeds = orderSeeds.map((seed) => [sortNotifications(seed).join(', '), seed] as const);
 
 /** If the order is not readable, the first notification decides the reason. The refund belongs to the revocation. */
 const reasonsOfUnreadableOrder = { REVOKED: ['REVOKED'], VOIDED: ['REVOKED'], EXPIRED: ['EXPIRED'] } as const;
@@ -111,7 +113,7 @@ describe('refunds of Google Play', () => {
     expect(new Set(orderSeeds.map((seed) => sortNotifications(seed).join())).size).toBe(6);
   });
 
-  it.each(orderSeeds.map((seed) => [sortNotifications(seed).join(', '), seed] as const))(
+  it.each(sampleItems(namedSeeds, 2))(
     'announces the end and the refund of a revocation once (%s)',
     async (_order, seed) => {
       const [first = 'REVOKED'] = sortNotifications(seed);
@@ -130,7 +132,7 @@ describe('refunds of Google Play', () => {
     },
   );
 
-  it.each(orderSeeds.map((seed) => [sortNotifications(seed).join(', '), seed] as const))(
+  it.each(sampleItems(namedSeeds, 2, 'trial'))(
     'announces the revocation of a free trial once, even if a refresh finds it (%s)',
     async (_order, seed) => {
       for (const readable of [true, false]) {

@@ -5,6 +5,7 @@ import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { sampleItems } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { listReasons } from './notification-fixture.ts';
 
@@ -27,9 +28,10 @@ const actions = [
   ['store_c', 'revoke'],
 ] as const satisfies readonly (readonly [Platform, string])[];
 const observers = ['notifications', 'a refresh', 'a refresh before the notifications'] as const;
+const cases = actions.flatMap((action) => observers.map((observer) => [...action, observer] as const));
 
 describe('a free trial that a store takes back', () => {
-  it.each(actions.flatMap(([platform, action]) => observers.map((observer) => [platform, action, observer] as const)))(
+  it.each(sampleItems(cases, 4))(
     'announces REVOKED once, and no refund (%s, %s, %s)',
     async (platform, action, observer) => {
       const keys = await service.createApp([platform]);

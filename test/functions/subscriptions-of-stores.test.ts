@@ -16,6 +16,7 @@ import { getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
+import { sampleItems } from '../../testing/sample.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
 let fixture: NotificationFixture;
@@ -52,15 +53,17 @@ async function givenHistories(platform: Platform, productIds: readonly [subscrip
   return keys;
 }
 
+const products = [
+  ['store_a', 'premium', 'full'],
+  ['store_b', 'premium', 'full'],
+  ['store_c', 'premium', 'full'],
+  ['processor_a', 'premium', 'full'],
+  ['service_processor_a', 'premium', 'full'],
+  ['processor_b', 'monthly', 'full_version'],
+] as const;
+
 describe('reasons in the statistics', () => {
-  it.each([
-    ['store_a', 'premium', 'full'],
-    ['store_b', 'premium', 'full'],
-    ['store_c', 'premium', 'full'],
-    ['processor_a', 'premium', 'full'],
-    ['service_processor_a', 'premium', 'full'],
-    ['processor_b', 'monthly', 'full_version'],
-  ] as const)(
+  it.each(sampleItems(products, 2))(
     'counts New, Renewed and Lost of %s without the sandbox and one-time purchases',
     async (platform, subscriptionId, oneTimeId) => {
       const keys = await givenHistories(platform, [subscriptionId, oneTimeId]);
@@ -114,7 +117,7 @@ async function givenChangedCurrency(platform: Platform) {
 
 /** Stripe does not change the currency of a subscription. */
 describe('a subscription whose currency changes at a renewal', () => {
-  it.each(['store_a', 'store_b', 'store_c', 'processor_b'] as const)(
+  it.each(sampleItems(['store_a', 'store_b', 'store_c', 'processor_b'] as const, 2))(
     'counts each payment of %s in its currency, and the difference as a movement of the recurring revenue',
     async (platform) => {
       const keys = await givenChangedCurrency(platform);
@@ -153,34 +156,39 @@ describe('a subscription whose currency changes at a renewal', () => {
   );
 });
 
+const charges = [
+  ['store_a', 'premium', 'late'],
+  ['store_b', 'premium', 'late'],
+  ['store_b', 'premium', 'early'],
+  ['store_c', 'premium', 'late'],
+  ['processor_a', 'premium', 'late'],
+  ['processor_b', 'monthly', 'late'],
+] as const;
+
 describe('GET /v3/stats/mrr', () => {
-  it.each([
-    ['store_a', 'premium', 'late'],
-    ['store_b', 'premium', 'late'],
-    ['store_b', 'premium', 'early'],
-    ['store_c', 'premium', 'late'],
-    ['processor_a', 'premium', 'late'],
-    ['processor_b', 'monthly', 'late'],
-  ] as const)('counts the price of the period for %s (%s) if it is charged %s', async (platform, productId, time) => {
-    const keys = await fixture.createNotifiedApp(platform, platform === 'store_b' ? { acknowledge: true } : {});
-    const order = { platform, type: 'paid subscription', productId, applicationUsername: createUniqueName('user') };
-    const { id, validate } = await fixture.callControl('/purchases', order);
-    const { body } = await fixture.validate(keys, validate);
-    if (!body.ok) throw new Error(body.message);
-    const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
-    const steps = time === 'late' ? ['P15D', 'P15D', 'fail-payment', 'P5D', 'recover'] : ['P27D', 'renew'];
-    for (const step of steps) {
-      if (step.startsWith('P')) await fixture.callControl('/clock', { advance: step });
-      else await fixture.callControl(`/purchases/${id}/${step}`, {});
-      await fixture.processNotifications();
-      await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
-    }
-    await aggregatePartitions([purchaseKey.partition(keys.appName, purchaseId)]);
-    const today = toUtcDay(getService().now());
-    const query = { startdate: today, enddate: today, sandbox: String(platform === 'processor_b') };
-    const { rows } = (await callWithSecretKey(getMrr, keys, { query })).body;
-    expect(rows).toMatchObject([{ mrrUSD: platform === 'processor_b' ? 9.99 : 4.99 }]);
-  });
+  it.each(sampleItems(charges, 2))(
+    'counts the price of the period for %s (%s) if it is charged %s',
+    async (platform, productId, time) => {
+      const keys = await fixture.createNotifiedApp(platform, platform === 'store_b' ? { acknowledge: true } : {});
+      const order = { platform, type: 'paid subscription', productId, applicationUsername: createUniqueName('user') };
+      const { id, validate } = await fixture.callControl('/purchases', order);
+      const { body } = await fixture.validate(keys, validate);
+      if (!body.ok) throw new Error(body.message);
+      const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
+      const steps = time === 'late' ? ['P15D', 'P15D', 'fail-payment', 'P5D', 'recover'] : ['P27D', 'renew'];
+      for (const step of steps) {
+        if (step.startsWith('P')) await fixture.callControl('/clock', { advance: step });
+        else await fixture.callControl(`/purchases/${id}/${step}`, {});
+        await fixture.processNotifications();
+        await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
+      }
+      await aggregatePartitions([purchaseKey.partition(keys.appName, purchaseId)]);
+      const today = toUtcDay(getService().now());
+      const query = { startdate: today, enddate: today, sandbox: String(platform === 'processor_b') };
+      const { rows } = (await callWithSecretKey(getMrr, keys, { query })).body;
+      expect(rows).toMatchObject([{ mrrUSD: platform === 'processor_b' ? 9.99 : 4.99 }]);
+    },
+  );
 });
 
 /** The new product costs more, so that the stores change the plan in the middle of the period. */
@@ -401,12 +409,15 @@ async function live(steps: readonly Step[], order: (typeof releaseOrders)[number
   return { transactionId, purchase, revalidated: await fixture.fetchPurchase(keys, `store_a:${id}`) };
 }
 
-describe.each(lives)('process-notification (App Store) after %s', (_title, steps, reasons, fields) => {
-  it.each(releaseOrders)('announces a fact once if the notifications before it arrive later (%s)', async (order) => {
-    const { transactionId, purchase, revalidated } = await live(steps, order);
-    expect(listReasons(purchase).toSorted()).toEqual(['PURCHASED', ...reasons].toSorted());
-    expect(purchase).toMatchObject({ ...fields, transactionId: `store_a:${transactionId}` });
-    // A validation reads the whole history and changes nothing.
-    expect(revalidated).toEqual(purchase);
-  });
+describe.each(lives)('process-notification (App Store) after %s', (title, steps, reasons, fields) => {
+  it.each(sampleItems(releaseOrders, 1, title))(
+    'announces a fact once if the notifications before it arrive later (%s)',
+    async (order) => {
+      const { transactionId, purchase, revalidated } = await live(steps, order);
+      expect(listReasons(purchase).toSorted()).toEqual(['PURCHASED', ...reasons].toSorted());
+      expect(purchase).toMatchObject({ ...fields, transactionId: `store_a:${transactionId}` });
+      // A validation reads the whole history and changes nothing.
+      expect(revalidated).toEqual(purchase);
+    },
+  );
 });

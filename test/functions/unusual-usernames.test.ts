@@ -17,6 +17,7 @@ import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/ca
 import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { sampleItems } from '../../testing/sample.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let table: Table;
@@ -61,7 +62,7 @@ const createCaller =
 /** Usernames similar to the tested ones, without purchases. */
 const similarUsernames = ['a', 'b', '%', '/'];
 
-describe.each(labelled)('the customer %s', (_label, name) => {
+describe.each(sampleItems(labelled, 6))('the customer %s', (_label, name) => {
   let call: ReturnType<typeof createCaller>;
   let keys: IssuedApiKeys;
   beforeAll(async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   service = createService(table);
 });
 
-const rounds = Array.from({ length: 10 }, (_, round) => round + 1);
+const rounds = Array.from({ length: 4 }, (_, round) => round + 1);
 const givenApp = async () => await createApp(service, createUniqueName(), startDate);
 
 describe('createApiKey', () => {

@@ -108,8 +108,8 @@ describe('sendForward', () => {
     for (const [index, delayMs] of [0, minuteMs, hourMs, dayMs, dayMs].entries()) {
       await harness.workUntil(harness.now + delayMs);
       await forward(harness, { content: withBody(`message ${index}`) });
-      await forward(harness, { order: `other-${index}`, content: withBody(`other ${index}`) });
     }
+    await forward(harness, { order: 'other', content: withBody('other') });
     await harness.workUntil(startDate + 3 * dayMs);
     // Webhooks of the app are not later.
     const sentAt = harness.now;
@@ -124,9 +124,7 @@ describe('sendForward', () => {
     expect([...new Set(bodies.filter((body) => body.startsWith('message')))]).toEqual(
       [0, 1, 2, 3, 4].map((index) => `message ${index}`),
     );
-    expect(bodies.filter((body) => body.startsWith('other')).toSorted()).toEqual(
-      [0, 1, 2, 3, 4].map((index) => `other ${index}`),
-    );
+    expect(bodies).toContain('other');
     expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { App } from '../../../lib/apps/app.ts';
+import { deliveryKey } from '../../../lib/foundation/keys.ts';
+import type { Item } from '../../../lib/foundation/table.ts';
 import { checkWebhooks } from '../../../lib/health/check-webhooks.ts';
 import { buildDelivery, type WebhookDelivery } from '../../../lib/webhooks/delivery.ts';
 import {
@@ -36,12 +38,15 @@ async function listProblems(health: WebhookUrlHealth, rows: readonly WebhookDeli
   const name = createUniqueName();
   if (health.disabledAt !== undefined) await disableWebhookUrl(service, name, url, health.disabledAt);
   else await saveUrlHealth(service, name, url, health);
-  for (const row of rows) {
-    const delivery = { ...row, appName: name };
-    const { failedAttempts: _attempts, lastHttpStatus: _status, ...created } = delivery;
+  const [first, ...others] = rows.map((row) => ({ ...row, appName: name }));
+  if (first) {
+    const { failedAttempts: _attempts, lastHttpStatus: _status, ...created } = first;
     const pending = { ...created, state: 'pending', failedAttempts: 0 } as const;
     await createDeliveryIfAbsent(service, pending);
-    await replaceDelivery(service, pending, delivery, 0);
+    await replaceDelivery(service, pending, first, 0);
+    const stored = JSON.stringify(await service.table.get(deliveryKey(name, first.deliveryId)));
+    const copy = ({ deliveryId }: WebhookDelivery): Item => JSON.parse(stored.replaceAll(first.deliveryId, deliveryId));
+    await service.table.batchPut(others.map(copy));
   }
   const findings = await checkWebhooks(service, { ...app, name } as unknown as App);
   return findings.map(({ problem }) => problem.replaceAll(name, 'my-app'));

@@ -186,7 +186,7 @@ describe('getItemPage', () => {
           expect(await list.getPage({ skip, limit, now })).toEqual({ ids, total: rows.length });
         }
       }),
-      sampleRuns({ sample: 8, full: 100 }),
+      sampleRuns({ sample: 4, full: 100 }),
     );
   });
 
@@ -206,7 +206,7 @@ describe('getItemPage', () => {
           expect(await list.getPage(request)).toEqual({ ids, total: inRange.length });
         }
       }),
-      sampleRuns({ sample: 8, full: 100 }),
+      sampleRuns({ sample: 4, full: 100 }),
     );
   });
 
@@ -253,7 +253,7 @@ describe('getItemPage', () => {
           expect((await list.getPage({ skip: 0, limit: 1, now })).total).toBe(rows.length);
         },
       ),
-      sampleRuns({ sample: 8, full: 100 }),
+      sampleRuns({ sample: 4, full: 100 }),
     );
   });
 
@@ -303,7 +303,7 @@ describe('getItemPage', () => {
           expect((await list.getPage({ skip: 0, limit: 1, now })).total).toBe(rows.length);
         },
       ),
-      sampleRuns({ sample: 8, full: 100 }),
+      sampleRuns({ sample: 4, full: 100 }),
     );
   });
 
@@ -330,7 +330,7 @@ describe('getItemPage', () => {
           expect(page.total).toBeLessThanOrEqual(all.length);
         }
       }),
-      sampleRuns({ sample: 8, full: 100 }),
+      sampleRuns({ sample: 4, full: 100 }),
     );
   });
 
@@ -350,7 +350,7 @@ describe('getItemPage', () => {
           expect(units - unshardedUnits).toBeLessThanOrEqual(2 + furtherQueries / 2);
         }
       }),
-      sampleRuns({ sample: 4, full: 40 }),
+      sampleRuns({ sample: 3, full: 40 }),
     );
   });
 

@@ -258,7 +258,7 @@ describe('figures (any history of two years)', () => {
           }
         },
       );
-      await fc.assert(property, { ...sampleRuns({ sample: 3, full: 60 }), endOnFailure: true });
+      await fc.assert(property, { ...sampleRuns({ sample: 2, full: 60 }), endOnFailure: true });
     },
     30 * minuteMs,
   );
