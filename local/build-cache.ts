@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -9,7 +10,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectFolder } from '../infra/project-folder.ts';
 import { computeDigest } from '../infra/source-digest.ts';
@@ -34,7 +35,6 @@ export const buildSources = [
 ];
 
 interface BuildCache {
-  /** Folder of the project that is built. */
   readonly project: string;
   readonly folder: string;
 }
@@ -42,43 +42,29 @@ interface BuildCache {
 /** Folder of the outputs of this project. */
 export const buildCacheFolder: string = join(projectFolder, 'node_modules', '.cache', 'claimcheck');
 
-type ProvideBuild = (
-  name: string,
-  target: string,
-  build: (folder: string) => Promise<void>,
-  cache?: BuildCache,
-) => Promise<void>;
-
-type PlaceFile = (source: string, target: string) => void;
-
 const defaultCache: BuildCache = { project: projectFolder, folder: buildCacheFolder };
 
-/** Builds of older sources are deleted after this time. */
 const retentionMs = dayMs;
 const lockPollIntervalMs = 100;
 
 /**
- * Writes the output of a build into `target`. Runs the build only if the cache lacks the output for the current content
- * of the sources. `name` identifies the build. Safe to run concurrently, in several processes.
+ * Links the output of a build into `target`. Runs the build only if the cache lacks the output for the current content
+ * of the sources. `name` identifies the build. The files are the cached ones: no code may write them. Safe to run
+ * concurrently, in several processes.
  */
-export const copyBuild: ProvideBuild = async (name, target, build, cache) =>
-  await provideBuild(copyFileSync, name, target, build, cache);
-
-/** Like `copyBuild`, in a tenth of the time: the files in `target` are the cached ones. No code may write them. */
-export const linkBuild: ProvideBuild = async (name, target, build, cache) =>
-  await provideBuild(linkFile, name, target, build, cache);
-
-async function provideBuild(
-  place: PlaceFile,
-  ...[name, target, build, { project, folder } = defaultCache]: Parameters<ProvideBuild>
+export async function linkBuild(
+  name: string,
+  target: string,
+  build: (folder: string) => Promise<void>,
+  { project, folder } = defaultCache,
 ): Promise<void> {
   const digest = computeBuildDigest(project);
   const cached = join(folder, `${name}-${digest}`);
   mkdirSync(target, { recursive: true });
-  if (tryPlace(place, cached, target)) return;
+  if (tryLink(cached, target)) return;
   const lock = await acquireLock(`${cached}.lock`);
   try {
-    if (tryPlace(place, cached, target)) return;
+    if (tryLink(cached, target)) return;
     await build(target);
     // A source that changed during the build: the output may belong to neither digest.
     if (computeBuildDigest(project) !== digest) return;
@@ -111,26 +97,19 @@ const computeBuildDigest = (project: string): string =>
     buildSources.filter((source) => existsSync(join(project, source))),
   );
 
-/**
- * Copies or links the cached output. One that fails, for example because another process deletes the output, is built
- * again.
- */
-function tryPlace(place: PlaceFile, cached: string, target: string): boolean {
+/** Links the cached output. One that fails, for example because another process deletes the output, is built again. */
+function tryLink(cached: string, target: string): boolean {
   if (!existsSync(cached)) return false;
   try {
-    placeFolder(place, cached, target);
+    for (const entry of readdirSync(cached, { withFileTypes: true, recursive: true })) {
+      const source = join(entry.parentPath, entry.name);
+      const place = join(target, relative(cached, source));
+      if (entry.isDirectory()) mkdirSync(place, { recursive: true });
+      else linkFile(source, place);
+    }
     return true;
   } catch {
     return false;
-  }
-}
-
-function placeFolder(place: PlaceFile, from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) placeFolder(place, source, target);
-    else place(source, target);
   }
 }
 
@@ -147,7 +126,7 @@ function linkFile(source: string, target: string): void {
 function store(output: string, cached: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   const draft = mkdtempSync(join(folder, 'draft-'));
-  placeFolder(copyFileSync, output, draft);
+  cpSync(output, draft, { recursive: true });
   try {
     renameSync(draft, cached);
   } catch (error) {

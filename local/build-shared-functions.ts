@@ -4,7 +4,6 @@ import { rolldown } from 'rolldown';
 import { functionInput, listFunctions } from '../infra/build-functions.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 
-/** The program of the threads of the functions. */
 export const workerFile = 'local/function-thread.ts';
 
 /**

@@ -16,7 +16,6 @@ interface Caller {
   /** On Lambda, an ended instance makes no call and receives no response. */
   readonly isEnded: () => boolean;
   readonly onCall: (call: CallDecision) => void;
-  /** Called after each write to a table. */
   readonly onWrite: () => void;
 }
 

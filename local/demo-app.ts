@@ -21,13 +21,11 @@ interface DemoOptions {
   /** Absent with real stores: the operator sets their settings. */
   readonly emulator: RunningEmulator | undefined;
   now(): number;
-  /** URL of the local webhook receiver. */
   readonly receiverUrl: string;
 }
 
 export const demoName = 'demo';
 
-/** The demo app with its API keys and webhook settings. */
 export interface DemoApp {
   readonly apiKeys: IssuedApiKeys;
   readonly webhooks: DemoWebhooks;

@@ -40,58 +40,52 @@ interface LocalRuntime {
 
 /** Connects the functions of a template to their queues and streams. */
 export async function connectEventSources(template: Template, runtime: LocalRuntime): Promise<Closable> {
-  const streams = createStreamsClient(runtime.databaseEndpoint);
-  const mappings = listResources(template, 'AWS::Lambda::EventSourceMapping', {
+  const { names, databaseEndpoint } = runtime;
+  const streams = createStreamsClient(databaseEndpoint);
+  const resources = listResources(template, 'AWS::Lambda::EventSourceMapping', {
     properties: EventSourceMapping,
-    names: runtime.names,
+    names,
   });
-  const sources = await Promise.all(
-    [...mappings.values()].map(async (mapping) => await connect(mapping, template, { ...runtime, streams })),
+  const mappings = [...resources.values()];
+  const isQueue = ({ EventSourceArn }: EventSourceMapping): boolean => EventSourceArn.startsWith('arn:aws:sqs:');
+  const queueSources = await Promise.all(
+    mappings.filter(isQueue).map(async (mapping) => await connectQueue(mapping, runtime)),
   );
-  const closeSources = async (isStream: boolean): Promise<void> => {
-    await Promise.all(sources.filter((source) => source.isStream === isStream).map((source) => source.close()));
-  };
+  const streamSources = await Promise.all(
+    mappings
+      .filter((mapping) => !isQueue(mapping))
+      .map(async (mapping) => await connectStream(mapping, template, { ...runtime, streams })),
+  );
   return {
     // Streams first: their functions enqueue messages. Unread stream records are read after the next start.
     close: async () => {
-      await closeSources(true);
-      await closeSources(false);
+      await Promise.all(streamSources.map((source) => source.close()));
+      await Promise.all(queueSources.map((source) => source.close()));
     },
   };
 }
 
-interface ConnectedRuntime extends LocalRuntime {
-  readonly streams: StreamsClient;
-}
-
-async function connect(
-  mapping: EventSourceMapping,
-  template: Template,
-  runtime: ConnectedRuntime,
-): Promise<Closable & { readonly isStream: boolean }> {
-  const { functions, queues, clock, log } = runtime;
-  const arn = mapping.EventSourceArn;
-  const handler = functions.getByName(mapping.FunctionName);
-  if (!arn.startsWith('arn:aws:sqs:')) return { ...(await connectStream(mapping, template, runtime)), isStream: true };
-  const source = await pollQueue({
-    url: toQueueUrl(arn, runtime),
+const connectQueue = async (
+  { EventSourceArn: arn, FunctionName, BatchSize: batchSize }: EventSourceMapping,
+  { functions, queues: { client, getUrl }, clock, log }: LocalRuntime,
+): Promise<Closable> =>
+  await pollQueue({
+    url: toQueueUrl(arn, getUrl),
     arn,
-    batchSize: mapping.BatchSize,
-    handler,
-    client: queues.client,
+    batchSize,
+    handler: functions.get(FunctionName),
+    client,
     clock,
     log,
   });
-  return { ...source, isStream: false };
-}
 
-const toQueueUrl = (arn: string, { queues }: LocalRuntime): string =>
-  queues.getUrl(arn.slice(arn.lastIndexOf(':') + 1));
+const toQueueUrl = (arn: string, getUrl: (name: string) => string): string =>
+  getUrl(arn.slice(arn.lastIndexOf(':') + 1));
 
 async function connectStream(
   mapping: EventSourceMapping,
   template: Template,
-  runtime: ConnectedRuntime,
+  runtime: LocalRuntime & { readonly streams: StreamsClient },
 ): Promise<Closable> {
   const { functions, queues, clock, changes, log, streams } = runtime;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
@@ -99,14 +93,14 @@ async function connectStream(
   return consumeStream({
     streams,
     streamArn: await findStreamArn(findTableName(mapping.EventSourceArn, template, runtime), runtime),
-    handler: functions.getByName(mapping.FunctionName),
+    handler: functions.get(mapping.FunctionName),
     name: mapping.FunctionName,
     batchSize: mapping.BatchSize,
     bisectOnError: mapping.BisectBatchOnFunctionError,
     maxRetries: mapping.MaximumRetryAttempts,
     matches: (record) => !patterns || patterns.some((pattern) => matchesPattern(record, pattern)),
     client: queues.client,
-    ...(destination && { onFailure: toQueueUrl(destination.OnFailure.Destination, runtime) }),
+    ...(destination && { onFailure: toQueueUrl(destination.OnFailure.Destination, queues.getUrl) }),
     ...(age !== undefined && { maxRecordAgeMs: age * 1_000 }),
     ...(window !== undefined && { windowMs: window * 1_000 }),
     batchingWindowMs: mapping.MaximumBatchingWindowInSeconds * 1_000,

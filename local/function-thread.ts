@@ -14,7 +14,6 @@ export interface FunctionCode {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Start parameters of a thread. */
 export interface ThreadData {
   readonly clockOffset: SharedArrayBuffer;
   /** By name. */
@@ -43,7 +42,6 @@ export type MessageFromThread =
   | { readonly instanceId: number; readonly outcome: InvocationOutcome }
   /** An error that no code of the instance handles. It ends the instance. */
   | { readonly instanceId: number; readonly uncaughtError: string }
-  /** The instance has ended. */
   | { readonly endedInstanceId: number }
   | { readonly call: CallDecision }
   | { readonly hasWritten: true };

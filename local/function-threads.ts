@@ -15,7 +15,6 @@ export type ThreadOutcome = (InvocationOutcome | { readonly timedOut: true }) & 
 
 /** A thread in which instances of all functions run. */
 export interface FunctionThread {
-  /** Number of instances with an event. */
   readonly busyCount: number;
   hasInstance(id: number): boolean;
   invoke(invocation: Invocation): Promise<ThreadOutcome>;
@@ -25,7 +24,6 @@ interface ThreadsOptions extends ThreadData {
   /** The compiled `function-thread.ts`. */
   readonly worker: URL;
   readonly onCall: (call: CallDecision) => void;
-  /** Called after writes to the table. */
   readonly onWrite: () => void;
   /** Receives the output of the functions. */
   readonly log: (text: string) => void;
@@ -52,7 +50,6 @@ const maxBusyInstances = 8;
 const maxBlockedCpuMs = 3_000;
 const blockedPollMs = 20;
 
-/** Creates the threads. */
 export function createFunctionThreads(options: ThreadsOptions): FunctionThreads {
   const threads = new Set<ReturnType<typeof startThread>>();
   return {

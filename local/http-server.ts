@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A running HTTP server. */
 export interface HttpServer {
   /** Base URL on the loopback address without a trailing slash. */
   readonly url: string;

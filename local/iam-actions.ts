@@ -29,7 +29,6 @@ const SecretCall = v.pipe(Json, v.object({ SecretId: v.string() }));
 /** The accesses of a call that is allowed, or the reason why it is denied. */
 export type IamDecision = { readonly accesses: readonly IamAccess[] } | { readonly denial: string };
 
-/** Decides whether the caller's policies allow a call. */
 export function decideAccess(policies: IamPolicies, callerId: string, call: AwsCall): IamDecision {
   try {
     const accesses = toIamAccesses(policies, call);

@@ -2,10 +2,8 @@ import * as v from 'valibot';
 import type { TemplateNames } from './intrinsics.ts';
 import { listResources, type Template } from './template.ts';
 
-/** One IAM action on one resource. */
 export interface IamAccess {
   readonly action: string;
-  /** An ARN. */
   readonly resource: string;
   /** Partition keys of the written items. Undefined for a read and for other services. */
   readonly leadingKeys?: readonly string[];
@@ -13,7 +11,6 @@ export interface IamAccess {
 
 /** The IAM policies of a template's functions and operators. Plain data, which other threads can have, too. */
 export interface IamPolicies {
-  /** Logical ids of the functions. */
   readonly functions: readonly string[];
   /** Logical ids of the managed policies. A caller with this id has the permissions of the policy. */
   readonly managedPolicies: readonly string[];

@@ -5,7 +5,6 @@ import type { IamUsage } from './iam-usage.ts';
 
 interface IamProxyOptions extends AwsAccess {
   readonly usage: IamUsage;
-  /** Called after each write to a table. */
   readonly onWrite: () => void;
 }
 

@@ -4,22 +4,18 @@ import type { IamAccess, IamPolicies } from './iam-policies.ts';
 /** Receives each allowed access with the id of its caller. */
 export type OnAccess = (callerId: string, access: IamAccess) => void;
 
-/** A decision about a call of a function or of a command. */
 export interface CallDecision {
   readonly callerId: string;
   readonly target: string;
   readonly decision: IamDecision;
 }
 
-/** AWS calls that a function has attempted so far. */
 interface FunctionUsage {
   readonly allowed: ReadonlySet<string>;
   readonly denied: ReadonlySet<string>;
 }
 
-/** Records the calls of functions and reports accesses. */
 export interface IamUsage {
-  /** Usage by logical id of the function. */
   readonly byFunction: ReadonlyMap<string, FunctionUsage>;
   record(call: CallDecision): void;
 }

@@ -1,4 +1,3 @@
-/** Values of the references in a template. */
 export interface TemplateNames {
   /** Value of `{ Ref: … }` for a resource, a parameter or a pseudo parameter. */
   ref(id: string): string;
@@ -27,14 +26,6 @@ const functions: Readonly<Record<string, Evaluate>> = {
     return String(text).replace(/\$\{(!?)([^}]+)\}/g, (_all, literal: string, name: string) =>
       literal ? `\${${name}}` : String(variables[name] ?? resolveReference(name, names)),
     );
-  },
-  'Fn::Select': (argument, names) => {
-    const [index, values] = expectList(resolveIntrinsics(argument, names));
-    return expectList(values)[Number(index)];
-  },
-  'Fn::Split': (argument, names) => {
-    const [separator, text] = expectList(resolveIntrinsics(argument, names));
-    return String(text).split(String(separator));
   },
 };
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FunctionThread, FunctionThreads, ThreadOutcome } from './function-threads.ts';
 
-/** The settings of a Lambda function of the template. */
 export interface FunctionDefinition {
   readonly name: string;
   readonly timeoutMs: number;
@@ -12,7 +11,6 @@ export interface FunctionDefinition {
 /** The outcome of an invocation, with its AWS request id. */
 export type InvocationResult = ThreadOutcome & { readonly requestId?: string };
 
-/** A function on this machine. */
 export interface LocalFunction {
   invoke(payload: string): Promise<InvocationResult>;
 }

@@ -30,19 +30,13 @@ interface FunctionRuntime {
   readonly access: AwsAccess;
   readonly reportsAllCalls: boolean;
   readonly onCall: (call: CallDecision) => void;
-  /** Called after writes to the table. */
   readonly onWrite: () => void;
   readonly log: (text: string) => void;
 }
 
-/** The functions of a template. */
 export interface LocalFunctions {
-  /** Looks up the function of an API Gateway integration URI. Throws for an unknown one. */
-  readonly getByUri: (uri: string) => LocalFunction;
-  /** Throws for an unknown ARN. */
-  readonly getByArn: (arn: string) => LocalFunction;
-  /** `name` is the value of `{ Ref: … }`. Throws for an unknown name. */
-  readonly getByName: (name: string) => LocalFunction;
+  /** Returns the function of a name, an ARN or an integration URI of API Gateway. Throws for an unknown one. */
+  readonly get: (reference: string) => LocalFunction;
   /** Union of the environment variables of all functions. */
   readonly environment: Readonly<Record<string, string>>;
   /** Terminates every instance immediately, like a crash. */
@@ -71,30 +65,21 @@ export function createLocalFunctions(
       ]),
     ),
   });
-  const byId = new Map(
+  const byName = new Map(
     resources.map(([name, { Timeout, MemorySize: memoryMb }]) => {
       const timeoutMs = Math.max(Timeout * 1_000, minTimeoutMs);
-      return [name, createLocalFunction({ name, timeoutMs, memoryMb, threads })] as const;
+      return [names.ref(name), createLocalFunction({ name, timeoutMs, memoryMb, threads })] as const;
     }),
   );
-  const getByName = createIndex(byId, (id) => names.ref(id));
-  const getByArn = createIndex(byId, (id) => names.attribute(id, 'Arn'));
   return {
-    getByUri: (uri) => getByArn(/\/functions\/(.+)\/invocations$/.exec(uri)?.[1] ?? uri),
-    getByArn,
-    getByName,
+    get: (reference) => {
+      const localFunction = byName.get(/[^:/]+(?=\/invocations$|$)/.exec(reference)?.[0] ?? '');
+      if (!localFunction) throw new Error(`${reference} is not a function of the template.`);
+      return localFunction;
+    },
     environment: Object.assign({}, ...resources.map(([, { Environment }]) => Environment.Variables)),
     kill: threads.kill,
     close: threads.kill,
-  };
-}
-
-function createIndex(functions: ReadonlyMap<string, LocalFunction>, toKey: (id: string) => string) {
-  const byKey = new Map([...functions].map(([id, localFunction]) => [toKey(id), localFunction] as const));
-  return (key: string): LocalFunction => {
-    const localFunction = byKey.get(key);
-    if (!localFunction) throw new Error(`${key} is not a function of the template.`);
-    return localFunction;
   };
 }
 

@@ -1,13 +1,10 @@
 import type { TemplateNames } from './intrinsics.ts';
 import type { Template } from './template.ts';
 
-/** AWS region of the local stack. */
 export const region = 'eu-west-1';
 
-/** AWS account id of the local stack. */
 export const account = '000000000000';
 
-/** Builds the ARN of a function. */
 export const buildFunctionArn = (name: string): string => `arn:aws:lambda:${region}:${account}:function:${name}`;
 
 const pseudoParameters: Readonly<Record<string, string>> = {

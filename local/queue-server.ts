@@ -23,7 +23,6 @@ export interface QueueServer {
   readonly client: SQSClient;
   /** Builds the queue URL that clients send. */
   readonly getUrl: (name: string) => string;
-  /** Creates the queues of the template. */
   createQueues(template: Template, names: TemplateNames): Promise<void>;
   /** Counts waiting, delayed and in-flight messages of each queue that has any, dead-letter queues included. */
   countMessages(): Promise<MessageCounts>;
@@ -51,7 +50,6 @@ async function extendTimerInterval(): Promise<void> {
   };
 }
 
-/** Starts the server on a free port of this machine. */
 export async function startQueueServer(): Promise<QueueServer> {
   const port = await findFreePort();
   const endpoint = `http://127.0.0.1:${port}`;
@@ -71,7 +69,16 @@ export async function startQueueServer(): Promise<QueueServer> {
     client,
     getUrl,
     createQueues: async (template, names) => {
-      for (const [id, name] of await createQueues(client, template, names)) queueNames.set(id, name);
+      const queues = listResources(template, 'AWS::SQS::Queue', { properties: Queue, names });
+      for (const [id, { VisibilityTimeout, RedrivePolicy }] of queues) {
+        const QueueName = names.attribute(id, 'QueueName');
+        const Attributes = {
+          VisibilityTimeout: String(VisibilityTimeout),
+          ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
+        };
+        await client.send(new CreateQueueCommand({ QueueName, Attributes }));
+        queueNames.set(id, QueueName);
+      }
     },
     countMessages: async () => {
       const counted = [...queueNames].map(
@@ -84,26 +91,6 @@ export async function startQueueServer(): Promise<QueueServer> {
       await server.close();
     },
   };
-}
-
-/** Creates the queues and returns their logical ids with their names. */
-async function createQueues(
-  client: SQSClient,
-  template: Template,
-  names: TemplateNames,
-): Promise<(readonly [string, string])[]> {
-  const queues = listResources(template, 'AWS::SQS::Queue', { properties: Queue, names });
-  return await Promise.all(
-    [...queues].map(async ([id, { VisibilityTimeout, RedrivePolicy }]) => {
-      const QueueName = names.attribute(id, 'QueueName');
-      const Attributes = {
-        VisibilityTimeout: String(VisibilityTimeout),
-        ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
-      };
-      await client.send(new CreateQueueCommand({ QueueName, Attributes }));
-      return [id, QueueName] as const;
-    }),
-  );
 }
 
 /** Converts a logical id to the queue's name: removes the construct prefix and the hash suffix. */

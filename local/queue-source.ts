@@ -15,7 +15,6 @@ import type { SharedClock } from './shared-clock.ts';
 import type { Closable } from './shutdown.ts';
 import { sleep } from './sleep.ts';
 
-/** A queue and the function that consumes it. */
 export interface QueueSource {
   readonly url: string;
   readonly arn: string;
@@ -26,7 +25,6 @@ export interface QueueSource {
   readonly log: (text: string) => void;
 }
 
-/** Maximum number of batches in progress. */
 const concurrency = 8;
 
 const BatchResponse = v.object({

@@ -1,5 +1,5 @@
 import '../lib/foundation/disable-node-version-warning.ts';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { AppName } from '../lib/apps/app.ts';
@@ -11,6 +11,7 @@ import { type LocalService, startLocal } from './start-local.ts';
 import { isStartupError, startupError } from './startup-error.ts';
 import { buildHostWarning, buildStartupMessage } from './startup-message.ts';
 import { assertEngineInstalled } from './table-engine/start-table-engine.ts';
+import { writeJsonFile } from './write-json-file.ts';
 
 const dataFolder = resolve('.local');
 const readyFile = 'ready.json';
@@ -97,21 +98,14 @@ function removeTempFolder(folder: string): void {
   if (folder !== dataFolder) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Writes the files for scripts and `cli --local`. They are readable by their owner only, because they contain keys. */
+/** Writes the files for scripts and `cli --local`. */
 function writeServiceFiles(service: LocalService, folder: string): void {
   const { baseUrl, emulatorUrl, consoleUrl, appName, publicKey, secretKey, webhooks, environment } = service;
   const { signingSecret } = webhooks;
-  write(join(folder, runtimeFile), { environment });
+  writeJsonFile(join(folder, runtimeFile), { environment });
   const keys = { publicKey, secretKey, signingSecret };
   const urls = { baseUrl, ...(emulatorUrl !== '' && { emulatorUrl }), consoleUrl };
-  write(join(folder, readyFile), { ...urls, app: appName, ...keys });
-}
-
-/** Replaces a file as a whole: a script that waits for it never reads a part of it. */
-function write(file: string, content: object): void {
-  const draft = `${file}.draft`;
-  writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, file);
+  writeJsonFile(join(folder, readyFile), { ...urls, app: appName, ...keys });
 }
 
 function removeServiceFiles(folder: string): void {

@@ -29,13 +29,12 @@ interface StackOptions {
   readonly webhookTimeoutMs?: number;
   readonly onAccess?: OnAccess | undefined;
   /** Receives all secrets after a change, such as the rotation of the master key. */
-  readonly saveSecrets: (secrets: SecretValues) => Promise<void>;
+  readonly saveSecrets: (secrets: SecretValues) => void;
   readonly log: (text: string) => void;
   /** Receives the message counts of the queues after the functions have stopped. */
   readonly onMessagesLost: (lost: MessageCounts) => void;
 }
 
-/** The resources of a template, running. */
 export interface RunningStack {
   /** Connects the functions to queues, streams and schedules, after the table has the version of this release. */
   readonly startTriggers: () => Promise<void>;

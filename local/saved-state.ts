@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { startupError } from './startup-error.ts';
+import { writeJsonFile } from './write-json-file.ts';
 
 const SavedApiKeys = v.object({ appName: v.string(), publicKey: v.string(), secretKey: v.string() });
 
@@ -22,18 +22,16 @@ export type SavedState = v.InferOutput<typeof SavedState>;
 const getStateFile = (folder: string): string => join(folder, 'state.json');
 
 /** Reads the state of an earlier run. Returns undefined without one. */
-export async function readSavedState(folder: string): Promise<SavedState | undefined> {
+export function readSavedState(folder: string): SavedState | undefined {
   const file = getStateFile(folder);
   if (!existsSync(file)) return undefined;
-  const saved = v.safeParse(v.pipe(v.string(), v.parseJson(), SavedState), await readFile(file, 'utf8'));
+  const saved = v.safeParse(v.pipe(v.string(), v.parseJson(), SavedState), readFileSync(file, 'utf8'));
   if (!saved.success) throw startupError(`${file} has an invalid format. Delete ${folder} and start again.`);
   return saved.output;
 }
 
-/** Saves the state for the next run. The file is readable by its owner only, because it contains keys. */
-export async function saveState(folder: string, state: SavedState): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const draft = `${getStateFile(folder)}.new`;
-  await writeFile(draft, JSON.stringify(state, null, 2), { mode: 0o600 });
-  await rename(draft, getStateFile(folder));
+/** Saves the state for the next run. */
+export function saveState(folder: string, state: SavedState): void {
+  mkdirSync(folder, { recursive: true });
+  writeJsonFile(getStateFile(folder), state);
 }

@@ -17,7 +17,7 @@ const Rule = v.object({
 interface ScheduleOptions {
   /** Ids of workers whose schedules do not run, as after an operator has disabled their rules. */
   readonly stopped?: readonly string[];
-  readonly functions: Pick<LocalFunctions, 'getByArn'>;
+  readonly functions: Pick<LocalFunctions, 'get'>;
   readonly clock: SharedClock;
   readonly log: (text: string) => void;
 }
@@ -51,9 +51,7 @@ export function startSchedules(
     .filter(([rule, { State }]) => State === 'ENABLED' && !stoppedRules.includes(rule))
     .flatMap(([rule, { ScheduleExpression, Targets }]) => {
       const periodMs = parseRate(ScheduleExpression, rule);
-      return Targets.map(({ Arn }) =>
-        createScheduleCheck({ rule, handler: functions.getByArn(Arn), periodMs }, clock, log),
-      );
+      return Targets.map(({ Arn }) => createScheduleCheck({ rule, handler: functions.get(Arn), periodMs }, clock, log));
     });
   let timer: NodeJS.Timeout | undefined;
   const checkAll = (): void => {

@@ -30,13 +30,13 @@ export function generateSecrets(template: Template, names: TemplateNames, presen
  */
 export async function startSecretsManager(
   secrets: SecretValues,
-  save: (secrets: SecretValues) => Promise<void> = async () => {},
+  save: (secrets: SecretValues) => void = () => {},
 ): Promise<HttpServer> {
   const values = new Map(Object.entries(secrets));
   return await startHttpServer(async (request, response) => {
     const target = String(request.headers['x-amz-target']);
     const { status, body } = toResponse(target, await text(request), values);
-    if (status === 200 && target === putSecretValue) await save(Object.fromEntries(values));
+    if (status === 200 && target === putSecretValue) save(Object.fromEntries(values));
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   });
 }
@@ -45,20 +45,16 @@ const getSecretValue = 'secretsmanager.GetSecretValue';
 const putSecretValue = 'secretsmanager.PutSecretValue';
 
 function toResponse(target: string, text: string, values: Map<string, string>): { status: number; body: object } {
+  const reject = (type: string, message: string) => ({ status: 400, body: { __type: type, message } });
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), SecretRequest), text);
   if (![getSecretValue, putSecretValue].includes(target) || !parsed.success)
-    return {
-      status: 400,
-      body: { __type: 'InvalidRequestException', message: `${target} does not run on this machine.` },
-    };
+    return reject('InvalidRequestException', `${target} does not run on this machine.`);
   const { SecretId, SecretString: newValue } = parsed.output;
   const value = values.get(SecretId);
-  if (value === undefined)
-    return { status: 400, body: { __type: 'ResourceNotFoundException', message: 'The secret is not found.' } };
+  if (value === undefined) return reject('ResourceNotFoundException', 'The secret is not found.');
   const base = { ARN: SecretId, Name: SecretId, VersionStages: ['AWSCURRENT'] };
   if (target === getSecretValue) return { status: 200, body: { ...base, SecretString: value } };
-  if (newValue === undefined)
-    return { status: 400, body: { __type: 'InvalidParameterException', message: 'SecretString is missing.' } };
+  if (newValue === undefined) return reject('InvalidParameterException', 'SecretString is missing.');
   values.set(SecretId, newValue);
   return { status: 200, body: base };
 }

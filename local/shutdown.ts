@@ -11,7 +11,6 @@ export interface ShutdownStack {
   closeAll(): Promise<void>;
 }
 
-/** Creates an empty shutdown stack. */
 export function createShutdownStack(): ShutdownStack {
   const resources: Promise<Closable>[] = [];
   return {

@@ -116,10 +116,10 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     adopted,
     realApps = [],
   } = options;
-  let state = addMasterKey(await readOrCreateState(folder), adopted);
-  const save = async (changes: Partial<SavedState>): Promise<void> => {
+  let state = addMasterKey(readOrCreateState(folder), adopted);
+  const save = (changes: Partial<SavedState>): void => {
     state = { ...state, ...changes };
-    if (folder !== undefined) await saveState(folder, state);
+    if (folder !== undefined) saveState(folder, state);
   };
   const clock = createSharedClock({ isFixed: realApps.length > 0 });
   const changes = createWakeup();
@@ -143,7 +143,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     realApps,
     onAccess: options.onAccess,
-    saveSecrets: async (secrets) => await save({ secrets }),
+    saveSecrets: (secrets) => save({ secrets }),
     log,
     onMessagesLost,
   });
@@ -156,21 +156,21 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   );
   await stack.startTriggers();
   const { secrets } = stack;
-  await save({ secrets, demo, receiverPort: receiver.port });
+  save({ secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment, outputs } = stack;
   const gateway = await shutdown.add(
     startGateway({
       port,
       ...(options.host !== undefined && { host: options.host }),
       document,
-      getFunctionByUri: functions.getByUri,
+      getFunction: functions.get,
       now: clock.now,
       log,
       ...(emulator && { prepareRequest: createTestPlatform(emulator.url, realApps) }),
     }),
   );
   if (demoEmulator) notifyDemoApp(demoEmulator, demo.appName, { baseUrl: gateway.url, previousBaseUrl: state.baseUrl });
-  await save({ baseUrl: gateway.url });
+  save({ baseUrl: gateway.url });
   if (options.hasDocumentation) await shutdown.add(startDocumentationBuild(assembly.documentationFolder, log));
   return {
     ...demo,
@@ -242,8 +242,8 @@ async function createTempFolder() {
   return { path, close: async () => await rm(path, { recursive: true, force: true }) };
 }
 
-const readOrCreateState = async (folder: string | undefined): Promise<SavedState> =>
-  (folder !== undefined && (await readSavedState(folder))) || {
+const readOrCreateState = (folder: string | undefined): SavedState =>
+  (folder !== undefined && readSavedState(folder)) || {
     run: `claimcheck-${randomBytes(4).toString('hex')}`,
     secrets: {},
   };

@@ -9,7 +9,6 @@ import type { StreamRecord } from './stream-record.ts';
 /** The consumer of a shard and its failure handling. */
 export interface StreamConsumer {
   readonly handler: LocalFunction;
-  /** The function's name. */
   readonly name: string;
   readonly shardId: string;
   readonly bisectOnError: boolean;

@@ -5,7 +5,6 @@ import type { StreamRecord } from './stream-record.ts';
 export interface StreamFailure {
   readonly records: readonly StreamRecord[];
   readonly shardId: string;
-  /** The function's name. */
   readonly name: string;
   readonly requestId: string;
   /** Number of invocations with these records. */

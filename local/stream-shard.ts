@@ -6,7 +6,6 @@ import type { StreamRecord } from './stream-record.ts';
 import type { StreamsClient, WireRecord } from './streams-client.ts';
 import type { Wakeup } from './wakeup.ts';
 
-/** Settings of a function that reads a stream. */
 export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
   readonly client: StreamConsumer['client'];
   readonly streams: StreamsClient;
@@ -79,7 +78,6 @@ function createWindows(shardId: string, options: ShardReaderOptions) {
   };
   return {
     closeElapsedWindow,
-    /** Time until the end of the open window. */
     getRemainingMs: (): number =>
       open && windowMs !== undefined ? Math.max(0, open.start + windowMs - clock.now()) : Infinity,
     async deliver(records: readonly StreamRecord[]): Promise<void> {

@@ -1,12 +1,10 @@
 import { postToEngine } from './table-engine/post-to-engine.ts';
 
-/** A shard of a stream. */
 interface Shard {
   readonly ShardId: string;
   readonly ParentShardId?: string;
 }
 
-/** A record of the streams API. */
 export interface WireRecord {
   readonly userIdentity?: object;
   readonly dynamodb: { readonly SequenceNumber: string; readonly [member: string]: unknown };

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import type { StoreEmulatorConfig } from '../infra/permissions.ts';
 import { findBundle, servicePrograms } from '../infra/program.js';
-import { copyBuild, linkBuild } from './build-cache.ts';
+import { linkBuild } from './build-cache.ts';
 import { runBuild } from './run-build.ts';
 import { Template } from './template.ts';
 
@@ -34,7 +34,6 @@ export const placeholders: StoreEmulatorConfig = {
   rootCertificate: '{emulator.rootCertificate}',
 };
 
-/** Folders and files of the output of a build. */
 export const buildFolders = {
   assembly: 'assembly',
   assets: 'assets',
@@ -44,13 +43,11 @@ export const buildFolders = {
 
 /** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
 export async function synthesize(folder: string, { emulator, options, onBuild }: SynthesisInput): Promise<Assembly> {
-  const hasOptions = Object.keys(options).length > 0;
-  const provideBuild = hasOptions ? copyBuild : linkBuild;
-  await provideBuild('service', folder, async (target) => {
+  await linkBuild('service', folder, async (target) => {
     onBuild();
     await buildService(target);
   });
-  if (hasOptions) await buildService(folder, JSON.stringify(options));
+  if (Object.keys(options).length > 0) await buildService(folder, JSON.stringify(options));
   const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),

@@ -22,7 +22,6 @@ export function listResources<S extends v.GenericSchema>(
   );
 }
 
-/** Returns the stack outputs by name. */
 export const resolveOutputs = ({ Outputs = {} }: Template, names: TemplateNames): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(Outputs).map(([name, { Value }]) => [name, String(resolveIntrinsics(Value, names))] as const),

@@ -1,13 +1,11 @@
 /** Ends waits early. A wake-up between two waits is not lost: a wait ends at once if `count` has changed. */
 export interface Wakeup {
-  /** Number of wake-ups so far. */
   readonly count: number;
   wake(): void;
   /** Waits for a wake-up after the given count, for the given time or until the signal aborts. */
   wait(count: number, ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Creates a wake-up that any number of loops can wait for. */
 export function createWakeup(): Wakeup {
   let count = 0;
   const waiting = new Set<() => void>();

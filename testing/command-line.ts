@@ -13,7 +13,7 @@ import { buildCommandLine as buildBundle } from '../infra/build-command-line.ts'
 import { projectFolder } from '../infra/project-folder.ts';
 import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
 import { stores } from '../lib/stores/index.ts';
-import { copyBuild } from '../local/build-cache.ts';
+import { linkBuild } from '../local/build-cache.ts';
 
 /** The output and the exit code of a command. */
 export interface CommandOutcome {
@@ -132,7 +132,7 @@ let bundle: Promise<string> | undefined;
 async function buildCommandLine(): Promise<string> {
   const outdir = await mkdtemp(join(tmpdir(), 'claimcheck-cli-'));
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
-  await copyBuild('cli', outdir, async (folder) => {
+  await linkBuild('cli', outdir, async (folder) => {
     await buildBundle(folder);
   });
   return join(outdir, 'main.mjs');

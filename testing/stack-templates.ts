@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { projectFolder } from '../infra/project-folder.ts';
 import { computeDigest } from '../infra/source-digest.ts';
-import { copyBuild } from '../local/build-cache.ts';
+import { linkBuild } from '../local/build-cache.ts';
 import type { StackChange, StackFindings } from './stack-findings.ts';
 import { type StackId, stackOptions } from './stack-options.ts';
 
@@ -66,7 +66,7 @@ async function readStackFiles(): Promise<ReadonlyMap<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-stacks-'));
   const digest = computeDigest(projectFolder, programFiles).slice(0, 12);
   try {
-    await copyBuild(`stacks-${digest}`, folder, synthesizeStacks);
+    await linkBuild(`stacks-${digest}`, folder, synthesizeStacks);
     const names = [...Object.keys(stackOptions), 'findings'];
     return new Map(names.map((name) => [name, readFileSync(join(folder, `${name}.json`), 'utf8')]));
   } finally {

@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import type { GatewayDocument, Integration } from './document.ts';
 
-/** An HTTP response. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];

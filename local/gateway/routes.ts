@@ -1,6 +1,5 @@
 import type { GatewayDocument, Integration } from './document.ts';
 
-/** The operation that matches a request. */
 export interface RouteMatch {
   /** Path template, for example `/v3/customers/{applicationUsername}`. */
   readonly resource: string;
@@ -9,7 +8,6 @@ export interface RouteMatch {
   readonly pathParameters: Readonly<Record<string, string>>;
 }
 
-/** Finds the operation of a method and a path. */
 export type MatchRoute = (method: string, path: string) => RouteMatch | undefined;
 
 /** @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-any-method.html */

@@ -20,12 +20,10 @@ interface Options {
   /** Default: 127.0.0.1. */
   readonly host?: string;
   readonly document: GatewayDocument;
-  /** Looks up the function of an integration URI. */
-  readonly getFunctionByUri: (uri: string) => LocalFunction;
+  readonly getFunction: (uri: string) => LocalFunction;
   readonly now: () => number;
   /** Replaces a request before it is routed. */
   readonly prepareRequest?: (request: HttpRequest) => Promise<HttpRequest>;
-  /** Receives the errors of functions. */
   readonly log: (text: string) => void;
 }
 
@@ -90,9 +88,9 @@ async function handleRequest(
 async function invoke(
   { uri }: Integration & { type: 'aws_proxy' },
   payload: string,
-  { document, getFunctionByUri, log }: Options,
+  { document, getFunction, log }: Options,
 ): Promise<HttpResponse> {
-  const invocation = await getFunctionByUri(uri).invoke(payload);
+  const invocation = await getFunction(uri).invoke(payload);
   if ('timedOut' in invocation) return toGatewayResponse(document, 'INTEGRATION_TIMEOUT');
   if ('error' in invocation) log(`${invocation.error}\n`);
   const fitsLimit = 'result' in invocation && Buffer.byteLength(invocation.result) <= maxPayloadBytes;

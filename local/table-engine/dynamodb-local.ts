@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { assertPortFree, findFreePort } from '../free-port.ts';
+import { findFreePort } from '../free-port.ts';
 import { startupError } from '../startup-error.ts';
 import { describeOutput, startEngineProcess } from './engine-process.ts';
 import { findOnPath, isExecutable, toFileName } from './find-executable.ts';
@@ -17,15 +17,14 @@ const javaCommand = 'java';
 export const dynamoDbLocalFolder = 'dynamodb';
 
 /** Starts DynamoDB Local, which needs Java. It deletes expired items without a request. */
-export async function startDynamoDbLocal({ port, directory }: TableEngineOptions = {}): Promise<TableEngine> {
-  const boundPort = port ?? (await findFreePort());
-  await assertPortFree(boundPort, 'DynamoDB Local');
+export async function startDynamoDbLocal({ directory }: TableEngineOptions = {}): Promise<TableEngine> {
+  const port = await findFreePort();
   const folder = directory === undefined ? undefined : join(directory, dynamoDbLocalFolder);
   if (folder !== undefined) mkdirSync(folder, { recursive: true });
   return await startEngineProcess({
-    port: boundPort,
+    port,
     command: getJavaCommand(),
-    commandArguments: buildJavaArguments(boundPort, folder),
+    commandArguments: buildJavaArguments(port, folder),
     // DynamoDB Local writes a metadata file into its working directory.
     cwd: folder ?? tmpdir(),
     explainFailure,

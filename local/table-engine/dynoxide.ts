@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assertPortFree, findFreePort } from '../free-port.ts';
+import { findFreePort } from '../free-port.ts';
 import { describeOutput, startEngineProcess } from './engine-process.ts';
 import { findOnPath, toFileName } from './find-executable.ts';
 import type { TableEngine, TableEngineOptions } from './table-engine.ts';
@@ -45,8 +45,7 @@ function findInPackage(packageName: string): string | undefined {
  */
 export async function startDynoxide(binary: string, options: TableEngineOptions = {}): Promise<TableEngine> {
   const { expirationIntervalMs, onExpiration } = options;
-  const port = options.port ?? (await findFreePort());
-  await assertPortFree(port, 'Dynoxide');
+  const port = await findFreePort();
   const data = prepareData(options);
   const tools = expirationIntervalMs === undefined ? undefined : await chooseToolServer();
   const engine = await startEngineProcess({

@@ -9,7 +9,6 @@ export interface TableEngine {
 }
 
 export interface TableEngineOptions {
-  readonly port?: number;
   /** Data folder. Each engine has its own folder in it. Without it, `close` deletes all data. */
   readonly directory?: string;
   readonly hasStreams?: boolean;

@@ -9,19 +9,18 @@ it.each<[string, object, boolean]>([
   ['no equal text', { eventName: ['REMOVE'] }, false],
   ['a beginning', sk([{ prefix: 'T#' }]), true],
   ['another beginning', sk([{ prefix: 'P' }]), false],
-  ['an ending', sk([{ suffix: '2' }]), true],
   ['one of several rules', sk(['P', { prefix: 'T' }]), true],
   ['a member that is there', { dynamodb: { Keys: [{ exists: true }] } }, true],
   ['a member that is not there', { userIdentity: [{ exists: false }] }, true],
   ['a leaf whose parent is not there', { userIdentity: { principalId: [{ exists: false }] } }, true],
-  ['anything but a text', sk([{ 'anything-but': ['P', 'E'] }]), true],
-  ['anything but this text', sk([{ 'anything-but': 'T#2' }]), false],
-  ['one of two patterns', { $or: [{ eventName: ['REMOVE'] }, sk([{ prefix: 'T' }])] }, true],
   ['two members of which one differs', { eventName: ['INSERT'], ...sk(['P']) }, false],
 ])('matchesPattern evaluates a pattern with %s', (_what, pattern, expected) => {
   expect(matchesPattern(record, pattern)).toBe(expected);
 });
 
-it('matchesPattern rejects an unknown rule', () => {
-  expect(() => matchesPattern(record, { eventName: [{ cidr: '10.0.0.0/8' }] })).toThrow('does not run on this machine');
-});
+it.each([{ eventName: [{ cidr: '10.0.0.0/8' }] }, { $or: [{ eventName: ['INSERT'] }] }])(
+  'matchesPattern rejects an unknown rule: %j',
+  (pattern) => {
+    expect(() => matchesPattern(record, pattern)).toThrow('does not run on this machine');
+  },
+);

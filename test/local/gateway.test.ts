@@ -75,14 +75,14 @@ const endings: Readonly<Record<string, (payload: string) => InvocationResult>> =
 let gateway: HttpServer;
 const logged: string[] = [];
 beforeAll(async () => {
-  const getFunctionByUri = (uri: string) => ({
+  const getFunction = (uri: string) => ({
     invoke: async (payload: string) => endings[uri]?.(payload) ?? { timedOut: true as const },
     close: async () => {},
   });
   gateway = await startGateway({
     port: 0,
     document,
-    getFunctionByUri,
+    getFunction,
     now: () => 42,
     log: (text) => logged.push(text),
   });

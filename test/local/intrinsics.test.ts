@@ -12,7 +12,6 @@ describe('resolveIntrinsics', () => {
     [{ 'Fn::Join': ['/', ['a', { Ref: 'B' }]] }, 'a/ref(B)'],
     [{ 'Fn::Sub': '${A}-${B.Arn}-${!C}' }, 'ref(A)-B.Arn!-${C}'],
     [{ 'Fn::Sub': ['${own}/${A}', { own: { Ref: 'X' } }] }, 'ref(X)/ref(A)'],
-    [{ 'Fn::Select': [1, { 'Fn::Split': [':', 'a:b:c'] }] }, 'b'],
   ])('resolves %j', (value, expected) => {
     expect(resolveIntrinsics(value, names)).toBe(expected);
   });

@@ -40,7 +40,7 @@ function createSignal(): { promise: Promise<void>; resolve: () => void } {
 
 /** Creates functions that all invoke `invoke` with their ARN. */
 const createFunctions = (invoke: (arn: string) => Promise<InvocationResult>) => ({
-  getByArn: (arn: string): LocalFunction => ({ invoke: async () => await invoke(arn) }),
+  get: (arn: string): LocalFunction => ({ invoke: async () => await invoke(arn) }),
 });
 
 describe('startSchedules', () => {
@@ -102,7 +102,7 @@ describe('startSchedules', () => {
         return invoke();
       },
     };
-    const functions = { getByArn: () => localFunction };
+    const functions = { get: () => localFunction };
     const clock = createSharedClock();
     const schedules = startSchedules(onlyEachMinute, names, { functions, clock, log: (line) => lines.push(line) });
     await waitUntil(() => calls === 1);

@@ -2,7 +2,6 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -83,15 +82,6 @@ describe('startTableEngine', () => {
       expect(stored).toEqual(Item(number));
     }
     await second.close();
-  });
-
-  it('reports the port that is in use', async () => {
-    const other = createServer().listen(0);
-    await once(other, 'listening');
-    const address = other.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    await expect(startTableEngine({ port: port ?? 0 })).rejects.toThrow(`Port ${port} `);
-    other.close();
   });
 
   it('terminates with its parent process, even if the parent is killed', async () => {
