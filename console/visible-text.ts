@@ -18,7 +18,7 @@ export const toVisibleText = (text: string): string =>
 /** Attributes that browsers show as text. */
 const textAttributes = ['title', 'placeholder'] as const;
 
-/** Shows hidden characters in all text, and lets names break. Values of fields and of the clipboard stay as they are. */
+/** Shows hidden characters in all text, and lets names break. Values of fields and the clipboard stay as they are. */
 export function applyTextRules(): void {
   const { vnode: next } = options;
   options.vnode = (vnode) => {
