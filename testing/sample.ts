@@ -37,13 +37,14 @@ export function* generateSamples<T>(
 const toSeed = (index: number): number => (index === 0 ? seed : crc32(`${seed} ${index}`) % 2 ** 31);
 
 /**
- * Returns `size` random items, in their order; with `FULL=1` all of them, or those of the shard. Samples with other
- * names are other samples.
+ * Returns `size` random items, in their order; with `FULL=1` all of them, or those of the shard, at least one. Samples
+ * with other names are other samples.
  */
-export const sampleItems = <T>(items: readonly T[], size: number, name = ''): readonly T[] =>
-  isFull
-    ? items.filter((_item, index) => index % shardCount === shard - 1)
-    : selectRandomItems(items, size, (seed + crc32(name)) % 2 ** 31);
+export function sampleItems<T>(items: readonly T[], size: number, name = ''): readonly T[] {
+  if (!isFull) return selectRandomItems(items, size, (seed + crc32(name)) % 2 ** 31);
+  const ofShard = items.filter((_item, index) => index % shardCount === shard - 1);
+  return ofShard.length > 0 ? ofShard : items.slice(0, 1);
+}
 
 /** Runs a check for the items that `sampleItems` selects. An error names the item. */
 export async function checkSample<T>(
