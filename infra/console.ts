@@ -6,13 +6,13 @@ import { ServiceFunction } from './service-function.ts';
 /** Creates the function that serves the console. It may only write its log. */
 export const createConsoleFunction = (
   scope: Construct,
-  { emulator, hasAliases }: Pick<SharedResources, 'emulator' | 'hasAliases'>,
+  { hasAliases }: Pick<SharedResources, 'hasAliases'>,
 ): ServiceFunction =>
   new ServiceFunction(scope, consoleRoute.id, {
     bundle: `console/${consoleRoute.id}`,
     description: consoleRoute.summary,
     timeoutSeconds: 10,
     memoryMb: 512,
-    environment: emulator ? { STORE_EMULATOR_URL: emulator.url } : {},
+    environment: {},
     hasVersion: hasAliases,
   });

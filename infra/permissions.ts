@@ -11,19 +11,11 @@ import { completeKeys, type WrittenKeys } from './written-keys.ts';
 /** Permission of a function in addition to reading items and recording its event. */
 export type Permission = Contract['permissions'][number] | 'rejections' | QueueName;
 
-/** The store emulator of the local runtime; never set in a deployment. */
-export interface StoreEmulatorConfig {
-  readonly url: string;
-  /** DER in base64. */
-  readonly rootCertificate: string;
-}
-
 /** Resources that functions share. */
 export interface SharedResources {
   readonly table: ITable;
   readonly secret: ISecret;
   readonly queues: Queues;
-  readonly emulator?: StoreEmulatorConfig;
   /** Functions are invoked by an alias. */
   readonly hasAliases: boolean;
   /** Locations of scheduled exports. */
@@ -37,10 +29,7 @@ const isQueue = (permission: Permission): permission is QueueName =>
   permission === 'forwards';
 
 /** Builds the environment of a function: the names of its resources, no secrets. */
-export function buildEnvironment(
-  permissions: readonly Permission[],
-  { table, secret, queues, emulator }: SharedResources,
-) {
+export function buildEnvironment(permissions: readonly Permission[], { table, secret, queues }: SharedResources) {
   const urls = permissions
     .filter(isQueue)
     .map((name) => [`${name.toUpperCase()}_QUEUE_URL`, queues.queues[name].queue.queueUrl] as const);
@@ -50,7 +39,6 @@ export function buildEnvironment(
     MASTER_KEY_ID: secret.secretArn,
     ...Object.fromEntries(urls),
     ...(permissions.includes('streamFailures') && { STREAM_FAILURES_QUEUE_URL: queues.streamFailures.queueUrl }),
-    ...(emulator && { STORE_EMULATOR_URL: emulator.url, STORE_EMULATOR_ROOT: emulator.rootCertificate }),
   };
 }
 

@@ -27,7 +27,7 @@ import { Monitoring, type MonitoringProps } from './monitoring.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
 import { createNotificationFunctions } from './notification-endpoints.ts';
 import { OperatorPolicy } from './operator-policy.ts';
-import type { SharedResources, StoreEmulatorConfig } from './permissions.ts';
+import type { SharedResources } from './permissions.ts';
 import { Queues } from './queues.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { SyntheticCheck } from './synthetic-check.ts';
@@ -38,8 +38,6 @@ import { WebAcl } from './web-acl.ts';
 import { Workers } from './workers.ts';
 
 interface ServiceStackProps {
-  /** Set by the local runtime only. */
-  readonly emulator?: StoreEmulatorConfig;
   readonly options?: DeploymentOptions;
   /** Default: all endpoints. */
   readonly contracts?: readonly Contract[];
@@ -55,7 +53,7 @@ interface ServiceStackProps {
  */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps = {}) {
-    const { emulator, options = {}, contracts = allContracts, sourceDigest } = props;
+    const { options = {}, contracts = allContracts, sourceDigest } = props;
     super(scope, id, {
       description: 'Claimcheck: purchase validation and entitlements',
       ...(isProduction(options) && { terminationProtection: true }),
@@ -68,7 +66,7 @@ export class ServiceStack extends Stack {
     const accessLog = new AccessLog(this, 'AccessLog');
     const hasAliases = canary !== undefined;
     const exports = exportLocations && { exportLocations };
-    const resources = { table, secret, queues, hasAliases, ...(emulator && { emulator }), ...exports };
+    const resources = { table, secret, queues, hasAliases, ...exports };
     const functions = createFunctions(this, contracts, resources);
     const { topic, alarms } = this.addMonitoring(functions, { table, queues, accessLog, options });
     const release =

@@ -8,7 +8,7 @@ import { projectFolder } from '../infra/project-folder.ts';
 import { ServiceStack } from '../infra/service-stack.ts';
 import { buildSharedFunctions, writeFunctionAssets } from './build-shared-functions.ts';
 import { joinStackTemplates, readStackTemplates } from './nested-stacks.ts';
-import { buildFolders, placeholders } from './synthesize.ts';
+import { buildFolders } from './synthesize.ts';
 
 const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
 
@@ -23,7 +23,7 @@ function writeAssembly(folder: string, options: DeploymentOptions): void {
     // Takes most of the time of a synthesis. `cdk synth` validates the template.
     builtinCloudFormationValidation: false,
   });
-  const { artifactId } = new ServiceStack(app, 'Claimcheck', { emulator: placeholders, options });
+  const { artifactId } = new ServiceStack(app, 'Claimcheck', { options });
   const templates = readStackTemplates(app.synth().directory, artifactId);
   writeFileSync(join(folder, buildFolders.template), JSON.stringify(joinStackTemplates(templates)));
   // The assembly has a copy of each asset. Every start copies the output of the build.

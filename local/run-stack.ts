@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { RunningEmulator } from '../emulator/start-emulator.ts';
 import { secondMs } from '../lib/foundation/time.ts';
 import { createTables } from './create-tables.ts';
 import { connectEventSources } from './event-sources.ts';
@@ -21,6 +22,8 @@ interface StackOptions {
   readonly shutdown: ShutdownStack;
   readonly clock: SharedClock;
   readonly databaseEndpoint: string;
+  /** Undefined with real stores. */
+  readonly emulator: RunningEmulator | undefined;
   /** See `ShardReaderOptions`. */
   readonly changes: Wakeup;
   /** See `startLocal`. */
@@ -59,6 +62,7 @@ export async function runStack(
     shutdown,
     clock,
     databaseEndpoint,
+    emulator,
     changes,
     webhookTimeoutMs,
     realApps = [],
@@ -98,7 +102,12 @@ export async function runStack(
     queues: iamProxy.url,
     secrets: iamProxy.url,
   });
-  const localService = { LOCAL_SERVICE: 'true', REAL_STORE_APPS: realApps.join(',') };
+  const localService = {
+    LOCAL_SERVICE: 'true',
+    REAL_STORE_APPS: realApps.join(','),
+    STORE_EMULATOR_URL: emulator?.url ?? '',
+    STORE_EMULATOR_ROOT: emulator?.rootCertificate.toString('base64') ?? '',
+  };
   const functions = await shutdown.add(
     createLocalFunctions(assembly, names, {
       clock,

@@ -139,6 +139,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     shutdown,
     clock,
     databaseEndpoint,
+    emulator,
     changes,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     realApps,
@@ -213,13 +214,12 @@ interface StartContext {
   readonly onProgress: (line: string) => void;
 }
 
-/** Starts the emulator, unless the stores are real, and synthesizes the stack with its address. */
+/** Starts the emulator, unless the stores are real, and synthesizes the stack. */
 async function startEmulatorAndSynthesize(options: Options, { shutdown, clock, onProgress }: StartContext) {
   const { adopted, usesRealStores } = options;
   const emulator = usesRealStores ? undefined : await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
   const work = await shutdown.add(createTempFolder());
   const assembly = await synthesize(work.path, {
-    emulator: { url: emulator?.url ?? '', rootCertificate: emulator?.rootCertificate.toString('base64') ?? '' },
     onBuild: () => onProgress('Building the functions and the stack (first start, and after a change of the code)'),
     options: adopted ? { tableName: adopted.tableName, masterKeyArn: adopted.masterKeyArn } : {},
   });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import type { DeploymentOptions } from '../infra/deployment-options.ts';
-import type { StoreEmulatorConfig } from '../infra/permissions.ts';
 import { findBundle, servicePrograms } from '../infra/program.js';
 import { linkBuild } from './build-cache.ts';
 import { runBuild } from './run-build.ts';
@@ -22,17 +21,10 @@ export interface Assembly {
 }
 
 interface SynthesisInput {
-  readonly emulator: StoreEmulatorConfig;
   readonly options: DeploymentOptions;
   /** Called before a build, which happens at the first start and after a change of the sources. */
   readonly onBuild: () => void;
 }
-
-/** Values that differ in each run. The synthesized template has these names in their place. */
-export const placeholders: StoreEmulatorConfig = {
-  url: '{emulator.url}',
-  rootCertificate: '{emulator.rootCertificate}',
-};
 
 export const buildFolders = {
   assembly: 'assembly',
@@ -42,7 +34,7 @@ export const buildFolders = {
 } as const;
 
 /** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
-export async function synthesize(folder: string, { emulator, options, onBuild }: SynthesisInput): Promise<Assembly> {
+export async function synthesize(folder: string, { options, onBuild }: SynthesisInput): Promise<Assembly> {
   await linkBuild('service', folder, async (target) => {
     onBuild();
     await buildService(target);
@@ -50,7 +42,7 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
   if (Object.keys(options).length > 0) await buildService(folder, JSON.stringify(options));
   const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
-    template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
+    template: v.parse(v.pipe(v.string(), v.parseJson(), Template), template),
     worker: pathToFileURL(join(folder, buildFolders.functions, 'function-thread.mjs')),
     codeFolder: (s3Key) => join(folder, buildFolders.assembly, `asset.${s3Key.replace(/\.zip$/, '')}`),
     documentationFolder: join(folder, buildFolders.functions, 'console', 'docs'),
@@ -62,11 +54,4 @@ async function buildService(folder: string, ...options: readonly string[]): Prom
   const bundle = join(findBundle(servicePrograms), 'build-service.mjs');
   const source = fileURLToPath(new URL('./build-service.ts', import.meta.url));
   await runBuild(...(existsSync(bundle) ? [bundle] : ['--import', 'tsx', source]), folder, ...options);
-}
-
-function fillIn(template: string, { url, rootCertificate }: StoreEmulatorConfig): string {
-  const toText = (value: string): string => JSON.stringify(value).slice(1, -1);
-  return template
-    .replaceAll(placeholders.url, toText(url))
-    .replaceAll(placeholders.rootCertificate, toText(rootCertificate));
 }
