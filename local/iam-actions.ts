@@ -9,12 +9,12 @@ export interface AwsCall {
 }
 
 const Json = v.pipe(v.string(), v.parseJson());
-const TableCall = v.pipe(Json, v.object({ TableName: v.string(), IndexName: v.optional(v.string()) }));
 const Batch = v.pipe(Json, v.object({ RequestItems: v.record(v.string(), v.unknown()) }));
 const StoredKey = v.object({ pk: v.object({ S: v.string() }) });
 
 /** A write of one item, by its key or with all of its attributes. */
 const Write = v.object({ TableName: v.string(), Key: v.optional(StoredKey), Item: v.optional(StoredKey) });
+const TableCall = v.pipe(Json, v.object({ ...Write.entries, IndexName: v.optional(v.string()) }));
 const Transaction = v.pipe(Json, v.object({ TransactItems: v.array(v.record(v.string(), Write)) }));
 const BatchRequests = v.array(
   v.object({
@@ -93,13 +93,10 @@ function toDynamoDbAccesses(operation: string, body: string, toArn: (name: strin
         leadingKeys: listLeadingKeys(write),
       }));
   }
-  if (writeOperations.has(operation)) {
-    const write = v.parse(v.pipe(Json, Write), body);
-    return [{ action: `dynamodb:${operation}`, resource: toArn(write.TableName), leadingKeys: listLeadingKeys(write) }];
-  }
-  const { TableName, IndexName } = v.parse(TableCall, body);
+  const { IndexName, ...write } = v.parse(TableCall, body);
   const index = IndexName === undefined ? '' : `/index/${IndexName}`;
-  return [{ action: `dynamodb:${operation}`, resource: toArn(TableName) + index }];
+  const leadingKeys = writeOperations.has(operation) && { leadingKeys: listLeadingKeys(write) };
+  return [{ action: `dynamodb:${operation}`, resource: toArn(write.TableName) + index, ...leadingKeys }];
 }
 
 const writeOperations: ReadonlySet<string> = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);

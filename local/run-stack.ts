@@ -87,8 +87,7 @@ export async function runStack(
   applyEnvironment(platform);
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
-  const unsubscribe = clock.onSet(changes.wake);
-  await shutdown.add({ close: async () => unsubscribe() });
+  clock.onSet(changes.wake);
   const policies = readIamPolicies(template, names);
   const endpoints = {
     DynamoDB: databaseEndpoint,

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { LocalFunction } from './local-function.ts';
 import { sleep } from './sleep.ts';
 import { buildFailureMessage, type StreamFailure } from './stream-failure.ts';
-import type { StreamRecord } from './stream-record.ts';
+import type { StreamRecord } from './streams-client.ts';
 
 /** The consumer of a shard and its failure handling. */
 export interface StreamConsumer {

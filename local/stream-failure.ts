@@ -1,5 +1,5 @@
 import { buildFunctionArn } from './local-names.ts';
-import type { StreamRecord } from './stream-record.ts';
+import type { StreamRecord } from './streams-client.ts';
 
 /** Discarded records of one shard, and the last invocation with them. */
 export interface StreamFailure {

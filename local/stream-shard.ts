@@ -2,12 +2,10 @@ import { splitIntoChunks } from '../lib/foundation/batches.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { sleep } from './sleep.ts';
 import { deliverRecords, type StreamConsumer } from './stream-batch.ts';
-import type { StreamRecord } from './stream-record.ts';
-import type { StreamsClient, WireRecord } from './streams-client.ts';
+import type { StreamRecord, StreamsClient, WireRecord } from './streams-client.ts';
 import type { Wakeup } from './wakeup.ts';
 
 export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
-  readonly client: StreamConsumer['client'];
   readonly streams: StreamsClient;
   readonly streamArn: string;
   readonly batchSize: number;

@@ -7,8 +7,18 @@ interface Shard {
 
 export interface WireRecord {
   readonly userIdentity?: object;
-  readonly dynamodb: { readonly SequenceNumber: string; readonly [member: string]: unknown };
+  readonly dynamodb: {
+    readonly SequenceNumber: string;
+    /** Epoch seconds. */
+    readonly ApproximateCreationDateTime?: number;
+    readonly [member: string]: unknown;
+  };
   readonly [member: string]: unknown;
+}
+
+/** In the format of Lambda events. */
+export interface StreamRecord extends WireRecord {
+  readonly eventSourceARN: string;
 }
 
 interface RecordsPage {
