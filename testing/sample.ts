@@ -5,7 +5,7 @@ import fc from 'fast-check';
 const seed = Number(process.env.SEED);
 
 /** With `FULL=1`, samples are as large as the whole. */
-const isFull = process.env.FULL === '1';
+export const isFull: boolean = process.env.FULL === '1';
 
 /** `SHARD=2/3 FULL=1` runs the second third of the whole, so that three processes share it. */
 const [shard = 1, shardCount = 1] = (process.env.SHARD ?? '1/1').split('/').map(Number);

@@ -42,7 +42,7 @@ import {
   startOwnership,
 } from '../../testing/random-ownership-histories.ts';
 import { recountRows } from '../../testing/recount.ts';
-import { generateSamples, sampleRuns } from '../../testing/sample.ts';
+import { generateSamples, isFull, sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { createStepCounts, type StepCounts } from '../../testing/step-counts.ts';
 import { readLedger } from '../../testing/store-ledger.ts';
@@ -64,8 +64,6 @@ afterAll(async () => {
   await router.close();
   await service.close();
 });
-
-const isFull = process.env.FULL === '1';
 
 /**
  * A step is an operation of a client or a worker that can crash before or after any of its writes: a request (each of

@@ -25,7 +25,7 @@ import {
   type StoreHistory,
   startHistory,
 } from '../../testing/random-store-histories.ts';
-import { sampleItems, sampleRuns } from '../../testing/sample.ts';
+import { isFull, sampleItems, sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 /** Subscriptions of each platform that exist at the same time in a run. */
-const concurrency = process.env.FULL === '1' ? 5 : 3;
+const concurrency = isFull ? 5 : 3;
 
 /** Concurrent validations share the time of a slow machine, and each has a time budget. */
 const validationConcurrency = 4;

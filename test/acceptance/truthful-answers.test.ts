@@ -36,7 +36,7 @@ import {
   type Round,
   startOwnership,
 } from '../../testing/random-ownership-histories.ts';
-import { sampleRuns } from '../../testing/sample.ts';
+import { isFull, sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
 import { hasCommittedPayments, isPaidAndRunning, listRunningProducts } from '../../testing/store-oracle.ts';
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 /** Purchases of each platform that exist at the same time in a run. */
-const concurrency = process.env.FULL === '1' ? 2 : 1;
+const concurrency = isFull ? 2 : 1;
 
 /** Error number of an unavailable store. */
 const connectionFailed = 6778002;

@@ -99,14 +99,14 @@ async function buy(applicationUsername: string): Promise<Json> {
 }
 
 describe('the types of @claimcheck/server', () => {
-  const compile = (file: string, code: string, extraOptions: readonly string[] = []) => {
-    writeFileSync(join(folder, file), code);
+  const compile = (files: Readonly<Record<string, string>>, extraOptions: readonly string[] = []) => {
+    for (const [file, code] of Object.entries(files)) writeFileSync(join(folder, file), code);
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
-    const args = [...options, ...extraOptions, file];
+    const args = [...options, ...extraOptions, ...Object.keys(files)];
     return spawnSync(resolve('node_modules/.bin/tsc'), args, { cwd: folder, encoding: 'utf8' });
   };
 
-  it.each(['index.mts', 'index.cts'])('match the package: %s', (file) => {
+  it('match the package as an ES module and as CommonJS', () => {
     const code = `import { Claimcheck, ClaimcheckError, verifyToken, verifyWebhook, type Entitlement } from '@claimcheck/server';
       // The type of \`process.env\`.
       declare const variables: Readonly<Record<string, string | undefined>>;
@@ -129,16 +129,18 @@ describe('the types of @claimcheck/server', () => {
         if (token.hasEntitlement('premium')) throw new ClaimcheckError('InvalidToken', token.username);
         return (await claimcheck.entitlements('alice')).entitlements.premium;
       }`;
-    expect(compile(file, code)).toMatchObject({ stdout: '', status: 0 });
+    expect(compile({ 'index.mts': code, 'index.cts': code })).toMatchObject({ stdout: '', status: 0 });
   });
 
-  it.each(['node', 'next'])('match the receiver of the guide: %s', (name) => {
-    const code = readSnippet('docs/guides/verify-webhooks.md', name)
-      .replace('{ verifyWebhook }', '{ verifyWebhook, type WebhookEvent }')
-      .replace('purchases })', "purchases }: Extract<WebhookEvent, { type: 'purchases.updated' }>)")
-      .replace('POST(request)', 'POST(request: Request)');
+  it('match the receivers of the guide', () => {
+    const readReceiver = (name: string): string =>
+      readSnippet('docs/guides/verify-webhooks.md', name)
+        .replace('{ verifyWebhook }', '{ verifyWebhook, type WebhookEvent }')
+        .replace('purchases })', "purchases }: Extract<WebhookEvent, { type: 'purchases.updated' }>)")
+        .replace('POST(request)', 'POST(request: Request)');
+    const receivers = { 'node.mts': readReceiver('node'), 'next.mts': readReceiver('next') };
     const typesOfNode = ['--types', 'node', '--typeRoots', resolve('node_modules/@types')];
-    expect(compile(`${name}.mts`, code, typesOfNode)).toMatchObject({ stdout: '', status: 0 });
+    expect(compile(receivers, typesOfNode)).toMatchObject({ stdout: '', status: 0 });
   });
 });
 
