@@ -31,7 +31,7 @@ import { startTestService, type TestService } from '../../../testing/service.ts'
 import { startWorkQueues, type WorkQueues } from '../../../testing/work-queues.ts';
 
 /** Customers of the rehearsal. */
-const { numRuns: customerCount } = sampleRuns({ sample: 40, full: 2_000 });
+const { numRuns: customerCount } = sampleRuns({ sample: 20, full: 2_000 });
 const key = 'sk_test_0123456789';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-move-'));
 

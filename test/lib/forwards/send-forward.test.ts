@@ -133,10 +133,10 @@ describe('sendForward', () => {
     await givenForwards(harness, [{ url: `${getServer().url}/hang` }]);
     failAt('/hang', { status: 200, hangs: true });
     harness.postTimeoutMs = 100;
-    for (let index = 0; index < 5; index++)
+    for (let index = 0; index < 3; index++)
       await forward(harness, { order: `purchase-${index}`, content: withBody(`message ${index}`) });
     // Further messages wait for the backoff of the URL, without a request.
-    expect(listBodies('/hang').length).toBeLessThan(5);
+    expect(listBodies('/hang').length).toBeLessThan(3);
     const startedAt = harness.now;
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
     await harness.workUntil(harness.now);
@@ -144,12 +144,12 @@ describe('sendForward', () => {
     expect(harness.now - startedAt).toBeLessThan(secondMs);
     await harness.workUntil(startDate + 5 * dayMs);
     const dead = await listDeliveries(harness.service, harness.keys.appName, 'dead');
-    expect(dead.map(({ type }) => type)).toEqual(Array.from({ length: 5 }, () => 'forward'));
+    expect(dead.map(({ type }) => type)).toEqual(Array.from({ length: 3 }, () => 'forward'));
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     for (const { deliveryId } of dead) await replayDelivery(harness.service, harness.keys.appName, deliveryId);
     await harness.workUntil(harness.now + minuteMs);
-    expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2, 3, 4].map((index) => `message ${index}`));
+    expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2].map((index) => `message ${index}`));
   });
 
   it('sends replayed messages of a purchase in their order, even if the first one fails again', async () => {

@@ -136,7 +136,7 @@ describe('aggregateStreamRecords', () => {
           expect(await readCounters(appName)).toEqual(computeCounters(items));
         },
       );
-      await fc.assert(property, sampleRuns({ sample: 10, full: 100 }));
+      await fc.assert(property, sampleRuns({ sample: 6, full: 100 }));
     },
     10 * minuteMs,
   );
