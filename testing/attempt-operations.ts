@@ -1,6 +1,5 @@
 import type { Service } from '../lib/foundation/service.ts';
 import { createCrashingTable, tableWrites } from './crashing-table.ts';
-import { overrideDeps } from './override-deps.ts';
 import type { StepCounts } from './step-counts.ts';
 
 /** Performs an operation, which is a step of this kind, until it has ended without a crash. */
@@ -26,7 +25,7 @@ export function createAttempt(service: Service, crashRate: number, counts: StepC
         },
         tableWrites,
       );
-      const outcome = await settleOutcome(operate(overrideDeps(service, { table })));
+      const outcome = await settleOutcome(operate({ ...service, table }));
       if (!hasCrashed) return outcome();
       counts.countOther('crashes');
     }

@@ -34,7 +34,6 @@ import {
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
-import { overrideDeps } from '../../testing/override-deps.ts';
 import {
   type Delivery,
   type OwnedPurchase,
@@ -137,7 +136,7 @@ async function playRun(run: CreditRun, counts: StepCounts): Promise<object[]> {
     shared: new Set(),
     contradictions: [],
   };
-  const attempt = createAttempt(overrideDeps(router.service, queues), run.crashRate, counts);
+  const attempt = createAttempt({ ...router.service, ...queues }, run.crashRate, counts);
   const play = createPlayer({ keys, run, owned, played, attempt, counts });
   for (const purchase of owned) await play({ type: 'validate', purchase: owned.indexOf(purchase), user: undefined });
   const rounds = deliveries.length;
@@ -150,7 +149,7 @@ async function playRun(run: CreditRun, counts: StepCounts): Promise<object[]> {
     await synchronize(keys, attempt);
   }
   await pMap(played.requests.keys(), async (request) => await play({ type: 'repeat', request }), { concurrency });
-  const complete = createAttempt(overrideDeps(router.service, queues), 0, counts);
+  const complete = createAttempt({ ...router.service, ...queues }, 0, counts);
   // Longer than the lease of a due item that a crash has interrupted.
   await advance(11 * minuteMs, async () => await deliver(keys, complete));
   await synchronize(keys, complete);

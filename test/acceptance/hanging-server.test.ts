@@ -9,7 +9,6 @@ import { type ApplicationServer, startApplicationServer } from '../../testing/ap
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
 import { startLocalService } from '../../testing/local-service.ts';
-import { overrideDeps } from '../../testing/override-deps.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
@@ -31,7 +30,7 @@ const control = async (path: string, body?: object) => await callLocalControl(se
 /** Creates an app whose webhooks go to this URL. */
 async function createAppWithWebhook(name: string, url: string): Promise<IssuedApiKeys> {
   Object.assign(process.env, service.environment);
-  const localDeps = overrideDeps(getService(), { emulator: { url: service.emulatorUrl, roots: [] } });
+  const localDeps = { ...getService(), emulator: { url: service.emulatorUrl, roots: [] } };
 
   const keys = await createApp(localDeps, name, Date.now());
   await setStoreSettings(localDeps, name, 'store_a', await control('/settings/store_a'));

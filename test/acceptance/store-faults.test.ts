@@ -15,7 +15,6 @@ import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { type FailingCalls, type FailureMode, failureModes, interceptCalls } from '../../testing/failing-calls.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationLog, startNotificationLog } from '../../testing/notification-log.ts';
-import { overrideDeps } from '../../testing/override-deps.ts';
 import { checkSample } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -29,12 +28,13 @@ beforeAll(async () => {
   service = await startTestService();
   notificationLog = await startNotificationLog();
   calls = interceptCalls();
-  depsWithFaults = overrideDeps(getService(), {
+  depsWithFaults = {
+    ...getService(),
     notificationQueue: {
       send: async (messages) =>
         await calls.run(async () => void queue.push(...messages.map((message) => JSON.stringify(message)))),
     },
-  });
+  };
   // The service logs hundreds of failures.
   for (const method of ['error', 'warn'] as const) jest.spyOn(console, method).mockImplementation(() => {});
 });

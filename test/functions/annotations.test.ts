@@ -10,7 +10,6 @@ import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } fr
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
-import { overrideDeps } from '../../testing/override-deps.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 let keys: IssuedApiKeys;
@@ -123,7 +122,7 @@ describe('GET /v3/annotations', () => {
     const countedQuery = jest.fn(table.query);
     const readAt = async (now: number) =>
       await readPriceChanges(
-        overrideDeps(getService(), { now: () => now, table: { ...table, query: countedQuery } }),
+        { ...getService(), now: () => now, table: { ...table, query: countedQuery } },
         keys.appName,
         query,
       );

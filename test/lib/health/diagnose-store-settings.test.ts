@@ -6,7 +6,6 @@ import { type Platform, platforms } from '../../../lib/foundation/platform.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
 import { createUniqueName } from '../../../testing/given.ts';
-import { overrideDeps } from '../../../testing/override-deps.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 
 let service: TestService;
@@ -137,7 +136,7 @@ describe('diagnoseStoreSettings', () => {
     async (platform, minutes) => {
       const { appName } = await service.createApp([platform]);
       const now = () => Date.now() + minutes * minuteMs;
-      const { findings } = await diagnose(appName, platform, overrideDeps(getService(), { now }));
+      const { findings } = await diagnose(appName, platform, { ...getService(), now });
       expect(findings).toMatchObject([{ code: 'clock-wrong', problem: expect.stringContaining('12 minutes') }]);
       expect(findings[0]).not.toHaveProperty('app');
     },
