@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { getCounterParts, getService } from '../../lib/foundation/container.ts';
-import { shareCalls } from '../../lib/foundation/share-calls.ts';
+import { startBatch } from '../../lib/foundation/start-batch.ts';
 import { parseStreamRecord } from '../../lib/purchases/stream-record.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 
@@ -20,7 +20,7 @@ export const handler = async ({
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
     if (shardId === undefined) throw new Error('The shard id is missing: configure a tumbling window.');
-    const service = { ...shareCalls(getService()), counterParts: getCounterParts() };
+    const service = { ...startBatch(getService()), counterParts: getCounterParts() };
     await aggregateStreamRecords(service, Records.map(parseStreamRecord), shardId);
   }
   return { batchItemFailures: [], state: {} };

@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { settleRecords } from '../../lib/credits/settle-records.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { shareCalls } from '../../lib/foundation/share-calls.ts';
+import { startBatch } from '../../lib/foundation/start-batch.ts';
 import { parseStreamRecord } from '../../lib/purchases/stream-record.ts';
 import { fanOutDeliveries } from '../../lib/webhooks/fan-out.ts';
 
@@ -11,7 +11,7 @@ import { fanOutDeliveries } from '../../lib/webhooks/fan-out.ts';
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
 export const handler = async ({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
-  const service = shareCalls(getService());
+  const service = startBatch(getService());
   const records = Records.map(parseStreamRecord);
   const failed = [await settleRecords(service, records), await fanOutDeliveries(service, records)];
   const first = records.find(({ sequenceNumber }) => failed.includes(sequenceNumber));

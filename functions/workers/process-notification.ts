@@ -1,15 +1,12 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { getService } from '../../lib/foundation/container.ts';
 import { handleBatch } from '../../lib/foundation/handle-batch.ts';
-import { shareCalls } from '../../lib/foundation/share-calls.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
 
-export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> => {
-  const service = shareCalls(getService());
-  return await handleBatch(lambdaEvent, {
+export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
+  await handleBatch(getService(), lambdaEvent, {
     worker: 'process-notification',
     schema: QueuedNotification,
-    handle: async (message) => await processNotification(service, message),
+    handle: processNotification,
   });
-};

@@ -1,19 +1,16 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { getService } from '../../lib/foundation/container.ts';
 import { handleBatch } from '../../lib/foundation/handle-batch.ts';
-import { shareCalls } from '../../lib/foundation/share-calls.ts';
 import { RefreshMessage } from '../../lib/refresh/refresh-message.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { runDueStep } from '../../lib/refunds/answer-refund-request.ts';
 
-export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> => {
-  const service = shareCalls(getService());
-  return await handleBatch(lambdaEvent, {
+export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
+  await handleBatch(getService(), lambdaEvent, {
     worker: 'refresh-purchase',
     schema: RefreshMessage,
-    handle: async (message) => {
-      if ('refundRequestId' in message) await runDueStep(service, message.appName, message.refundRequestId);
-      else await refreshPurchase(service, message);
+    handle: async (batch, message) => {
+      if ('refundRequestId' in message) await runDueStep(batch, message.appName, message.refundRequestId);
+      else await refreshPurchase(batch, message);
     },
   });
-};

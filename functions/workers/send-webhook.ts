@@ -2,14 +2,11 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { getService } from '../../lib/foundation/container.ts';
 import { handleBatch } from '../../lib/foundation/handle-batch.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
-import { startBatch } from '../../lib/webhooks/shared-reads.ts';
 import { WebhookMessage } from '../../lib/webhooks/webhook-message.ts';
 
-export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> => {
-  const batch = startBatch(getService());
-  return await handleBatch(lambdaEvent, {
+export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
+  await handleBatch(getService(), lambdaEvent, {
     worker: 'send-webhook',
     schema: WebhookMessage,
-    handle: async (message) => await sendWebhook(batch, message),
+    handle: sendWebhook,
   });
-};

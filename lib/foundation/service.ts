@@ -34,6 +34,8 @@ export interface Service {
   readonly streamFailures: MessageQueue;
   /** Identity of the container, for the values that it keeps between invocations. */
   readonly container: object;
+  /** Identity of the batch that the record is for, for the values that its messages share. */
+  readonly batch?: object;
 }
 
 /** Creates a value, such as a cache, that each container has one of. It is created at its first use. */

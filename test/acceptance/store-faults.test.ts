@@ -126,11 +126,15 @@ async function processQueue(): Promise<boolean> {
   for (;;) {
     const [body] = queue;
     if (body === undefined) return true;
-    const { batchItemFailures } = await handleBatch({ Records: [{ messageId: '1', body }] } as SQSEvent, {
-      worker: 'process-notification',
-      schema: QueuedNotification,
-      handle: async (message) => await processNotification(depsWithFaults, message),
-    });
+    const { batchItemFailures } = await handleBatch(
+      depsWithFaults,
+      { Records: [{ messageId: '1', body }] } as SQSEvent,
+      {
+        worker: 'process-notification',
+        schema: QueuedNotification,
+        handle: processNotification,
+      },
+    );
     if (batchItemFailures.length > 0) return false;
     queue.shift();
   }

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { appKey, customerKey, webhookUrlKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { toShortDigest } from '../../../lib/foundation/short-digest.ts';
+import { startBatch } from '../../../lib/foundation/start-batch.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
-import { startBatch } from '../../../lib/webhooks/shared-reads.ts';
 import { createObservation } from '../../../testing/given.ts';
 import { createWebhookHarness } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
@@ -29,7 +29,7 @@ function recordReads(service: Service, name: (key: { pk: string; sk?: string }) 
   return { service: { ...service, table }, reads };
 }
 
-describe('startBatch', () => {
+describe('shared reads', () => {
   it('reads the app and the health of each URL once for the webhooks of a batch', async () => {
     const urls = ['/first', '/second'].map((path) => `${getServer().url}${path}`);
     const harness = await createWebhookHarness({ urls });

@@ -4,11 +4,25 @@ import type { Service } from './service.ts';
 import type { Item, Table } from './table.ts';
 
 /**
- * Returns the service record for work that runs concurrently, such as the messages of a batch. Reads of items and
- * unconditional puts that begin at the same time share a request, because each request costs processor time. Read and
- * write units stay the same.
+ * Returns the service record for one batch of messages or stream records, which are handled concurrently. Reads of
+ * items and unconditional puts that begin at the same time share a request, because each request costs processor time.
+ * Read and write units stay the same.
  */
-export const shareCalls = (service: Service): Service => ({ ...service, table: shareTableCalls(service.table) });
+export const startBatch = (service: Service): Service => ({
+  ...service,
+  table: shareTableCalls(service.table),
+  batch: {},
+});
+
+/** Creates a value, such as reads that are kept, that each batch has one of. Outside of a batch, each use creates one. */
+export function perBatch<T>(create: (service: Service) => T): (service: Service) => T {
+  const values = new WeakMap<object, T>();
+  return (service) => {
+    const value = (service.batch && values.get(service.batch)) ?? create(service);
+    if (service.batch) values.set(service.batch, value);
+    return value;
+  };
+}
 
 function shareTableCalls(table: Table): Table {
   const readItems = collect<readonly Key[], Item[]>(async (lists) => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
-import { shareCalls } from '../../../lib/foundation/share-calls.ts';
+import { startBatch } from '../../../lib/foundation/start-batch.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -17,12 +17,12 @@ beforeEach(async () => {
       return await run(...args);
     };
   const counted = { ...inner, batchGet: record('get', inner.batchGet), batchPut: record('put', inner.batchPut) };
-  table = shareCalls(createService(counted)).table;
+  table = startBatch(createService(counted)).table;
 });
 
 const item = (name: string, value = 0) => ({ pk: `share#${name}`, sk: 'S', value });
 
-describe('shareCalls', () => {
+describe('startBatch', () => {
   it('reads the items of concurrent callers with one request, and gives each one its own', async () => {
     await table.batchPut([item('a', 1), item('b', 2)]);
     calls = [];
@@ -67,7 +67,7 @@ describe('shareCalls', () => {
       attempts += 1;
       throw new ServiceError('DatabaseError', 'The database is unavailable.');
     };
-    const { table: failing } = shareCalls(createService({ ...table, batchGet: unavailable }));
+    const { table: failing } = startBatch(createService({ ...table, batchGet: unavailable }));
     const outcomes = await Promise.allSettled([failing.get(item('a')), failing.get(item('b'))]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(attempts).toBe(1);
