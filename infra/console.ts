@@ -13,6 +13,5 @@ export const createConsoleFunction = (
     description: consoleRoute.summary,
     timeoutSeconds: 10,
     memoryMb: 512,
-    environment: {},
     hasVersion: hasAliases,
   });

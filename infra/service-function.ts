@@ -26,7 +26,7 @@ interface ServiceFunctionProps {
   readonly description: string;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
   /** The function may send messages to the queue that invokes it. */
   readonly allowsRecursion?: boolean;
   readonly readsStream?: boolean;
