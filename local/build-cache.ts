@@ -75,16 +75,13 @@ export async function linkBuild(
   }
 }
 
-/** Waits until no process runs the build: the output of a running build is available sooner than a new one. */
+/**
+ * Waits until no process runs the build: the output of a running build is available sooner than a new one. The folder
+ * of the lock stays, because another process may be locking it when it is released.
+ */
 async function acquireLock(lock: string): Promise<Closable> {
   while (findLockOwner(lock) !== undefined) await sleep(lockPollIntervalMs);
-  const { close } = lockFolder(lock);
-  return {
-    close: async () => {
-      await close();
-      rmSync(lock, { recursive: true, force: true });
-    },
-  };
+  return lockFolder(lock);
 }
 
 /**

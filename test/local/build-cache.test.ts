@@ -98,14 +98,19 @@ describe('linkBuild', () => {
   it('runs one build for starts at the same time', async () => {
     expect(await Promise.all([copyOutput(), copyOutput(), copyOutput()])).toEqual(['lib', 'lib', 'lib']);
     expect(build).toHaveBeenCalledTimes(1);
-    expect(readdirSync(cache.folder)).toHaveLength(1);
+    expect(readdirSync(cache.folder).filter((name) => !name.endsWith('.lock'))).toHaveLength(1);
+  });
+
+  it('leaves the folder of the lock, which another process may be locking at that moment', async () => {
+    await copyOutput();
+    const [lock = ''] = readdirSync(cache.folder).filter((name) => name.endsWith('.lock'));
+    expect(readdirSync(join(cache.folder, lock))).toEqual([]);
   });
 
   it('runs the build if the process that started it has ended', async () => {
     await copyOutput();
     const [cached = ''] = readdirSync(cache.folder);
     rmSync(join(cache.folder, cached), { recursive: true });
-    mkdirSync(join(cache.folder, `${cached}.lock`));
     // Above the maximum process id of Linux.
     writeFileSync(join(cache.folder, `${cached}.lock`, 'pid'), String(2 ** 22 + 1));
     expect(await copyOutput()).toBe('lib');
