@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
@@ -7,6 +7,7 @@ import { buildConsole } from './build-console.ts';
 import { omitUnusedModules } from './omit-unused-modules.ts';
 import { projectFolder } from './project-folder.ts';
 import { buildSite } from './site/build-site.ts';
+import { computeSourceDigest } from './source-digest.ts';
 
 /** Default folder of the bundles (CDK context `bundles`). */
 export const bundlesFolder = join(projectFolder, 'dist', 'functions');
@@ -62,15 +63,36 @@ export async function buildFunctions(
 }
 
 /** Builds the functions, and the files that the function of the console serves. */
-export async function buildService(outdir: string, mapsFolder?: string): Promise<void> {
-  await buildFunctions(outdir, mapsFolder);
+export async function buildService(outdir: string, mapsFolder?: string): Promise<Bundle[]> {
+  const bundles = await buildFunctions(outdir, mapsFolder);
   const folder = join(outdir, 'console', 'get-console');
   await buildConsole(join(folder, 'assets'));
   await buildSite(join(folder, 'docs'));
+  return bundles;
 }
 
+interface Release {
+  readonly sourceDigest: string;
+  readonly bundles: readonly Bundle[];
+}
+
+/** The last release that was built completely. */
+const releaseFile = join(projectFolder, 'dist', 'release.json');
+
 /** Builds what is deployed, with the source maps of this version. */
-export const buildRelease = async (): Promise<void> => await buildService(bundlesFolder, sourceMapsFolder);
+export async function buildRelease(): Promise<void> {
+  rmSync(releaseFile, { force: true });
+  const sourceDigest = computeSourceDigest(projectFolder);
+  const bundles = await buildService(bundlesFolder, sourceMapsFolder);
+  writeFileSync(releaseFile, JSON.stringify({ sourceDigest, bundles } satisfies Release));
+}
+
+/** Returns the bundles in `bundlesFolder` if they were built from the current sources. */
+export function findReleaseBundles(): readonly Bundle[] | undefined {
+  if (!existsSync(releaseFile)) return undefined;
+  const release = JSON.parse(readFileSync(releaseFile, 'utf8')) as Release;
+  return release.sourceDigest === computeSourceDigest(projectFolder) ? release.bundles : undefined;
+}
 
 /** Settings of the bundler for code of Lambda functions. */
 export const functionInput = {
