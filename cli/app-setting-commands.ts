@@ -5,14 +5,14 @@ import {
   type AppSettings,
   type CreditFloor,
   creditFloors,
+  maxUnverifiedHours,
   refundPolicies,
   type SandboxRule,
+  type Strategy,
+  strategies,
 } from '../lib/apps/app.ts';
 import { changeSettings } from '../lib/apps/manage-apps.ts';
-import { type Strategy, strategies } from '../lib/apps/strategy.ts';
-import { maxUnverifiedHours } from '../lib/apps/unverified-hours.ts';
-import { actionNames } from '../lib/foundation/action-names.ts';
-import { vocabularies } from '../lib/foundation/vocabulary.ts';
+import { actionNames, vocabularies } from '../lib/foundation/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';

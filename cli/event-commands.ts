@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
-import type { EventRecord } from '../lib/events/event.ts';
-import { toListedEvent } from '../lib/events/event-excerpt.ts';
+import { type EventRecord, toListedEvent } from '../lib/events/event.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { toEventInfo } from '../lib/events/to-event-info.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CursorPage } from '../lib/foundation/cursor-page.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
+import type { CursorPage } from '../lib/foundation/read-cursor-page.ts';
 import { formatCount } from './format.ts';
 import { parseStore } from './option-parsers.ts';
 import type { PageOptions } from './paging-options.ts';

@@ -1,8 +1,7 @@
 import { defaultRequestsPerSecond } from '../lib/api/request-limits.ts';
-import type { App } from '../lib/apps/app.ts';
+import { type App, defaultUnverifiedHours } from '../lib/apps/app.ts';
 import { findCatalogue } from '../lib/apps/app-table.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
-import { defaultUnverifiedHours } from '../lib/apps/unverified-hours.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { selectEmulator } from '../lib/foundation/store-emulator.ts';

@@ -1,5 +1,5 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
-import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/app-store/trusted-roots.ts';
+import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/app-store/certificate-chain.ts';
 import { verifyTransaction } from '../lib/stores/app-store/verification.ts';
 import { appAppleId, bundleId } from './apple-payloads.ts';
 

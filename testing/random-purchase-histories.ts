@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { strategies } from '../lib/apps/strategy.ts';
+import { strategies } from '../lib/apps/app.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { dayMs, hourMs } from '../lib/foundation/time.ts';
 import type { RecordPurchaseInput } from '../lib/purchases/prepare-update.ts';

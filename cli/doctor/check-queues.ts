@@ -1,6 +1,6 @@
 import { createMessageCounter } from '../../lib/foundation/count-messages.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { streamFailuresCure } from '../../lib/problems/add-cure.ts';
+import { streamFailuresCure } from '../../lib/problems/list-problems.ts';
 
 const countMessages = createMessageCounter();
 

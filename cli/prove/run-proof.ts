@@ -10,7 +10,7 @@ import { diagnoseStoreSettings } from '../../lib/health/diagnose-store-settings.
 import type { Finding } from '../../lib/health/finding.ts';
 import { findRefreshState } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { buildNotificationUrl } from '../../lib/store-notifications/notification-urls.ts';
+import { buildNotificationUrl } from '../../lib/store-notifications/notification-endpoints.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
 import { listPurchaseEvents, selectArrivals, selectDeliveries } from './arrivals.ts';

@@ -1,6 +1,6 @@
+import { defaultUnverifiedHours } from '../../lib/apps/app.ts';
 import { changeApp } from '../../lib/apps/contract.ts';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
-import { defaultUnverifiedHours } from '../../lib/apps/unverified-hours.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { requireAlertUrl } from '../../lib/problems/set-alert-url.ts';
 

@@ -1,7 +1,7 @@
 import { apiVersion } from '../../lib/api/service.ts';
+import { defaultUnverifiedHours } from '../../lib/apps/app.ts';
 import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
 import { getApp } from '../../lib/apps/contract.ts';
-import { defaultUnverifiedHours } from '../../lib/apps/unverified-hours.ts';
 import { defaultTokenMinutes } from '../../lib/entitlements/token-key.ts';
 import { selectEmulator } from '../../lib/foundation/store-emulator.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

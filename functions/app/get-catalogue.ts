@@ -2,7 +2,7 @@ import { findCatalogue } from '../../lib/apps/app-table.ts';
 import { toCatalogueTag } from '../../lib/apps/catalogue.ts';
 import { getCatalogue } from '../../lib/apps/catalogue-contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { createReply } from '../../lib/http/reply.ts';
+import { createReply } from '../../lib/http/http-result.ts';
 
 export const handler = createHandler(getCatalogue)(async ({ app }, service) => {
   const catalogue = (await findCatalogue(service, app.name)) ?? {};

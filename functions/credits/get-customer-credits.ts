@@ -1,4 +1,4 @@
-import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { getCustomerCredits } from '../../lib/credits/contract.ts';
 import { findAccount } from '../../lib/credits/credit-table.ts';
 import { toCreditRecords } from '../../lib/credits/to-records.ts';

@@ -1,6 +1,6 @@
 import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
 import { hasCredits } from '../../lib/apps/catalogue.ts';
-import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { readBalances } from '../../lib/credits/read-balances.ts';
 import { createEntitlementToken } from '../../lib/entitlements/contract.ts';
 import { readEntitlements } from '../../lib/entitlements/read-entitlements.ts';

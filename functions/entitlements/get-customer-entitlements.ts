@@ -1,4 +1,4 @@
-import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
 import { toEntitlementRecords } from '../../lib/entitlements/entitlements.ts';
 import { readEntitlements } from '../../lib/entitlements/read-entitlements.ts';

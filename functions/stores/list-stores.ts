@@ -1,6 +1,6 @@
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { readStoreStates } from '../../lib/problems/read-store-states.ts';
-import { buildNotificationUrl } from '../../lib/store-notifications/notification-urls.ts';
+import { buildNotificationUrl } from '../../lib/store-notifications/notification-endpoints.ts';
 import { listStores } from '../../lib/stores/contract.ts';
 
 export const handler = createHandler(listStores)(async ({ app: { name }, baseUrl }, service) => {

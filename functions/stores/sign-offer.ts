@@ -1,5 +1,5 @@
 import { findCachedCatalogue, findCachedSettings } from '../../lib/apps/app-cache.ts';
-import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { platformTokens, withoutPlatform } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';

@@ -4,10 +4,9 @@ import { resolveTransactionType } from '../../lib/foundation/vocabulary.ts';
 import { registerWarmUp } from '../../lib/foundation/warm-up.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
-import { describeProduct } from '../../lib/validation/describe-product.ts';
-import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
+import { validateAtAccounts } from '../../lib/validation/process-validation.ts';
+import { describeProduct, toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { toValidationResponse } from '../../lib/validation/to-validation-response.ts';
-import { validateAtAccounts } from '../../lib/validation/validate-at-accounts.ts';
 
 export const handler = createHandler(validateReceipt)(async ({ app, body, recorder }, service) => {
   const request = toValidationRequest(body);

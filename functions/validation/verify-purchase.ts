@@ -1,4 +1,4 @@
-import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { verifyPurchase as contract } from '../../lib/openiap/contract.ts';
 import { verifyPurchase } from '../../lib/openiap/verify-purchase.ts';

@@ -4,7 +4,7 @@ import { describeObject, describeOperation } from '../api/describe.ts';
 import { GrantingKey, Id } from '../api/identifiers.ts';
 import { purchaseId } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
-import { actionNames } from '../foundation/action-names.ts';
+import { actionNames } from '../foundation/vocabulary.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 
 /*

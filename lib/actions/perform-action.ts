@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import type { ActionName } from '../foundation/action-names.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toUuid } from '../foundation/to-uuid.ts';
+import type { ActionName } from '../foundation/vocabulary.ts';
 import {
   findPurchase,
   findPurchaseFacts,

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { buildUpdate } from '../foundation/build-update.ts';
 import type { Cipher } from '../foundation/cipher.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { toKey } from '../foundation/key.ts';
@@ -11,12 +10,11 @@ import { reencryptField } from '../foundation/reencrypt-field.ts';
 import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table, Write } from '../foundation/table.ts';
-import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate, tryWrite } from '../foundation/updates.ts';
 import { keysMembers } from './api-keys.ts';
 import { App, type WebhookSender, type WebhookSettings } from './app.ts';
 import { Catalogue, toCatalogueTag } from './catalogue.ts';
 import { type Forward, Forwards } from './forward.ts';
-import { requireApp } from './require-app.ts';
 
 /** A change of an app. */
 interface AppChange {
@@ -300,4 +298,17 @@ async function buildAppItem(cipher: Cipher, app: App, secretKey: string) {
     ...app,
     secretKey: await cipher.encrypt(secretKey, secretKeyContext(app.name)),
   };
+}
+
+/** Returns the app that was read, which can be deleted. Throws `AppNotFound`. */
+export function requireStoredApp(name: string, app: App | undefined): App {
+  if (!app) throw new ServiceError('AppNotFound', `The app ${name} is not found.`);
+  return app;
+}
+
+/** Returns the app that was read. Throws `AppNotFound`, also for a deleted app. */
+export function requireApp(name: string, app: App | undefined): App {
+  const stored = requireStoredApp(name, app);
+  if (stored.deletedAt !== undefined) throw new ServiceError('AppNotFound', `The app ${name} is deleted.`);
+  return stored;
 }

@@ -1,12 +1,22 @@
 import * as v from 'valibot';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../api/request-limits.ts';
-import { actionNames } from '../foundation/action-names.ts';
-import { vocabularies } from '../foundation/vocabulary.ts';
-import { webhookEvents } from '../foundation/webhook-events.ts';
+import { actionNames, vocabularies, webhookEvents } from '../foundation/vocabulary.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { CommissionRates } from './commission-rates.ts';
-import { Strategy } from './strategy.ts';
-import { maxUnverifiedHours } from './unverified-hours.ts';
+
+/**
+ * The entitlement strategies: all claimants, the first claimant, the claimant who validated last, or the one who
+ * validated last while the purchase gave the current owner no access.
+ */
+export const strategies = ['all', 'first', 'last', 'last-if-inactive'] as const;
+export const Strategy = v.picklist(strategies);
+export type Strategy = v.InferOutput<typeof Strategy>;
+
+/** Hours of access after the expiration date of a renewing subscription while its store cannot be queried. */
+export const defaultUnverifiedHours = 24;
+
+/** Maximum that an app can set. */
+export const maxUnverifiedHours = 168;
 
 /** Hours after the expiration date of a renewing subscription. 0: access ends on the date. */
 const UnverifiedHours = v.pipe(v.number(), v.minValue(0), v.maxValue(maxUnverifiedHours));

@@ -16,10 +16,17 @@ import {
   mainKeyName,
 } from './api-keys.ts';
 import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, AppSettings, apiKeyLevels } from './app.ts';
-import { findApp, findWebhookSender, insertApp, storeCatalogue, updateApp } from './app-table.ts';
+import {
+  findApp,
+  findWebhookSender,
+  insertApp,
+  requireApp,
+  requireStoredApp,
+  storeCatalogue,
+  updateApp,
+} from './app-table.ts';
 import { Catalogue } from './catalogue.ts';
 import { CommissionRates } from './commission-rates.ts';
-import { requireApp, requireStoredApp } from './require-app.ts';
 
 /** New API keys of an app in plain text, shown once. */
 export interface IssuedApiKeys {

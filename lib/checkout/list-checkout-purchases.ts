@@ -1,5 +1,7 @@
+import type { VerifiedKey } from '../apps/api-keys.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token.ts';
 import { rotateAccessToken } from '../customers/access-token-table.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import { platformTokens, withPlatform } from '../foundation/platform.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
@@ -51,7 +53,7 @@ async function recordGrantPurchases(grant: CheckoutGrant, context: CheckoutConte
  * because any holder of the public key can start a checkout for any name. Queries Stripe unless a purchase of the
  * checkout is stored. Throws `Forbidden` for any other token.
  */
-export async function authorizeCustomer(token: string, username: string, context: CheckoutContext): Promise<void> {
+async function authorizeCustomer(token: string, username: string, context: CheckoutContext): Promise<void> {
   const { app, service } = context;
   const grant = await requireGrant(token, context);
   if (grant.username !== username) throw invalidTokenError();
@@ -82,4 +84,24 @@ export async function listPurchasesByUser(
   return listPaid(purchases)
     .filter(({ platform }) => platforms.includes(platform))
     .map((purchase) => toPurchaseWithOffer(purchase, service.now()));
+}
+
+interface Reader {
+  readonly key: VerifiedKey;
+  readonly username: string;
+}
+
+/**
+ * Checks that a request may read the data of a customer. The public key is in every released app, so it requires the
+ * customer's access token. Throws `Forbidden`.
+ */
+export async function authorizeReader(
+  accessToken: string | undefined,
+  { key, username }: Reader,
+  context: CheckoutContext,
+): Promise<void> {
+  if (key.level !== 'public') return;
+  if (accessToken === undefined)
+    throw new ServiceError('Forbidden', "The public key requires the customer's access token.");
+  await authorizeCustomer(accessToken, username, context);
 }

@@ -1,8 +1,7 @@
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { type Key, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
-import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Table } from '../foundation/table.ts';
 import { Claim } from '../purchases/claims.ts';

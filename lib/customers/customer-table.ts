@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { buildUpdate } from '../foundation/build-update.ts';
 import type { ShardedList } from '../foundation/item-key.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
@@ -7,6 +6,7 @@ import { parse } from '../foundation/parse.ts';
 import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
+import { buildUpdate } from '../foundation/updates.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { buildCustomerSummary, type CustomerRow, CustomerSummary, type SummaryChange } from './customer-summary.ts';
 

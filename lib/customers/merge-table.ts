@@ -1,10 +1,9 @@
-import { buildUpdate } from '../foundation/build-update.ts';
 import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
-import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate, tryWrite } from '../foundation/updates.ts';
 import type { MovedClaim } from '../purchases/claims.ts';
 import { isMd5, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { LoggedClaim, Merge } from './merge.ts';

@@ -1,5 +1,5 @@
 import { creditEntryTexts } from '../api/credit-texts.ts';
-import type { Strategy } from '../apps/strategy.ts';
+import type { Strategy } from '../apps/app.ts';
 import type { CreditEntry } from '../credits/credit-entry.ts';
 import type { Merge } from '../customers/merge.ts';
 import { storeNames, withoutPlatform } from '../foundation/platform.ts';

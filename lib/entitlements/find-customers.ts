@@ -1,7 +1,7 @@
 import type { App } from '../apps/app.ts';
 import type { CustomerRow } from '../customers/customer-summary.ts';
 import { type CustomerFilter, matchesCustomer } from '../customers/filter-customers.ts';
-import type { CursorPage } from '../foundation/cursor-page.ts';
+import type { CursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import { findCustomers as findListedCustomers } from '../lists/list-tables.ts';
 import { readEntitlements } from './read-entitlements.ts';

@@ -1,4 +1,3 @@
-import { buildUpdate } from '../foundation/build-update.ts';
 import { dueIndexKeys } from '../foundation/due-index.ts';
 import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
@@ -7,8 +6,7 @@ import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
-import { updateVersioned } from '../foundation/update-versioned.ts';
+import { buildUpdate, tryUpdate, tryWrite, updateVersioned } from '../foundation/updates.ts';
 import { Grant } from './grant.ts';
 
 type GrantId = Pick<Grant, 'username' | 'grantId'>;

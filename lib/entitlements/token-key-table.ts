@@ -6,7 +6,7 @@ import { reencryptField } from '../foundation/reencrypt-field.ts';
 import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
-import { tryWrite } from '../foundation/try-update.ts';
+import { tryWrite } from '../foundation/updates.ts';
 import { TokenKey, type TokenKeySet } from './token-key.ts';
 
 /** The private keys are one encrypted attribute. */

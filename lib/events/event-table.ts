@@ -1,16 +1,23 @@
 import { compressJson, decompressText } from '../foundation/compression.ts';
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { type Key, parseKeyTimestamp, timestampRange, toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
-import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { type DetailedEvent, type EventRecord, isRead, RawEvent } from './event.ts';
-import { EventExcerpt, type ListedEvent, toEventExcerpt, toListedEvent } from './event-excerpt.ts';
+import {
+  type DetailedEvent,
+  EventExcerpt,
+  type EventRecord,
+  isRead,
+  type ListedEvent,
+  RawEvent,
+  toEventExcerpt,
+  toListedEvent,
+} from './event.ts';
 import { canHaveTag, packEvent, parseEventItem, parsePackedRawView } from './event-item.ts';
 import { type EventRange, listNewestEventItems } from './list-newest-events.ts';
 import {

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { ErrorCode } from '../foundation/errors.ts';
-import { reportsInvalidSettings } from '../foundation/invalid-settings-error.ts';
+import { type ErrorCode, reportsInvalidSettings } from '../foundation/errors.ts';
 import { Platform, storeNames } from '../foundation/platform.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import type { EventRecord, RawEvent } from './event.ts';

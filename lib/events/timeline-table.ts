@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
+import type { CursorPage } from '../foundation/read-cursor-page.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';

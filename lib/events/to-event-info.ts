@@ -1,5 +1,5 @@
 import type { EventInfo } from './contract.ts';
-import type { ListedEvent } from './event-excerpt.ts';
+import type { ListedEvent } from './event.ts';
 
 /** Converts an event to the form that `get-customer` returns. */
 export const toEventInfo = ({ eventId, date, type, outcome, productIds, purchaseIds }: ListedEvent): EventInfo => ({

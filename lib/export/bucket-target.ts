@@ -6,9 +6,8 @@ import { parseJson } from '../foundation/parse.ts';
 import type { BucketLocation } from './bucket-location.ts';
 import { buildExportSchema } from './export-schema.ts';
 import { ExportState } from './export-state.ts';
-import type { ExportFile, ExportStorage } from './export-target.ts';
+import type { ExportFile, ExportStorage, ObjectStore } from './export-target.ts';
 import { openGzipFile } from './gzip-file.ts';
-import type { ObjectStore } from './object-store.ts';
 
 const stateFile = 'export.json';
 const schemaFile = 'schema.json';

@@ -1,9 +1,8 @@
-import { buildUpdate } from '../foundation/build-update.ts';
 import { exportScheduleKey } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { tryUpdate } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
 import { type ExportOutcome, ExportSchedule } from './export-schedule.ts';
 
 export async function findExportSchedule({ table }: Service, appName: string): Promise<ExportSchedule | undefined> {

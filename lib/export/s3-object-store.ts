@@ -7,8 +7,7 @@ import { once } from '../foundation/once.ts';
 import { minuteMs, secondMs } from '../foundation/time.ts';
 import { parseBucketUrl } from './bucket-location.ts';
 import { createBucketTarget } from './bucket-target.ts';
-import type { ExportStorage } from './export-target.ts';
-import type { ObjectStore } from './object-store.ts';
+import type { ExportStorage, ObjectStore } from './export-target.ts';
 
 /** The SDK repeats a request with a text, but not one with a stream. */
 const maxUploads = 3;

@@ -4,8 +4,7 @@ import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import { createDeliveryIfAbsent, findDelivery } from '../webhooks/delivery-table.ts';
-import { addToForwardChain } from '../webhooks/forward-chain-table.ts';
-import { toChainEntry } from '../webhooks/forward-order.ts';
+import { addToForwardChain, toChainEntry } from '../webhooks/forward-chain-table.ts';
 import type { StoreMessage } from './forward-message.ts';
 
 const toDigest = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));

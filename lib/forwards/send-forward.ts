@@ -6,8 +6,12 @@ import { minuteMs, secondMs } from '../foundation/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import { findDelivery, replaceDelivery } from '../webhooks/delivery-table.ts';
 import { applyAttempt, computeQueueDelaySeconds, markDead, waitInOrder } from '../webhooks/delivery-transitions.ts';
-import { findFirstOfForwardChain, removeFromForwardChain } from '../webhooks/forward-chain-table.ts';
-import { type ChainEntry, toChainEntry } from '../webhooks/forward-order.ts';
+import {
+  type ChainEntry,
+  findFirstOfForwardChain,
+  removeFromForwardChain,
+  toChainEntry,
+} from '../webhooks/forward-chain-table.ts';
 import { maxRetryDurationMs } from '../webhooks/retry-schedule.ts';
 import { readSender, readUrlHealth } from '../webhooks/shared-reads.ts';
 import { skipIfBlocked, updateUrlHealth } from '../webhooks/update-url-health.ts';

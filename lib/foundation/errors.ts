@@ -68,3 +68,18 @@ export const isPermanent = (error: unknown): error is ServiceError =>
 
 /** A conditional write failed because another writer has changed the item. */
 export const isConflict = (error: unknown): boolean => error instanceof ServiceError && error.code === 'Conflict';
+
+/**
+ * Creates the error for settings that the store rejected. `reason` is public: a clause without a period, such as
+ * `the API key is not valid`. Details such as status codes belong in `cause`.
+ */
+export const invalidSettingsError = (storeName: string, reason: string, cause?: unknown): ServiceError =>
+  new ServiceError('InternalError', `${storeName} rejected the settings: ${reason}.`, { cause });
+
+/** Whether a text contains the message of this error. An empty name is any store. */
+export const reportsInvalidSettings = (text: string, storeName: string): boolean =>
+  text.includes(`${storeName} rejected the settings: `);
+
+/** Creates the error for a store that gave no usable response. `storeName` starts the sentence: `Google Play`. */
+export const unavailableError = (storeName: string, cause: unknown): ServiceError =>
+  new ServiceError('ConnectionFailed', `${storeName} is unavailable. Try again later.`, { cause });

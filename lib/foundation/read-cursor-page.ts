@@ -1,5 +1,3 @@
-import type { CursorPage } from './cursor-page.ts';
-
 interface ListEntry {
   readonly sortKey: string;
 }
@@ -43,4 +41,11 @@ export async function readCursorPage<E extends ListEntry, T>(
     scanned += entries.length;
   }
   return { rows, ...(position !== undefined && { next: position }) };
+}
+
+/** A page of a list with the position from which the next page continues. */
+export interface CursorPage<T> {
+  readonly rows: readonly T[];
+  /** Sort key of the last entry that was read. Undefined at the end of the list. */
+  readonly next?: string;
 }

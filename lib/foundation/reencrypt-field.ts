@@ -1,8 +1,7 @@
-import { buildUpdate } from './build-update.ts';
 import type { Cipher } from './cipher.ts';
 import { toKey } from './key.ts';
 import type { Item, Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
+import { buildUpdate, tryUpdate } from './updates.ts';
 
 /** An encrypted attribute of an item, with the context of its encryption. */
 interface EncryptedField {

@@ -14,7 +14,7 @@ export const startBatch = (service: Service): Service => ({
   batch: {},
 });
 
-/** Creates a value, such as reads that are kept, that each batch has one of. Outside of a batch, each use creates one. */
+/** Creates a value that each batch has one of, such as kept reads. Outside of a batch, each use creates one. */
 export function perBatch<T>(create: (service: Service) => T): (service: Service) => T {
   const values = new WeakMap<object, T>();
   return (service) => {

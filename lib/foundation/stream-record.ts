@@ -1,5 +1,9 @@
+import type { AttributeValue as SdkAttributeValue } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { AttributeValue } from 'aws-lambda';
 import type { Key } from './key.ts';
 import * as keys from './keys.ts';
+import { type Item, unmarshallOptions } from './table.ts';
 import type { EpochMillis } from './time.ts';
 
 /** The types of items that stream workers read. */
@@ -52,3 +56,7 @@ export interface StreamRecord {
   /** The item after the change. Undefined for a deletion. */
   readonly after?: ItemImage;
 }
+
+/** Converts an image of a stream record into plain values. Binary values stay Base64 text, as Lambda delivers them. */
+export const unmarshallImage = (image: Readonly<Record<string, AttributeValue>>): Item =>
+  unmarshall(image as Record<string, SdkAttributeValue>, unmarshallOptions);

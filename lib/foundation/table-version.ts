@@ -1,10 +1,9 @@
 import * as v from 'valibot';
-import { buildUpdate } from './build-update.ts';
 import { ServiceError } from './errors.ts';
 import { appIndexKeys, tableVersionKey } from './keys.ts';
 import { parse } from './parse.ts';
 import type { Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
+import { buildUpdate, tryUpdate } from './updates.ts';
 
 /**
  * Version of the stored data that this release writes. docs/decisions/table.md has the history,

@@ -4,7 +4,7 @@ import { createEventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import { buildNotificationUrl } from '../store-notifications/notification-urls.ts';
+import { buildNotificationUrl } from '../store-notifications/notification-endpoints.ts';
 import { checkApiKeys } from './check-api-keys.ts';
 import { checkCredits } from './check-credits.ts';
 import { checkNotificationRoute } from './check-notification-route.ts';

@@ -13,9 +13,8 @@ import type { Service } from '../foundation/service.ts';
 import { extractCredentials } from './authenticate.ts';
 import type { ErrorResponse } from './error-response.ts';
 import { getHeader } from './get-header.ts';
-import { toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
+import { type Reply, toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
 import { matchPath } from './match-path.ts';
-import type { Reply } from './reply.ts';
 import { matchRoute } from './request.ts';
 
 /** One request while it is handled. */

@@ -10,11 +10,9 @@ import { applyVocabulary, isBrandPath, type Vocabulary } from '../foundation/voc
 import { registerWarmUp } from '../foundation/warm-up.ts';
 import { type ApiCall, createApiCall, respondWithBody, respondWithError } from './api-call.ts';
 import { type Authentication, authenticate, extractCredentials, requireLevel } from './authenticate.ts';
-import { checkBodySize } from './body-limits.ts';
-import { limitRejection } from './limit-rejection.ts';
-import { countRequest, requireAllowance } from './limit-request.ts';
-import { type Reply, toReply } from './reply.ts';
-import { matchRoute, type ParsedRequest, parseRequest } from './request.ts';
+import { type Reply, toReply } from './http-result.ts';
+import { countRequest, limitRejection, requireAllowance } from './limit-request.ts';
+import { checkBodySize, matchRoute, type ParsedRequest, parseRequest } from './request.ts';
 import { type ApiHandler, runHandler } from './run-handler.ts';
 
 /** A request with verified credentials and parsed parameters and body. */

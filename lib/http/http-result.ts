@@ -3,7 +3,6 @@ import type { Contract } from '../api/contract.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { maxResponseBytes } from '../foundation/response-size.ts';
 import { type ErrorResponse, errorResponses } from './error-response.ts';
-import type { Reply } from './reply.ts';
 
 /** Returns the response to a successful call. Throws `InvalidPayload` (413) above the response limit of Lambda. */
 export function toBodyResponse({ status = 200, body }: Reply<object>): ErrorResponse {
@@ -53,3 +52,23 @@ export function toHttpResult(
     body: JSON.stringify(body),
   };
 }
+
+/** A response with its own status or headers. */
+export interface Reply<T> {
+  readonly body: T;
+  readonly status?: 200 | 201;
+  /** In addition to the headers of every response. Replaces `Cache-Control`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const replies = new WeakSet<object>();
+
+/** Creates the result of a handler whose response has its own status or headers. */
+export function createReply<T>(reply: Reply<T>): Reply<T> {
+  replies.add(reply);
+  return reply;
+}
+
+/** Returns the reply of a handler, which can also return the body only. */
+export const toReply = <T extends object>(result: T | Reply<T>): Reply<T> =>
+  replies.has(result) ? (result as Reply<T>) : { body: result as T };

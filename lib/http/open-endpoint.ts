@@ -1,8 +1,7 @@
 import type { Contract, ContractResponse } from '../api/contract.ts';
 import { logError } from '../foundation/log.ts';
 import { applyVocabulary, isBrandPath } from '../foundation/vocabulary.ts';
-import { toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
-import { type Reply, toReply } from './reply.ts';
+import { type Reply, toBodyResponse, toErrorResponse, toHttpResult, toReply, toServiceError } from './http-result.ts';
 import { matchRoute, type ParsedRequest, parseRequest } from './request.ts';
 import { type ApiHandler, runHandler } from './run-handler.ts';
 

@@ -2,10 +2,8 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Contract, ContractBody, ContractParams, ContractQuery } from '../api/contract.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
-import { getBaseUrl } from './base-url.ts';
-import { checkBodyDepth } from './body-limits.ts';
 import { getHeader } from './get-header.ts';
-import { matchPath } from './match-path.ts';
+import { matchPath, type PathMatch } from './match-path.ts';
 
 /** A request with parsed parameters and body. */
 export interface ParsedRequest<C extends Contract> {
@@ -55,4 +53,36 @@ export function parseRequest<C extends Contract>(
 function requireObject(body: unknown): void {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ServiceError('InvalidPayload', 'The body must be a JSON object.');
+}
+
+/**
+ * Returns the URL of the service as the client calls it. The path of the request context starts with the stage, or with
+ * the base path of a custom domain.
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
+ */
+function getBaseUrl(lambdaEvent: APIGatewayProxyEvent, { template }: Pick<PathMatch, 'template'>): string {
+  const { domainName = '', path = '' } = lambdaEvent.requestContext;
+  const length = template.split('/').filter((segment) => segment !== '').length;
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const prefix = segments.slice(0, -length).map((segment) => `/${segment}`);
+  return `${getHeader(lambdaEvent, 'x-forwarded-proto') ?? 'https'}://${domainName}${prefix.join('')}`;
+}
+
+const maxBodyBytes = 2 * 1024 * 1024;
+const maxBodyDepth = 64;
+
+/** Throws `InvalidPayload` (413) for a body of more than 2 MB, before it is parsed. */
+export function checkBodySize({ body, isBase64Encoded }: APIGatewayProxyEvent): void {
+  const bytes = isBase64Encoded ? ((body?.length ?? 0) * 3) / 4 : Buffer.byteLength(body ?? '');
+  if (bytes > maxBodyBytes) throw new ServiceError('InvalidPayload', 'The body is larger than 2 MB.', { status: 413 });
+}
+
+/** Throws `InvalidPayload` if the body is nested more than 64 levels deep, which would overflow recursive functions. */
+function checkBodyDepth(body: unknown): void {
+  let level: unknown[] = [body];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxBodyDepth)
+      throw new ServiceError('InvalidPayload', `The body is nested more than ${maxBodyDepth} levels deep.`);
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+  }
 }

@@ -1,11 +1,10 @@
 import type { App } from '../apps/app.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { ServiceError } from '../foundation/errors.ts';
+import { ServiceError, unavailableError } from '../foundation/errors.ts';
 import { storeNames } from '../foundation/platform.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { unavailableError } from '../foundation/unavailable-error.ts';
 import { selectErasedNames } from '../purchases/erased-name-table.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';

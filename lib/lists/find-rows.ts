@@ -1,10 +1,8 @@
-import { compareSortKeys } from '../foundation/compare-sort-keys.ts';
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { type Key, timestampRange, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { RowSearch } from '../foundation/list-page.ts';
-import { queryShards } from '../foundation/merge-shards.ts';
-import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import { compareSortKeys, queryShards } from '../foundation/merge-shards.ts';
+import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Item, Table } from '../foundation/table.ts';
 
 interface SearchedList<Row> {

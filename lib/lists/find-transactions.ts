@@ -1,6 +1,6 @@
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import type { DateRange } from '../foundation/list-page.ts';
 import type { Platform } from '../foundation/platform.ts';
+import type { CursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import { matchesProduct } from '../purchases/matches-product.ts';
 import { findOwnedTransactions } from '../purchases/owned-purchase-table.ts';

@@ -1,8 +1,8 @@
 import type { CustomerRow } from '../customers/customer-summary.ts';
 import { parseCustomerItem } from '../customers/customer-table.ts';
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { purchaseKey } from '../foundation/keys.ts';
 import type { DateRange, ListPage, PageRequest, RowSearch } from '../foundation/list-page.ts';
+import type { CursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import type { ItemImage } from '../foundation/stream-record.ts';
 import type { Item } from '../foundation/table.ts';

@@ -1,9 +1,9 @@
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { type Key, timestampRange, toKey } from '../foundation/key.ts';
 import type { ListKind } from '../foundation/keys.ts';
 import * as keys from '../foundation/keys.ts';
 import type { DateRange, PageRequest, RowSearch } from '../foundation/list-page.ts';
 import { queryShards, scanShards } from '../foundation/merge-shards.ts';
+import type { CursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { type EpochMillis, hourMs } from '../foundation/time.ts';

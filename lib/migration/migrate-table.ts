@@ -1,11 +1,11 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { buildUpdate } from '../foundation/build-update.ts';
 import { tableVersionKey } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { tableVersion } from '../foundation/table-version.ts';
+import { buildUpdate } from '../foundation/updates.ts';
 import { scanIdPages } from '../purchases/app-item-table.ts';
 import { moveEarlierPayers } from '../purchases/payer-table.ts';
 import { findTableVersion, listAppNames, requireConvertible } from './find-table-version.ts';

@@ -1,7 +1,7 @@
-import { buildUpdate } from '../foundation/build-update.ts';
 import { alertsKey } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
+import { buildUpdate } from '../foundation/updates.ts';
 import { AlertState } from './alert-state.ts';
 
 export async function findAlerts({ table }: Service, appName: string): Promise<AlertState | undefined> {

@@ -6,8 +6,8 @@ import { logError, logWarning } from '../foundation/log.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import type { Service } from '../foundation/service.ts';
 import { findAlerts, saveAlerts } from './alert-table.ts';
-import { buildAlert, buildTestAlert } from './build-alert.ts';
-import { compareProblems } from './compare-problems.ts';
+import { compareProblems, type ProblemChanges } from './compare-problems.ts';
+import { formatDistance } from './format-distance.ts';
 import { listProblems } from './list-problems.ts';
 
 /** A server that does not respond takes 15 of the 55 seconds of a run. */
@@ -68,3 +68,27 @@ function describeFailure(outcome: PostOutcome): ServiceError | undefined {
   if (outcome.status >= 200 && outcome.status < 300) return undefined;
   return new ServiceError('ConnectionFailed', `The alert failed: the server responded with ${outcome.status}.`);
 }
+
+const symbols = { bad: '🔴', warn: '🟠' } as const;
+
+/**
+ * Builds the body of an alert in Slack's format.
+ * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ */
+export const buildAlert = (appName: string, { started, ended }: ProblemChanges, now: number): string =>
+  toBody(appName, [
+    ...started.map(({ tone, text }) => `${symbols[tone]} ${text}`),
+    ...ended.map(({ startedAt, text }) => `✅ Ended, reported ${formatDistance(startedAt - now, ['en-US'])}: ${text}`),
+  ]);
+
+const buildTestAlert = (appName: string): string => toBody(appName, ['✅ A test: alerts arrive here.']);
+
+const toBody = (appName: string, lines: readonly string[]): string =>
+  JSON.stringify({ text: [`*Claimcheck, app ${appName}*`, ...lines].map(escapeText).join('\n') });
+
+/**
+ * Escapes the characters with which Slack marks links and mentions.
+ * @see https://docs.slack.dev/messaging/formatting-message-text#escaping
+ */
+const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

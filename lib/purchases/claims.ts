@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Strategy } from '../apps/strategy.ts';
+import type { Strategy } from '../apps/app.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { containsMd5Alias } from './user-aliases.ts';
 

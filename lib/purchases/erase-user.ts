@@ -1,4 +1,4 @@
-import type { Strategy } from '../apps/strategy.ts';
+import type { Strategy } from '../apps/app.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { resolveEntitledUsers } from './claims.ts';
 import type { PurchaseState } from './merge.ts';

@@ -1,4 +1,4 @@
-import type { Strategy } from '../apps/strategy.ts';
+import type { Strategy } from '../apps/app.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { type Claim, type MovedClaim, resolveEntitledUsers } from './claims.ts';
 import { replaceClaims, selectOwnershipReasons } from './ownership-change.ts';

@@ -1,10 +1,9 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../foundation/batches.ts';
-import { buildUpdate } from '../foundation/build-update.ts';
 import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { type Item, maxTransactionWrites, type Table } from '../foundation/table.ts';
-import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate, tryWrite } from '../foundation/updates.ts';
 import { ownedTransactionSortKey, rankSortKey } from './owned-link-keys.ts';
 import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';

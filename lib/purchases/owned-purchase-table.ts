@@ -1,11 +1,10 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { timestampRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { RowSearch } from '../foundation/list-page.ts';
 import { parse } from '../foundation/parse.ts';
-import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import {

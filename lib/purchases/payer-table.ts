@@ -1,12 +1,11 @@
 import * as v from 'valibot';
-import { buildUpdate } from '../foundation/build-update.ts';
 import { isConflict, ServiceError } from '../foundation/errors.ts';
 import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { tryUpdate } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
 import { createCustomer } from './create-customer.ts';
 import type { Payer } from './payment-figures.ts';
 import { buildPayerUpdate } from './purchase-writes.ts';

@@ -1,11 +1,10 @@
 import { findCachedApp, findCachedCatalogue } from '../apps/app-cache.ts';
-import type { Catalogue } from '../apps/catalogue.ts';
+import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import type { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
-import { attachCredits } from './attach-credits.ts';
 import type { EncryptedObservation, PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
 import { listRepresentativePurchases } from './owned-purchase-table.ts';
@@ -14,6 +13,7 @@ import type { PurchaseUpdate, StoredPurchase } from './purchase-change.ts';
 import { encryptRefreshToken, loadPurchase } from './purchase-table.ts';
 import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 import type { NotificationPart } from './stored-purchase.ts';
+import type { Transaction } from './transaction.ts';
 
 /** An update of a purchase as adapters and API clients deliver it. */
 export type RecordPurchaseInput = Omit<
@@ -137,4 +137,22 @@ async function completePayments(
   const stored = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
   const payments = attachCredits(observation.transactions, { stored, catalogue });
   return { ...observation, transactions: await attachUsdRates(service, payments, { stored, appRates }) };
+}
+
+/**
+ * Adds what each payment gives to payments that are recorded for the first time. A stored payment keeps what it gives,
+ * or gives nothing: the catalogue of its time counts.
+ */
+export function attachCredits(
+  transactions: readonly Transaction[],
+  { stored, catalogue }: { readonly stored: readonly Transaction[]; readonly catalogue: Catalogue | undefined },
+): readonly Transaction[] {
+  const knownIds = new Set(stored.flatMap(({ transactionId, saleId }) => [transactionId, saleId]));
+  return transactions.map((transaction) => {
+    const { transactionId, saleId = transactionId, productId } = transaction;
+    const { credits, expires = 'never' } = findCatalogueProduct(catalogue, productId) ?? {};
+    if (!credits || knownIds.has(transactionId) || knownIds.has(saleId)) return transaction;
+    const units = Object.entries(credits).map(([credit, perUnit]) => [credit, { perUnit, expires }]);
+    return { ...transaction, credits: Object.fromEntries(units) };
+  });
 }

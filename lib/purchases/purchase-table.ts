@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { buildUpdate } from '../foundation/build-update.ts';
 import { isConflict } from '../foundation/errors.ts';
 import { allTimestamps, indexes, type Key, parseKeyTimestamp, toKey, toTtl } from '../foundation/key.ts';
 import {
@@ -23,7 +22,7 @@ import { reencryptField } from '../foundation/reencrypt-field.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { tryUpdate } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
 import type { Announcement } from './announcement.ts';
 import { Claim, type ClaimRequest } from './claims.ts';
 import { createCustomer } from './create-customer.ts';

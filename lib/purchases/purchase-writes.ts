@@ -1,11 +1,11 @@
 import { splitIntoChunks } from '../foundation/batches.ts';
-import { buildUpdate } from '../foundation/build-update.ts';
 import { dueIndexKeys } from '../foundation/due-index.ts';
 import { packEventId } from '../foundation/event-id.ts';
 import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { maxTransactionWrites, type Update, type Write } from '../foundation/table.ts';
 import { dayMs } from '../foundation/time.ts';
+import { buildUpdate } from '../foundation/updates.ts';
 import { buildAnnouncements } from './announcement.ts';
 import type { Claim } from './claims.ts';
 import type { ObservedTransaction } from './merge-transactions.ts';

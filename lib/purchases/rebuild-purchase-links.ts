@@ -7,7 +7,7 @@ import type { ReportProgress } from '../foundation/progress.ts';
 import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from '../foundation/table.ts';
-import { tryWrite } from '../foundation/try-update.ts';
+import { tryWrite } from '../foundation/updates.ts';
 import { isPurchaseLink, parseOwnedPurchaseId } from './owned-link-keys.ts';
 import { listLinks, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';

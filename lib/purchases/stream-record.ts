@@ -1,7 +1,5 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { unmarshallImage } from '../foundation/stream-image.ts';
-import type { ItemImage, StreamRecord } from '../foundation/stream-record.ts';
-import { parseItemKey } from '../foundation/stream-record.ts';
+import { type ItemImage, parseItemKey, type StreamRecord, unmarshallImage } from '../foundation/stream-record.ts';
 import { toItemImage } from './purchase-item.ts';
 
 /**

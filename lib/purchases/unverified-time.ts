@@ -1,4 +1,4 @@
-import { defaultUnverifiedHours } from '../apps/unverified-hours.ts';
+import { defaultUnverifiedHours } from '../apps/app.ts';
 import { dayMs, hourMs } from '../foundation/time.ts';
 import { findTransaction, type PurchaseState } from './merge.ts';
 import { isUnpaid } from './purchase.ts';

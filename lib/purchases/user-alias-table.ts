@@ -1,8 +1,7 @@
-import { buildUpdate } from '../foundation/build-update.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
-import { tryUpdate } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
 import { type AliasedUser, isMd5, listClientAliases, normalizeAlias, toMd5Alias } from './user-aliases.ts';
 
 /** A customer with the user aliases of a validation. */

@@ -1,4 +1,3 @@
-import { buildUpdate } from '../foundation/build-update.ts';
 import {
   type DueItem,
   duePartitions,
@@ -12,7 +11,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { tryUpdate } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
 import { computePostponedCheck, computeRepeatedCheck } from '../purchases/refresh-schedule.ts';
 
 /** Due times of purchases. */

@@ -1,15 +1,12 @@
-import { buildUpdate } from '../foundation/build-update.ts';
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { dueIndexKeys } from '../foundation/due-index.ts';
 import { indexes, type Key, timestampRange, toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
-import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
-import { updateVersioned } from '../foundation/update-versioned.ts';
+import { buildUpdate, tryUpdate, tryWrite, updateVersioned } from '../foundation/updates.ts';
 import type { StoreRefundRequest } from '../stores/refund-request.ts';
 import { getAnswerEnd, RefundDecision, RefundRequest, type RefundRequestState } from './refund-request.ts';
 

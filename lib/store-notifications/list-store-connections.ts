@@ -1,7 +1,7 @@
 import { listConnectedPlatforms } from '../apps/app-table.ts';
 import { type Platform, platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import { buildNotificationUrl } from './notification-urls.ts';
+import { buildNotificationUrl } from './notification-endpoints.ts';
 
 /** The URL is the one that the store must call. */
 interface StoreConnection {

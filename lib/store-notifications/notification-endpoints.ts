@@ -52,3 +52,9 @@ export const notificationEndpoints: readonly NotificationEndpoint[] = [
 function buildPaths(...tokens: string[]): `/${string}`[] {
   return tokens.flatMap((token) => [`/v3/webhook/${token}/:appName`, `/v3/webhook/${token}`] as const);
 }
+
+/** Returns the URL to which the store must send the app's notifications. Undefined if the store does not push them. */
+export function buildNotificationUrl(baseUrl: string, appName: string, platform: Platform): string | undefined {
+  const [path] = notificationEndpoints.find((endpoint) => endpoint.platform === platform)?.paths ?? [];
+  return path && `${baseUrl}${path.replace(':appName', encodeURIComponent(appName))}`;
+}

@@ -1,7 +1,7 @@
 import type { ExternalCall } from '../events/event.ts';
+import { unavailableError } from '../foundation/errors.ts';
 import type { Stopwatch } from '../foundation/stopwatch.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { unavailableError } from '../foundation/unavailable-error.ts';
 import type { StoreFetch, StoreRequest, StoreResponse } from './store-context.ts';
 
 const defaultTimeoutMs = 6_000;

@@ -1,5 +1,5 @@
+import { unavailableError } from '../foundation/errors.ts';
 import type { Stopwatch } from '../foundation/stopwatch.ts';
-import { unavailableError } from '../foundation/unavailable-error.ts';
 import type { StoreContext, StoreFetch } from './store-context.ts';
 
 interface TimeBudget {

@@ -1,11 +1,13 @@
 import type { App } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import type { Platform } from '../foundation/platform.ts';
+import { type Platform, platformTokens } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { restoreBeforeConsumption } from '../purchases/service-consumption.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
+import { listCheckoutPlatforms } from '../stores/checkout-platform.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
 import type { ValidationRequest } from '../stores/store.ts';
@@ -84,3 +86,29 @@ async function listOtherPurchases(
     .filter(({ purchaseId }) => !recordedIds.has(purchaseId))
     .map((purchase) => ({ purchase, entitledUsers: [applicationUsername] }));
 }
+
+/**
+ * Validates evidence at the platform, or at both Stripe accounts for Stripe, because an app can sell through both.
+ * Returns the outcome of the first account that does not reject the evidence. Throws the rejection of the first account
+ * if both reject it, and any other error immediately: an unavailable store has not rejected the evidence.
+ */
+export async function validateAtAccounts(
+  request: ValidationRequest,
+  platform: Platform,
+  context: ValidationContext,
+): Promise<ValidationOutcome> {
+  const { app, service } = context;
+  if (platform !== platformTokens.stripe) return await processValidation(request, platform, context);
+  const [account, otherAccount] = await listCheckoutPlatforms(service, app.name);
+  try {
+    return await processValidation(request, account, context);
+  } catch (rejection) {
+    if (!isRejection(rejection) || otherAccount === undefined) throw rejection;
+    return await processValidation(request, otherAccount, context).catch((error: unknown) => {
+      throw isRejection(error) ? rejection : error;
+    });
+  }
+}
+
+const isRejection = (error: unknown): boolean =>
+  error instanceof ServiceError && (error.code === 'InvalidPayload' || error.code === 'Forbidden');

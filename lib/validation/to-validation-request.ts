@@ -41,3 +41,11 @@ function toProduct(submitted: unknown): NonNullable<ValidationRequest['products'
   const productGroup = [group, ...offerGroups].find((candidate) => v.is(Group, candidate));
   return [{ id, ...(v.is(Group, productGroup) && { group: productGroup }) }];
 }
+
+/**
+ * Returns the description of the requested product for the event: from the submitted product list, or from the request.
+ */
+export function describeProduct({ id, type, currency, priceMicros, products = [] }: ValidateReceiptBody): object {
+  const submitted = products.find((product) => v.is(v.looseObject({ id: v.literal(id) }), product));
+  return submitted ? { type, ...submitted } : { id, type, ...omitUndefined({ currency, priceMicros }) };
+}

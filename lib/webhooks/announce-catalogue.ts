@@ -12,8 +12,8 @@ import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import { secondMs } from '../foundation/time.ts';
-import type { CatalogueAnnouncement } from './catalogue-announcement.ts';
 import {
+  type CatalogueAnnouncement,
   deleteCatalogueAnnouncement,
   findCatalogueAnnouncement,
   saveCatalogueAnnouncement,

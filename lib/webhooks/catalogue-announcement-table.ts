@@ -1,7 +1,8 @@
+import * as v from 'valibot';
+import { Catalogue } from '../apps/catalogue.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { CatalogueAnnouncement } from './catalogue-announcement.ts';
 
 export async function findCatalogueAnnouncement(
   { table }: Service,
@@ -22,3 +23,12 @@ export async function saveCatalogueAnnouncement(
 export async function deleteCatalogueAnnouncement({ table }: Service, appName: string): Promise<void> {
   return await table.batchDelete([keys.catalogueAnnouncementKey(appName)]);
 }
+
+/** A change of the catalogue whose webhooks are not all enqueued. Date in epoch milliseconds. */
+export const CatalogueAnnouncement = v.object({
+  announcementId: v.string(),
+  /** The catalogue before the change. */
+  before: Catalogue,
+  startedAt: v.number(),
+});
+export type CatalogueAnnouncement = v.InferOutput<typeof CatalogueAnnouncement>;

@@ -1,4 +1,3 @@
-import { buildUpdate } from '../foundation/build-update.ts';
 import { dueIndexKeys } from '../foundation/due-index.ts';
 import { toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
@@ -7,7 +6,7 @@ import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Update } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { tryUpdate } from '../foundation/try-update.ts';
+import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
 import { deliveryRetentionMs, WebhookDelivery } from './delivery.ts';
 import { WebhookUrlHealth } from './url-health.ts';
 

@@ -2,8 +2,7 @@ import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { deliveryRetentionMs } from './delivery.ts';
-import type { ChainEntry } from './forward-order.ts';
+import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
 
 /** Idempotent. */
 export async function addToForwardChain({ table }: Service, entry: ChainEntry, now: EpochMillis): Promise<void> {
@@ -28,3 +27,17 @@ export async function removeFromForwardChain({ table }: Service, entry: ChainEnt
 
 const toChainKey = ({ appName, chain, receivedAt, deliveryId }: ChainEntry): Key =>
   keys.forwardChainKey(appName, chain, receivedAt, deliveryId);
+
+/** The place of a delivery among the messages of one purchase for one URL. */
+export interface ChainEntry {
+  readonly appName: string;
+  /** Id of the chain. */
+  readonly chain: string;
+  readonly receivedAt: EpochMillis;
+  readonly deliveryId: string;
+}
+
+/** Returns the place of a forward, or undefined for other deliveries. */
+export function toChainEntry({ appName, deliveryId, forward }: WebhookDelivery): ChainEntry | undefined {
+  return forward && { appName, deliveryId, chain: forward.chain, receivedAt: forward.receivedAt };
+}

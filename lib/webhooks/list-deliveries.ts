@@ -1,10 +1,9 @@
-import type { CursorPage } from '../foundation/cursor-page.ts';
 import { parseAttemptEventId } from '../foundation/event-id.ts';
 import { indexes, timestampRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import { parse } from '../foundation/parse.ts';
-import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Table } from '../foundation/table.ts';

@@ -6,8 +6,7 @@ import type { WebhookDelivery } from './delivery.ts';
 import { findDelivery, noBackoff, replaceDelivery, saveUrlHealth } from './delivery-table.ts';
 import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
-import { addToForwardChain } from './forward-chain-table.ts';
-import { toChainEntry } from './forward-order.ts';
+import { addToForwardChain, toChainEntry } from './forward-chain-table.ts';
 import { listDeliveryPage } from './list-deliveries.ts';
 
 /**

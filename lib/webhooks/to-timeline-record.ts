@@ -1,5 +1,4 @@
-import type { EventRecord } from '../events/event.ts';
-import { toEventExcerpt } from '../events/event-excerpt.ts';
+import { type EventRecord, toEventExcerpt } from '../events/event.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
 import { parseAttemptEventId } from '../foundation/event-id.ts';
 import type { EpochMillis } from '../foundation/time.ts';

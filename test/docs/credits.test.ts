@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { Catalogue } from '../../lib/apps/catalogue.ts';
-import { attachCredits } from '../../lib/purchases/attach-credits.ts';
+import { attachCredits } from '../../lib/purchases/prepare-update.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { type Strategy, strategies } from '../../lib/apps/strategy.ts';
+import { type Strategy, strategies } from '../../lib/apps/app.ts';
 import { addClaim, type Claim, type ClaimRequest, resolveEntitledUsers } from '../../lib/purchases/claims.ts';
 
 type Step = ClaimRequest & { readonly isEnded?: boolean };

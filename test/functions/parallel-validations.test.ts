@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
-import type { Strategy } from '../../lib/apps/strategy.ts';
 import { getService } from '../../lib/foundation/container.ts';
 
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
-import type { Strategy } from '../../lib/apps/strategy.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { claimKey, purchaseKey } from '../../lib/foundation/keys.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
+import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { Strategy } from '../../lib/apps/strategy.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';

@@ -1,10 +1,9 @@
 import { createPrivateKey } from 'node:crypto';
 import { Environment } from '@apple/app-store-server-library';
 import { expect, it } from '@jest/globals';
-import { verifyCertificateChain } from '../../lib/stores/app-store/certificate-chain.ts';
+import { getSignedDataRoots, verifyCertificateChain } from '../../lib/stores/app-store/certificate-chain.ts';
 import { verifyEvidence } from '../../lib/stores/app-store/evidence.ts';
 import { verifyJws } from '../../lib/stores/app-store/jws.ts';
-import { getSignedDataRoots } from '../../lib/stores/app-store/trusted-roots.ts';
 import { buildTransactionPayload } from '../../testing/apple-payloads.ts';
 import type { Pki } from '../../testing/apple-pki.ts';
 import { signJws } from '../../testing/apple-signatures.ts';

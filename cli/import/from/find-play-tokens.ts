@@ -3,7 +3,7 @@ import { platformTokens } from '../../../lib/foundation/platform.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
 import { createStoreContext } from '../../../lib/stores/create-store-context.ts';
-import { connectPlay } from '../../../lib/stores/google-play/connect-play.ts';
+import { connectPlay } from '../../../lib/stores/google-play/play-api.ts';
 
 /** Google accepts 1,000 orders in a call, but their ids are a part of the URL. */
 const batchSize = 100;

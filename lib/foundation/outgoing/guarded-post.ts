@@ -4,9 +4,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import { ServiceError } from '../errors.ts';
 import { secondMs } from '../time.ts';
 import type { PostOutcome, PostWebhook, WebhookRequest } from './post-webhook.ts';
-import { type AddressPolicy, isPublicAddress } from './public-address.ts';
 import { createDnsResolver, type ResolvedAddress, type ResolveHost, resolveWithSystem } from './resolve-host.ts';
-import { getHost, parseWebhookUrl } from './webhook-url.ts';
+import { type AddressPolicy, getHost, isPublicAddress, parseWebhookUrl } from './webhook-url.ts';
 
 export interface GuardedPostOptions extends AddressPolicy {
   readonly resolve?: ResolveHost;

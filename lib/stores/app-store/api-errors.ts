@@ -1,7 +1,9 @@
-import type { ServiceError } from '../../foundation/errors.ts';
-import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
+import {
+  invalidSettingsError as createInvalidSettingsError,
+  unavailableError as createUnavailableError,
+  type ServiceError,
+} from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
-import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
 import { createResponseParser } from '../parse-response.ts';
 
 /** Subject of the public error messages. */

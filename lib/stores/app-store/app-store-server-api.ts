@@ -1,7 +1,10 @@
 import * as v from 'valibot';
-import type { StoreFetch, StoreResponse } from '../store-context.ts';
-import { parseResponse, unavailableError } from './api-errors.ts';
+import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.ts';
+import { type BudgetedCalls, withTimeBudget } from '../time-budget.ts';
+import { parseResponse, storeName, unavailableError } from './api-errors.ts';
+import { createApiToken } from './api-token.ts';
 import type { Environment } from './payloads.ts';
+import { type AppStoreSettings, getApiKey } from './settings.ts';
 
 /** Apple renamed the hosts in May 2026. The former names end in itunes.apple.com. */
 export const hosts: Readonly<Record<Environment, string>> = {
@@ -53,7 +56,7 @@ export interface AppStoreServerApi {
   ): Promise<RawResult>;
 }
 
-export function createAppStoreServerApi(fetch: StoreFetch, token: string): AppStoreServerApi {
+function createAppStoreServerApi(fetch: StoreFetch, token: string): AppStoreServerApi {
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
   return {
     async get(environment, path, schema) {
@@ -115,3 +118,21 @@ function toApiFailure({ status, text }: StoreResponse): ApiResult<never> {
   if (errorCode === appNotFoundErrorCode) return { kind: 'unauthorized', reason: 'The app is not found.' };
   throw unavailableError(`HTTP ${status}, error ${errorCode}`);
 }
+
+/**
+ * Creates an App Store Server API client with the app's key. Returns undefined if the settings contain no key. Throws
+ * `InternalError` if the key is unusable.
+ */
+export async function connectAppStore(
+  settings: AppStoreSettings,
+  { fetch, now }: Pick<StoreContext, 'fetch' | 'now'>,
+): Promise<AppStoreServerApi | undefined> {
+  const key = getApiKey(settings);
+  return key && createAppStoreServerApi(fetch, await createApiToken(key, settings.bundleId, now()));
+}
+
+/**
+ * Limits the calls of one operation. Leaves enough time to validate by the signature alone if the App Store is slow.
+ */
+export const withRequestBudget = (calls: BudgetedCalls): StoreFetch =>
+  withTimeBudget(calls, { totalMs: 10_500, maxCallMs: 4_500, storeName });

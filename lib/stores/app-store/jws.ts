@@ -3,8 +3,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
 import { parseJson } from '../../foundation/parse.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
-import { verifyCertificateChain } from './certificate-chain.ts';
-import type { TrustedRoots } from './trusted-roots.ts';
+import { type TrustedRoots, verifyCertificateChain } from './certificate-chain.ts';
 
 /**
  * Leaf, intermediate and root certificate. The root is ignored: only pinned roots are trusted.

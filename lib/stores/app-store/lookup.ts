@@ -2,14 +2,12 @@ import { ServiceError } from '../../foundation/errors.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type AppDownload, fromAppTransaction, fromClassicReceipt } from './app-download.ts';
-import { connectAppStore } from './connect-app-store.ts';
+import { connectAppStore, withRequestBudget } from './app-store-server-api.ts';
 import type { Evidence } from './evidence.ts';
 import { fetchAccount, type StoreAccount, tryFetchAppTransaction } from './fetch-account.ts';
-import { withRequestBudget } from './request-budget.ts';
 import { type AppStoreSettings, getApiKey } from './settings.ts';
 import type { VerificationContext } from './verification.ts';
 import { callVerifyReceipt } from './verify-receipt.ts';
-import { warnings } from './warnings.ts';
 
 export interface LookupRequest {
   readonly settings: AppStoreSettings;
@@ -126,3 +124,13 @@ const unverifiableError = (): ServiceError =>
     'transactionReceipt contains an iOS 6 receipt, which requires a shared secret in the store_a settings. ' +
       'Send appStoreReceipt or jwsRepresentation instead.',
   );
+
+/** Values of `data.warning` in validation responses. */
+const warnings = {
+  outage:
+    'The App Store is unavailable. The result relies on the signed receipt alone and can miss later renewals and refunds.',
+  fallback: 'The App Store Server API is unavailable. The deprecated verifyReceipt was used instead.',
+  signatureOnly:
+    'No App Store Server API key is set. The result relies on the signed receipt alone and can miss later renewals and refunds.',
+  truncatedHistory: 'The purchase history is too long. The oldest transactions are missing.',
+} as const;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse } from '../../foundation/parse.ts';
-import { lenientOptional } from '../lenient-optional.ts';
+import { lenientOptional } from '../parse-response.ts';
 import type { StoreNotification } from '../store.ts';
 import { verifyJws } from './jws.ts';
 import { Environment, type RenewalPayload, type TransactionPayload } from './payloads.ts';

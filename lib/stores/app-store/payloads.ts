@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { lenientOptional, nullableOptional } from '../lenient-optional.ts';
+import { lenientOptional, nullableOptional } from '../parse-response.ts';
 
 const OptionalText = lenientOptional(v.string());
 const OptionalNumber = lenientOptional(v.number());

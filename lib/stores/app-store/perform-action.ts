@@ -6,11 +6,9 @@ import { toUserUuid } from '../../purchases/user-aliases.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, storeName, unavailableError } from './api-errors.ts';
-import type { AppStoreServerApi, RawResult } from './app-store-server-api.ts';
-import { connectAppStore } from './connect-app-store.ts';
+import { type AppStoreServerApi, connectAppStore, type RawResult, withRequestBudget } from './app-store-server-api.ts';
 import type { Environment } from './payloads.ts';
 import { RefreshToken } from './refresh.ts';
-import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';
 
 /** `CUSTOMER_SATISFACTION`. @see https://developer.apple.com/documentation/appstoreserverapi/extendreasoncode */

@@ -1,9 +1,8 @@
 import { verify } from 'node:crypto';
 import { ServiceError } from '../../foundation/errors.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
-import { verifyCertificateChain } from './certificate-chain.ts';
+import { type TrustedRoots, verifyCertificateChain } from './certificate-chain.ts';
 import { type DerValue, derTags, expectTag, parseChildren, parseDer, readOctetString, readOid } from './der.ts';
-import type { TrustedRoots } from './trusted-roots.ts';
 
 const signedData = '1.2.840.113549.1.7.2';
 const digestAlgorithms: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { hourMs } from '../../foundation/time.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from '../refund-request.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invalidSettingsError } from './api-errors.ts';
-import { connectAppStore } from './connect-app-store.ts';
+import { connectAppStore } from './app-store-server-api.ts';
 import { getBaseType } from './notification-reason.ts';
 import type { TransactionPayload } from './payloads.ts';
 import { parseStoredSettings } from './settings.ts';

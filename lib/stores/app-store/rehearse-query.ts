@@ -1,9 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createStopwatch } from '../../foundation/stopwatch.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import { createRecordedFetch } from '../recorded-fetch.ts';
-import { rehearseAppStore } from './rehearse.ts';
+import type { StoreContext } from '../store-context.ts';
+import { getReceiptRoots, getSignedDataRoots } from './certificate-chain.ts';
+import { refresh } from './refresh.ts';
 
 /** Queries the App Store at a server of this process, which stores nothing. Throws the error of the query. */
 export async function rehearseAppStoreQuery(): Promise<void> {
@@ -28,3 +32,32 @@ export async function rehearseAppStoreQuery(): Promise<void> {
     server.close();
   }
 }
+
+interface RehearsalContext extends Pick<StoreContext, 'fetch' | 'stopwatch'> {
+  now(): EpochMillis;
+}
+
+/**
+ * Verifies Apple's roots, and queries a purchase that `fetch` does not find. Compiles what the first validation needs:
+ * certificates, the signature of API tokens and the HTTP client. Throws the error of the query.
+ */
+async function rehearseAppStore({ fetch, stopwatch, now }: RehearsalContext): Promise<void> {
+  for (const { certificates } of [getSignedDataRoots([]), getReceiptRoots([])])
+    for (const root of certificates) root.isSignedBy(root);
+  const privateKey = createPrivateKeyPem();
+  await refresh(
+    { originalTransactionId: '1', environment: 'Production' },
+    {
+      appName: 'rehearsal',
+      settings: { bundleId: 'rehearsal', issuerId: 'rehearsal', keyId: 'rehearsal', privateKey },
+      fetch,
+      now,
+      stopwatch,
+      runOnce: async (_key, run) => await run(),
+      extraRoots: [],
+    },
+  );
+}
+
+const createPrivateKeyPem = (): string =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

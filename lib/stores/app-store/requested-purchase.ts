@@ -1,7 +1,7 @@
 import { withoutPlatform } from '../../foundation/platform.ts';
-import type { EpochMillis } from '../../foundation/time.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { isActive, type Purchase } from '../../purchases/purchase.ts';
+import { getAccessEnd, isActive, type Purchase } from '../../purchases/purchase.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { Evidence } from './evidence.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
@@ -57,3 +57,21 @@ const comparePurchases = (a: Purchase, b: Purchase, now: EpochMillis): number =>
   Number(isActive(b, now)) - Number(isActive(a, now)) ||
   (b.expirationDate ?? noExpiration) - (a.expirationDate ?? noExpiration) ||
   (b.purchaseDate ?? 0) - (a.purchaseDate ?? 0);
+
+/**
+ * Maximum time in which Apple retries a failed payment, the longest is for a plan with a commitment. After that, a
+ * subscription has ended or was bought again.
+ * @see https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn
+ */
+const billingRetryWindowMs = 90 * dayMs;
+
+/** The evidence or the table has the current state of all purchases. */
+export const isEveryPurchaseCurrent = (purchases: readonly MappedPurchase[], now: EpochMillis): boolean =>
+  !purchases.some((purchase) => mayHaveRenewed(purchase, now));
+
+/** A subscription ended so recently that it may have been renewed since. */
+function mayHaveRenewed({ group, current }: MappedPurchase, now: EpochMillis): boolean {
+  if (group.latest.expiresDate === undefined) return false;
+  const end = getAccessEnd(current);
+  return end <= now && now - end < billingRetryWindowMs;
+}

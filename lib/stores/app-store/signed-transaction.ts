@@ -5,8 +5,7 @@ import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import { toSaleFields } from './sales.ts';
 import { toSeatFields } from './seats.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
-import { toAmountMicros } from './transaction-amount.ts';
-import { findRevocationDate, isSharedOwnership, toRefundFields } from './transaction-refunds.ts';
+import { findRevocationDate, isSharedOwnership, toAmountMicros, toRefundFields } from './transaction-refunds.ts';
 
 /** @see https://developer.apple.com/documentation/appstoreserverapi/type */
 const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>>> = {

@@ -2,6 +2,7 @@ import type { CancelationReason, PriceConsentStatus, RenewalIntent } from '../..
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
+import type { ValidationRequest } from '../store.ts';
 
 /** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids are without prefix. */
 export interface StoreTransaction {
@@ -114,3 +115,22 @@ export const findLatestTransaction = (
   transactions: readonly [StoreTransaction, ...StoreTransaction[]],
 ): StoreTransaction =>
   transactions.reduce((latest, candidate) => (isLaterTransaction(candidate, latest) ? candidate : latest));
+
+/**
+ * Lists the products whose introductory price the store account has used, by their ids without prefix. One introductory
+ * offer counts for all products of the subscription group: those that were bought, and those in the request.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/offertype
+ */
+export function listIneligibleForIntroPrice(
+  transactions: readonly StoreTransaction[],
+  products: ValidationRequest['products'] = [],
+): string[] {
+  const withIntroOffer = transactions.filter(({ usedIntroOffer }) => usedIntroOffer);
+  const groupIds = new Set(withIntroOffer.flatMap(({ subscriptionGroupId }) => subscriptionGroupId ?? []));
+  const ineligible = transactions.filter(
+    ({ usedIntroOffer, subscriptionGroupId }) =>
+      usedIntroOffer || (subscriptionGroupId !== undefined && groupIds.has(subscriptionGroupId)),
+  );
+  const requested = products.filter(({ group }) => group !== undefined && groupIds.has(group));
+  return [...new Set([...ineligible.map(({ productId }) => productId), ...requested.map(({ id }) => id)])];
+}

@@ -4,9 +4,7 @@ import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { countUnits } from './count-units.ts';
-import type { TransactionGroup } from './group-by-purchase.ts';
-import type { MappingContext, RequestDetails } from './mapping-context.ts';
+import { countUnits, type TransactionGroup } from './group-by-purchase.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { toSubscriptionState } from './subscription-state.ts';
 
@@ -122,3 +120,19 @@ const buildRefreshToken = ({ originalTransactionId, latest }: TransactionGroup):
   originalTransactionId,
   environment: latest.sandbox ? 'Sandbox' : 'Production',
 });
+
+/** Input for the mapping from App Store transactions to observations, in addition to the transactions. */
+export interface MappingContext {
+  readonly requestDetails: RequestDetails;
+  /** Observations get a refresh token. A refresh requires an App Store Server API key. */
+  readonly canRefresh: boolean;
+}
+
+/** Details of the requested product that Apple does not report. They apply to the product `productId` only. */
+export interface RequestDetails {
+  /** Without prefix. */
+  readonly productId?: string;
+  readonly productType?: NonNullable<Purchase['productType']>;
+  readonly priceMicros?: number;
+  readonly currency?: string;
+}

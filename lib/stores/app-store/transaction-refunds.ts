@@ -3,7 +3,6 @@ import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
 import type { TransactionPayload } from './payloads.ts';
 import type { StoreTransaction } from './store-transaction.ts';
-import { microsPerMilliunit, toAmountMicros } from './transaction-amount.ts';
 
 type RefundFields = Pick<StoreTransaction, 'revokedAt' | 'refundedAt' | 'partialRefunds'>;
 
@@ -128,3 +127,18 @@ function listItemRefunds({ advancedCommerceInfo, revocationDate, signedDate }: T
 }
 
 const toItemRefundId = (sku: string, refundDate: EpochMillis): string => `item ${sku} ${refundDate}`;
+
+/** Factor from Apple's thousandths of a currency unit to millionths. */
+const microsPerMilliunit = 1000;
+
+/**
+ * Returns the payment of a transaction. For a multiseat purchase it is the sum over the price tiers: `price` is the
+ * average of a seat there. Undefined if the payload lacks a price.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/transactionmultiseatinfo
+ */
+export function toAmountMicros({ price, quantity = 1, multiSeatInfo }: TransactionPayload): number | undefined {
+  const tiers = multiSeatInfo?.priceTiers ?? [];
+  if (tiers.length > 0) return tiers.reduce((sum, tier) => sum + tier.price * tier.quantity, 0) * microsPerMilliunit;
+  if (price === undefined) return undefined;
+  return price * microsPerMilliunit * (multiSeatInfo ? quantity : 1);
+}

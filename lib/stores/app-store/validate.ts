@@ -6,15 +6,12 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type AppDownload, toNativeDownload } from './app-download.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
-import { isEveryPurchaseCurrent } from './evidence-freshness.ts';
 import { groupByPurchase } from './group-by-purchase.ts';
-import { listIneligibleForIntroPrice } from './intro-price.ts';
 import { type LookupResult, lookUpEvidence } from './lookup.ts';
-import type { RequestDetails } from './mapping-context.ts';
-import { findRequestedPurchase, type MappedPurchase } from './requested-purchase.ts';
+import { findRequestedPurchase, isEveryPurchaseCurrent, type MappedPurchase } from './requested-purchase.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
-import type { StoreTransaction } from './store-transaction.ts';
-import { toObservation } from './to-observation.ts';
+import { listIneligibleForIntroPrice, type StoreTransaction } from './store-transaction.ts';
+import { type RequestDetails, toObservation } from './to-observation.ts';
 import { createVerificationContext } from './verification.ts';
 
 type Scope = StoreValidation['scope'];

@@ -2,10 +2,10 @@ import { ServiceError } from '../../foundation/errors.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
+import { getReceiptRoots, getSignedDataRoots, type TrustedRoots } from './certificate-chain.ts';
 import { verifyJws } from './jws.ts';
 import { AppTransactionPayload, RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { AppStoreSettings } from './settings.ts';
-import { getReceiptRoots, getSignedDataRoots, type TrustedRoots } from './trusted-roots.ts';
 
 /** The trusted roots and the app whose data is accepted. */
 export interface VerificationContext {

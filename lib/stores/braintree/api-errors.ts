@@ -1,7 +1,9 @@
-import { ServiceError } from '../../foundation/errors.ts';
-import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
+import {
+  invalidSettingsError as createInvalidSettingsError,
+  unavailableError as createUnavailableError,
+  ServiceError,
+} from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
-import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
 import { createRejection } from '../settings-rejection.ts';
 
 /** Name of the store in public error messages. */

@@ -1,6 +1,6 @@
 import { platformTokens } from '../../foundation/platform.ts';
 import type { Store } from '../store.ts';
-import { checkSettings } from './check-settings.ts';
+import { checkSettings, describeRejection, listSettingsWarnings } from './check-settings.ts';
 import { listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { performAction } from './perform-action.ts';
@@ -8,7 +8,6 @@ import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { findRenewalNotice } from './renewal-notice.ts';
 import { settingsForm } from './settings.ts';
-import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Braintree. Unlike in other stores, a validation creates the payment. */

@@ -15,7 +15,6 @@ import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toReversalReason, toTransaction } from './payment-observation.ts';
 import { findReversals, getStatusDate, isPaid, isSettlementPending } from './payment-reversals.ts';
-import { findPlanProduct } from './plan-product.ts';
 import { findPlanAt, findPlanPrice, markProrations, type SubscriptionPayment } from './subscription-payments.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
@@ -192,3 +191,17 @@ const toTrialLength = ({ trialDuration, trialDurationUnit }: Subscription): Pick
   trialDuration && trialDurationUnit
     ? { offerPeriod: `P${trialDuration}${trialDurationUnit === 'day' ? 'D' : 'M'}` }
     : {};
+
+/**
+ * Finds the product of a plan. Braintree and its control panel can change the plan of a subscription, without a
+ * notification. The product of the purchase stays if the catalogue does not have one other product with the plan.
+ * @see https://developer.paypal.com/braintree/docs/reference/request/subscription/update/node
+ */
+function findPlanProduct(
+  planId: string | undefined,
+  { productId, planIds = {} }: Pick<MappingContext, 'productId' | 'planIds'>,
+): string {
+  if (planIds[productId] === planId) return productId;
+  const [product = productId, ...others] = Object.keys(planIds).filter((id) => planIds[id] === planId);
+  return others.length === 0 ? product : productId;
+}

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
-import type { ServiceError } from '../../foundation/errors.ts';
-import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
+import {
+  invalidSettingsError as createInvalidSettingsError,
+  unavailableError as createUnavailableError,
+  type ServiceError,
+} from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
-import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
 import { createResponseParser } from '../parse-response.ts';
 import { createRejection, type RejectionKind } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';

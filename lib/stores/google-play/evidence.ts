@@ -4,7 +4,7 @@ import { ServiceError } from '../../foundation/errors.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { ValidationRequest } from '../store.ts';
 import { parseLicenseKey } from './license-key.ts';
-import { isPlayId } from './play-id.ts';
+import { isPlayId } from './play-api.ts';
 import type { GooglePlaySettings } from './settings.ts';
 
 const Text = v.nullish(v.string());

@@ -8,8 +8,7 @@ import { getFulfillBudgetMs } from '../time-budget.ts';
 import { unavailableError } from './api-errors.ts';
 import type { StoredData } from './known-purchases.ts';
 import { lookUpToken } from './lookup.ts';
-import { createPlayApi, type PlayApi } from './play-api.ts';
-import { defaultBudgetMs } from './request-budget.ts';
+import { createPlayApi, defaultBudgetMs, type PlayApi } from './play-api.ts';
 import { type GooglePlaySettings, parseStoredSettings } from './settings.ts';
 
 /** Time for clients to consume a purchase. One day remains for retries until Google refunds it. */

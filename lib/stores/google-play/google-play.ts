@@ -1,6 +1,6 @@
 import { platformTokens } from '../../foundation/platform.ts';
 import type { Store } from '../store.ts';
-import { checkSettings } from './check-settings.ts';
+import { checkSettings, describeRejection, listSettingsWarnings } from './check-settings.ts';
 import { fulfill } from './fulfill.ts';
 import { identifyPurchase } from './identify-purchase.ts';
 import { listUndelivered } from './list-undelivered.ts';
@@ -11,7 +11,6 @@ import { refresh } from './refresh.ts';
 import { answerRefundRequest } from './refund-review.ts';
 import { findRenewalNotice } from './renewal-notice.ts';
 import { settingsForm } from './settings.ts';
-import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Google Play. */

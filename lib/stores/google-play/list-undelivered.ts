@@ -1,10 +1,9 @@
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { connectPlay } from './connect-play.ts';
 import { listVoidedOrders, type VoidedOrder, voidedRetentionMs } from './list-voided-orders.ts';
 import { toVoidedNotification } from './parse-notification.ts';
-import { isPlayId } from './play-id.ts';
+import { connectPlay, isPlayId } from './play-api.ts';
 import { parseStoredSettings } from './settings.ts';
 
 /** Runs on a schedule, so the budget is larger than for a validation. */

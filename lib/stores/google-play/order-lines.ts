@@ -47,3 +47,7 @@ export function findLineProceeds(order: Order, productId: string): { readonly st
   const part = parts[lineItems.findIndex((line) => line.productId === productId)];
   return part === undefined ? {} : { storeProceedsMicros: part };
 }
+
+/** Returns the values that are defined. */
+export const listDefined = (values: readonly (string | undefined)[]): string[] =>
+  values.filter((value) => value !== undefined);

@@ -5,7 +5,7 @@ import { parse, parseJson } from '../../foundation/parse.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreNotification } from '../store.ts';
 import { lenient } from './payloads.ts';
-import { isPlayId } from './play-id.ts';
+import { isPlayId } from './play-api.ts';
 
 const Text = v.exactOptional(v.string());
 const PlayId = v.pipe(v.string(), v.check(isPlayId, 'a Google Play token or id'));

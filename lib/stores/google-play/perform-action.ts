@@ -6,9 +6,7 @@ import { toMd5Hex } from '../../purchases/user-aliases.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { parseResponse, storeName } from './api-errors.ts';
-import { connectPlay } from './connect-play.ts';
-import type { PlayApi, SendResult } from './play-api.ts';
-import { isPlayId } from './play-id.ts';
+import { connectPlay, isPlayId, type PlayApi, type SendResult } from './play-api.ts';
 import { RefreshToken } from './refresh-token.ts';
 
 interface ActionTarget {

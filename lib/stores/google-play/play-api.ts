@@ -3,13 +3,12 @@ import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.ts';
+import { type BudgetedCalls, withTimeBudget } from '../time-budget.ts';
 import { evictAccessToken, getAccessToken } from './access-token.ts';
-import { checkResponse, describeRejectedCall, parseResponse, unavailableError } from './api-errors.ts';
+import { checkResponse, describeRejectedCall, parseResponse, storeName, unavailableError } from './api-errors.ts';
 import { fromLegacyProduct, LegacyProduct } from './legacy-product.ts';
 import { OneTimeProduct, OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
-import { isPlayId } from './play-id.ts';
-import { withRequestBudget } from './request-budget.ts';
-import type { GooglePlaySettings, ServiceAccount } from './settings.ts';
+import { type GooglePlaySettings, parseStoredSettings, type ServiceAccount } from './settings.ts';
 
 /** A parsed response with Google's own JSON, or the reason for its absence: HTTP 400, 404 or 410. */
 type ApiResult<T> =
@@ -181,3 +180,29 @@ function toApiResult<S extends v.GenericSchema>(
   if (status >= 400) return { kind: 'invalid' };
   return { kind: 'found', value: parseResponse(schema, text), native: parseResponse(v.looseObject({}), text) };
 }
+
+/** Creates the API client of an app. Throws `InternalError` if its settings lack a service account. */
+export function connectPlay(
+  context: Pick<StoreContext, 'settings' | 'fetch' | 'now' | 'stopwatch' | 'requiresAmounts'>,
+  options: { readonly budgetMs?: number } = {},
+): PlayApi {
+  const { serviceAccount, ...settings } = parseStoredSettings(context.settings);
+  if (!serviceAccount) throw new ServiceError('InternalError', 'serviceAccount is missing in the store_b settings.');
+  return createPlayApi({ ...settings, serviceAccount }, context, options);
+}
+
+/** Time for all calls of one operation that a client waits for. */
+export const defaultBudgetMs = 11_000;
+
+const maxCallMs = 5_000;
+
+/** Creates a fetch whose calls to Google Play share a time budget. */
+const withRequestBudget = (calls: BudgetedCalls, budgetMs = defaultBudgetMs): StoreFetch =>
+  withTimeBudget(calls, { totalMs: budgetMs, maxCallMs, storeName });
+
+const maxLength = 800;
+const visibleAscii = /^[\x21-\x7e]+$/;
+
+/** A purchase token, order id or product id, safe as a segment of a URL path. */
+export const isPlayId = (text: string): boolean =>
+  text.length <= maxLength && visibleAscii.test(text) && text !== '.' && text !== '..';

@@ -10,11 +10,10 @@ import type { ValidationRequest } from '../store.ts';
 import { type KnownPurchase, toPurchaseId, toRefreshToken } from './known-purchases.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toAmount, toReportedAmount } from './money.ts';
-import { findLineProceeds, findLineTax, findLineTotal } from './order-lines.ts';
+import { findLineProceeds, findLineTax, findLineTotal, listDefined } from './order-lines.ts';
 import { getProductRefunds, getRefundDate } from './order-refunds.ts';
 import type { OneTimePurchase, Order } from './payloads.ts';
 import { isRental } from './rental.ts';
-import { listDefined } from './user-aliases.ts';
 
 /** Input to the mapping of a one-time purchase, in addition to the purchase. */
 export interface ProductContext extends MappingContext {

@@ -1,10 +1,10 @@
 import { parse } from '../../foundation/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { StoreContext } from '../store-context.ts';
-import { connectPlay } from './connect-play.ts';
 import { markForFulfillment } from './fulfill.ts';
 import { lookUpToken } from './lookup.ts';
 import { observeDeletion } from './missing-token.ts';
+import { connectPlay } from './play-api.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { parseStoredSettings } from './settings.ts';
 

@@ -5,9 +5,8 @@ import { dayMs } from '../../foundation/time.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from '../refund-request.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { connectPlay } from './connect-play.ts';
 import type { NotificationPayload } from './parse-notification.ts';
-import type { PlayApi } from './play-api.ts';
+import { connectPlay, type PlayApi } from './play-api.ts';
 
 /**
  * Time for the suggestion, from the notification on.

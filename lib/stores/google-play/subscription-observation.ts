@@ -5,17 +5,21 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
-import { findDeferredStart, findFirstPayment } from './item-start.ts';
 import { toPurchaseId, toRefreshToken } from './known-purchases.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toOfferType } from './offer-type.ts';
-import { findLineProceeds, findLineTax } from './order-lines.ts';
+import { findLineProceeds, findLineTax, listDefined } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
-import { getPaidPeriod, getPaymentDate, parseRenewalNumber } from './paid-period.ts';
+import {
+  findDeferredStart,
+  findFirstPayment,
+  getPaidPeriod,
+  getPaymentDate,
+  parseRenewalNumber,
+} from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 import { findPlanPrice, type PlanContext, toSubscriptionAmount } from './subscription-amount.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
-import { listDefined } from './user-aliases.ts';
 
 /** Input to the mapping of a subscription, in addition to the subscription. */
 export interface SubscriptionContext extends MappingContext, Omit<PlanContext, 'order' | 'paid'> {

@@ -1,10 +1,8 @@
 import * as v from 'valibot';
-import { fetchAllPages } from './fetch-all-pages.ts';
-import { CollectionsItem } from './payloads.ts';
+import { CollectionsItem, NullishText } from './payloads.ts';
 import type { MicrosoftSession } from './session.ts';
 import type { StoreIdKey } from './store-id-key.ts';
-import { type ApiResult, callService } from './store-service-api.ts';
-import { NullishText } from './timestamps.ts';
+import { type ApiResult, callService, fetchAllPages } from './store-service-api.ts';
 
 const Page = v.object({ items: v.array(CollectionsItem), continuationToken: NullishText });
 

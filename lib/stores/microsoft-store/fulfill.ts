@@ -7,15 +7,14 @@ import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/
 import { toUuid } from '../../foundation/to-uuid.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { lenientOptional } from '../lenient-optional.ts';
+import { lenientOptional } from '../parse-response.ts';
 import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getFulfillBudgetMs } from '../time-budget.ts';
 import { toBeneficiary } from './collections.ts';
 import { RefreshToken } from './refresh-token.ts';
-import { defaultBudgetMs } from './request-budget.ts';
 import { missingKeyError } from './service-ticket.ts';
-import { createSession, type MicrosoftSession } from './session.ts';
+import { createSession, defaultBudgetMs, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
 import { callService } from './store-service-api.ts';
 

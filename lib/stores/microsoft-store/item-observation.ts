@@ -7,8 +7,7 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
-import type { CollectionsItem } from './payloads.ts';
-import { parseTimestamp } from './timestamps.ts';
+import { type CollectionsItem, parseTimestamp } from './payloads.ts';
 
 const activeStatus = 'Active';
 

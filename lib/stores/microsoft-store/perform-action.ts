@@ -6,12 +6,11 @@ import type { StoreContext } from '../store-context.ts';
 import { storeName } from './api-errors.ts';
 import { renewKeys } from './key-renewal.ts';
 import { saveExtension } from './known-period.ts';
-import { RecurrenceItem } from './payloads.ts';
+import { parseTimestamp, RecurrenceItem } from './payloads.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { missingKeyError } from './service-ticket.ts';
 import { createSession } from './session.ts';
 import { callService } from './store-service-api.ts';
-import { parseTimestamp } from './timestamps.ts';
 
 /** `Cancel` prevents a renewal, too, but ToggleAutoRenew leaves the subscription in its state. */
 const changeTypes: Partial<Readonly<Record<StoreAction, string>>> = {

@@ -7,9 +7,8 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
-import type { RecurrenceItem } from './payloads.ts';
+import { parseTimestamp, type RecurrenceItem } from './payloads.ts';
 import { estimatePeriodStart } from './period-start.ts';
-import { parseTimestamp } from './timestamps.ts';
 
 /**
  * Reasons by the state of an ended subscription.

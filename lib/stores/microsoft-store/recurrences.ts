@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 import type { QueryScope } from './collections.ts';
-import { fetchAllPages } from './fetch-all-pages.ts';
-import { RecurrenceItem } from './payloads.ts';
+import { NullishText, RecurrenceItem } from './payloads.ts';
 import type { MicrosoftSession } from './session.ts';
-import { type ApiResult, callService } from './store-service-api.ts';
-import { NullishText } from './timestamps.ts';
+import { type ApiResult, callService, fetchAllPages } from './store-service-api.ts';
 
 const Page = v.object({ items: v.array(RecurrenceItem), continuationToken: NullishText });
 

@@ -6,12 +6,12 @@ import { needsConsumption } from './fulfill.ts';
 import { renewKeys } from './key-renewal.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';
+import { parseTimestamp } from './payloads.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { missingKeyError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
 import { withStoredFacts } from './stored-facts.ts';
-import { parseTimestamp } from './timestamps.ts';
 
 /**
  * Queries the current state of a product and adds stored refunds. Renews StoreID keys that are older than 14 days. A

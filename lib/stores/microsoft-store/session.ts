@@ -1,5 +1,6 @@
 import type { StoreContext, StoreFetch } from '../store-context.ts';
-import { withRequestBudget } from './request-budget.ts';
+import { type BudgetedCalls, withTimeBudget } from '../time-budget.ts';
+import { storeName } from './api-errors.ts';
 import { type MicrosoftStoreSettings, parseStoredSettings } from './settings.ts';
 
 /** Parsed settings and time budget of one operation. */
@@ -18,3 +19,12 @@ export const createSession = (
   fetch: withRequestBudget({ fetch, stopwatch }, budgetMs),
   now,
 });
+
+/** Time for all calls of one operation that a client waits for. */
+export const defaultBudgetMs = 11_000;
+
+const maxCallMs = 5_000;
+
+/** Creates a fetch whose calls to Microsoft share a time budget. */
+export const withRequestBudget = (calls: BudgetedCalls, budgetMs = defaultBudgetMs): StoreFetch =>
+  withTimeBudget(calls, { totalMs: budgetMs, maxCallMs, storeName });

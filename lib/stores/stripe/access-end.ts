@@ -1,7 +1,7 @@
 import type { EpochMillis } from '../../foundation/time.ts';
-import { toMillis, toOptionalMillis } from './convert.ts';
 import type { ItemTerms } from './item-terms.ts';
 import type { MappingContext } from './mapping-context.ts';
+import { toMillis, toOptionalMillis } from './money.ts';
 import { type Billing, findPresentPayment, hasPeriodPrice, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import type { PaymentReversal } from './payment-reversals.ts';

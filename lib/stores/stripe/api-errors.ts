@@ -1,8 +1,10 @@
 import Stripe from 'stripe';
-import { ServiceError } from '../../foundation/errors.ts';
-import { invalidSettingsError as createInvalidSettingsError } from '../../foundation/invalid-settings-error.ts';
+import {
+  invalidSettingsError as createInvalidSettingsError,
+  unavailableError as createUnavailableError,
+  ServiceError,
+} from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
-import { unavailableError as createUnavailableError } from '../../foundation/unavailable-error.ts';
 import { createRejection, type SettingsRejection } from '../settings-rejection.ts';
 
 export const storeName = storeNames[platformTokens.stripe];

@@ -1,10 +1,9 @@
 import { withPlatform } from '../../foundation/platform.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
-import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
 import type { ItemTerms } from './item-terms.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
-import { toCurrencyCode } from './money.ts';
+import { omitNullish, toCurrencyCode, toMillis, toOptionalMillis } from './money.ts';
 import type { Discount, Subscription } from './payloads.ts';
 import type { BilledItem } from './subscription-items.ts';
 

@@ -1,3 +1,5 @@
+import { type EpochMillis, secondMs } from '../../foundation/time.ts';
+
 /**
  * Currencies whose API amounts are whole units. Stripe counts ISK and UGX in hundredths, unlike ISO 4217.
  *
@@ -18,3 +20,17 @@ export function toMicros(amount: number, currency: string): number {
 
 /** Converts micros to an amount in the currency's smallest unit. */
 export const toMinorUnits = (micros: number, currency: string): number => Math.round(micros / toMicros(1, currency));
+
+type OmitNullish<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
+
+/** Copies a record without the members that are null or undefined. */
+export const omitNullish = <T extends object>(record: T): OmitNullish<T> =>
+  Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== undefined && value !== null),
+  ) as OmitNullish<T>;
+
+/** Converts Stripe's epoch seconds. */
+export const toMillis = (seconds: number): EpochMillis => seconds * secondMs;
+
+export const toOptionalMillis = (seconds: number | null | undefined): EpochMillis | undefined =>
+  seconds === null || seconds === undefined ? undefined : toMillis(seconds);

@@ -6,7 +6,6 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { selectCountry } from './buyer-country.ts';
-import { omitNullish, toMillis } from './convert.ts';
 import {
   getPriceProductId,
   type MappingContext,
@@ -15,7 +14,7 @@ import {
   requireOwnApp,
   toOfferId,
 } from './mapping-context.ts';
-import { toCurrencyCode, toMicros } from './money.ts';
+import { omitNullish, toCurrencyCode, toMicros, toMillis } from './money.ts';
 import type { Charge, LineItem, PaymentIntent, Price, Product, Session } from './payloads.ts';
 import { type ChargeIndex, type PaymentReversals, splitReversals, toRefundFields } from './payment-reversals.ts';
 import { toProductType } from './product-type.ts';

@@ -3,8 +3,7 @@ import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
 import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { indexCountries } from './buyer-country.ts';
-import { toMillis } from './convert.ts';
-import { toMicros } from './money.ts';
+import { toMicros, toMillis } from './money.ts';
 import type { Charge, Dispute, Refund } from './payloads.ts';
 import { type FailureDates, indexFailures } from './payment-failures.ts';
 

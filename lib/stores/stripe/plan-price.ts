@@ -1,9 +1,8 @@
 import { addBillingPeriods, type BillingPeriod } from '../../foundation/billing-period.ts';
 import { dayMs } from '../../foundation/time.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
-import { toMillis } from './convert.ts';
 import { getNetAmount, sumTaxes } from './invoices.ts';
-import { toMicros } from './money.ts';
+import { toMicros, toMillis } from './money.ts';
 import { type Billing, isProration, type Period } from './paid-periods.ts';
 import type { Invoice, Price, Subscription } from './payloads.ts';
 import { getPriceId, type Line } from './subscription-items.ts';

@@ -5,7 +5,7 @@ import { parseJson } from '../../foundation/parse.ts';
 import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import type { RawNotification, ReceivedNotifications } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { toMillis } from './convert.ts';
+import { toMillis } from './money.ts';
 import { changesPriceList, revertsCancelation, toNotificationReason } from './notification-reason.ts';
 import { StripeEvent } from './payloads.ts';
 import { parseStoredSettings } from './settings.ts';

@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import type { StoreContext, StoreFetch, StoreRequest } from '../store-context.ts';
-import { toServiceError } from './api-errors.ts';
-import { withRequestBudget } from './request-budget.ts';
+import { type BudgetedCalls, withTimeBudget } from '../time-budget.ts';
+import { storeName, toServiceError } from './api-errors.ts';
 import { parseStoredSettings } from './settings.ts';
 
 /**
@@ -53,3 +53,11 @@ const createHttpClient = (fetch: StoreFetch): HttpClient => ({
     };
   },
 });
+
+/** An operation needs several sequential calls, and API clients wait at most 15 s. */
+const totalMs = 12_000;
+const maxCallMs = 6_000;
+
+/** Creates a fetch whose calls to Stripe share a time budget. */
+const withRequestBudget = (calls: BudgetedCalls): StoreFetch =>
+  withTimeBudget(calls, { totalMs, maxCallMs, storeName });

@@ -1,6 +1,6 @@
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import type { Store } from '../store.ts';
-import { checkSettings } from './check-settings.ts';
+import { checkSettings, describeRejection, listSettingsWarnings } from './check-settings.ts';
 import { parseEvidenceId } from './evidence.ts';
 import type { StripePlatform } from './mapping-context.ts';
 import { observe } from './observe.ts';
@@ -9,7 +9,6 @@ import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { findRenewalNotice } from './renewal-notice.ts';
 import { settingsForm } from './settings.ts';
-import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Stripe through the app's own account. */

@@ -1,5 +1,5 @@
 import type { EpochMillis } from '../../foundation/time.ts';
-import { toMillis } from './convert.ts';
+import { toMillis } from './money.ts';
 import { type Billing, findPresentPayment, listUnpaidTime, maxGap, type PeriodBilling } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import { findGrantedEnd } from './trials.ts';

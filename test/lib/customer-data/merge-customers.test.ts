@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { App } from '../../../lib/apps/app.ts';
+import { type App, strategies } from '../../../lib/apps/app.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { strategies } from '../../../lib/apps/strategy.ts';
 import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
 import { mergeCustomers, reverseMerge } from '../../../lib/customer-data/merge-customers.ts';
 import { listMerges } from '../../../lib/customers/merge-table.ts';

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compareSortKeys } from '../../../lib/foundation/compare-sort-keys.ts';
 import { allTimestamps } from '../../../lib/foundation/key.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
-import { queryShards, scanShards } from '../../../lib/foundation/merge-shards.ts';
+import { compareSortKeys, queryShards, scanShards } from '../../../lib/foundation/merge-shards.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { findRows } from '../../../lib/lists/find-rows.ts';
 import type { WebhookDelivery } from '../../../lib/webhooks/delivery.ts';

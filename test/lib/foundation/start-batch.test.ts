@@ -8,7 +8,7 @@ import { createTestTable } from '../../../testing/table.ts';
 let calls: string[];
 let table: Table;
 beforeEach(async () => {
-  const inner = await createTestTable('share-calls');
+  const inner = await createTestTable('start-batch');
   calls = [];
   const record =
     <A extends [readonly object[], ...unknown[]], R>(name: string, run: (...args: A) => Promise<R>) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { invalidSettingsError } from '../../../lib/foundation/invalid-settings-error.ts';
-import { addCure } from '../../../lib/problems/add-cure.ts';
+import { invalidSettingsError } from '../../../lib/foundation/errors.ts';
 import { type AppState, describeProblems } from '../../../lib/problems/describe-problems.ts';
 import { createEnglishFormat } from '../../../lib/problems/english-format.ts';
+import { addCure } from '../../../lib/problems/list-problems.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const format = createEnglishFormat(now);

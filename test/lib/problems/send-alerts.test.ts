@@ -7,7 +7,7 @@ import type { PostOutcome, WebhookRequest } from '../../../lib/foundation/outgoi
 import type { Table } from '../../../lib/foundation/table.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
 import { listProblems } from '../../../lib/problems/list-problems.ts';
-import { sendAlerts } from '../../../lib/problems/send-alerts.ts';
+import { buildAlert, sendAlerts } from '../../../lib/problems/send-alerts.ts';
 import { setAlertUrl } from '../../../lib/problems/set-alert-url.ts';
 import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
 import {
@@ -179,5 +179,15 @@ describe('listProblems', () => {
     const slowService = { ...service, emulator: { roots: [] }, table: { ...service.table, get } };
     const problems = await listProblems(slowService, app);
     expect(problems.some(({ id, tone }) => id === 'slow-table' && tone === 'bad')).toBe(isReported);
+  });
+});
+
+describe('buildAlert', () => {
+  it('escapes the characters with which Slack marks links and mentions', () => {
+    const started = [
+      { id: 'store store_a', tone: 'warn', text: 'The store said <!channel> & <https://evil.example>.' },
+    ] as const;
+    const { text } = JSON.parse(buildAlert('demo', { started, ended: [], announced: [] }, 0));
+    expect(text).toBe('*Claimcheck, app demo*\n🟠 The store said &lt;!channel&gt; &amp; &lt;https://evil.example&gt;.');
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Strategy, strategies } from '../../../lib/apps/strategy.ts';
+import { type Strategy, strategies } from '../../../lib/apps/app.ts';
 import {
   addClaim,
   type Claim,

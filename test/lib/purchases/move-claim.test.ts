@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { strategies } from '../../../lib/apps/strategy.ts';
+import { strategies } from '../../../lib/apps/app.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { type Claim, resolveEntitledUsers } from '../../../lib/purchases/claims.ts';
 import { computeClaimMove, computeClaimReturn } from '../../../lib/purchases/move-claim.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { SandboxRule } from '../../../lib/apps/app.ts';
+import { type SandboxRule, strategies } from '../../../lib/apps/app.ts';
 import type { Catalogue } from '../../../lib/apps/catalogue.ts';
-import { strategies } from '../../../lib/apps/strategy.ts';
 import { toCustomerInfo } from '../../../lib/customers/customer-info.ts';
 import { buildCustomerSummary } from '../../../lib/customers/customer-summary.ts';
 import { computeEntitlements } from '../../../lib/entitlements/entitlements.ts';

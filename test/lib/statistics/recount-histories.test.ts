@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Strategy } from '../../../lib/apps/strategy.ts';
+import type { Strategy } from '../../../lib/apps/app.ts';
 import { addDays, listDays } from '../../../lib/foundation/calendar.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import { toKey } from '../../../lib/foundation/key.ts';

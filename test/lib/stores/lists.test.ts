@@ -71,7 +71,7 @@ const lists = {
     'braintree/payloads.ts paymentMethods',
     'braintree/payloads.ts refundIds',
     'google-play/api-errors.ts errors',
-    'google-play/google-keys.ts keys',
+    'google-play/push-token.ts keys',
     'google-play/payloads.ts lineItems',
     'google-play/payloads.ts orders',
     'google-play/payloads.ts partialRefundEvents',

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { App } from '../../../lib/apps/app.ts';
+import type { App, Strategy } from '../../../lib/apps/app.ts';
 import { findCachedApp } from '../../../lib/apps/app-cache.ts';
-import type { Strategy } from '../../../lib/apps/strategy.ts';
 import { getService } from '../../../lib/foundation/container.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
+import { strategies } from '../../../lib/apps/app.ts';
 import { changeSettings } from '../../../lib/apps/manage-apps.ts';
-import { strategies } from '../../../lib/apps/strategy.ts';
 
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { backfillDeliveries } from '../../../lib/webhooks/backfill-deliveries.ts';

@@ -4,7 +4,7 @@ import { endCredits } from '../../../lib/credits/credit-table.ts';
 import { listCustomerTimeline } from '../../../lib/events/timeline-table.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
-import type { WebhookEvent } from '../../../lib/foundation/webhook-events.ts';
+import type { WebhookEvent } from '../../../lib/foundation/vocabulary.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { toTimelineRecord } from '../../../lib/webhooks/to-timeline-record.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';

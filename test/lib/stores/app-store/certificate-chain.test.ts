@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { verifyCertificateChain } from '../../../../lib/stores/app-store/certificate-chain.ts';
-import { getSignedDataRoots } from '../../../../lib/stores/app-store/trusted-roots.ts';
+import { getSignedDataRoots, verifyCertificateChain } from '../../../../lib/stores/app-store/certificate-chain.ts';
 import { createCertificate, createPki, leafOid } from '../../../../testing/apple-pki.ts';
 
 const signedAt = Date.parse('2026-01-15');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
-import { withRequestBudget } from '../../../../lib/stores/microsoft-store/request-budget.ts';
+import { withRequestBudget } from '../../../../lib/stores/microsoft-store/session.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { createManualStopwatch } from '../../../../testing/stopwatch.ts';

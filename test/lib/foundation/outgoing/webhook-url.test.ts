@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isPublicAddress } from '../../../../lib/foundation/outgoing/public-address.ts';
-import { parseWebhookUrl } from '../../../../lib/foundation/outgoing/webhook-url.ts';
+import { isPublicAddress, parseWebhookUrl } from '../../../../lib/foundation/outgoing/webhook-url.ts';
 
 const publicOnly = { allowsLoopback: false };
 const withLoopback = { allowsLoopback: true };
