@@ -3,7 +3,7 @@ import { centralBankHost, handleCentralBankCall } from './central-bank/central-b
 import { handleControlCall } from './control.ts';
 import { controlError, isControlError } from './control-error.ts';
 import { allowLocalOrigin, preflightResponse } from './cross-origin.ts';
-import { advanceStores, type Emulator } from './emulator.ts';
+import { advanceStores, type Emulator, getNextDueTime } from './emulator.ts';
 import { respondWithFault } from './faults.ts';
 import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messages.ts';
 
@@ -16,14 +16,22 @@ const keepAliveTimeout = 65_000;
  * start of each request and `save` before each response.
  */
 export function createEmulatorServer(getEmulator: () => Emulator, save: () => void): Server {
+  const quiet = createQuietTime();
   return createServer({ keepAliveTimeout }, async (request, response) => {
     const disconnected = new AbortController();
     response.once('close', () => disconnected.abort());
     try {
       const call = await toHttpRequest(request);
       const emulator = getEmulator();
-      advanceStores(emulator);
-      const result = await handleRequest(emulator, call, disconnected.signal).catch(toErrorResponse);
+      const isRead = call.method === 'GET';
+      if (quiet.isOver(emulator)) {
+        advanceStores(emulator);
+        if (isRead) quiet.start(emulator);
+      }
+      const onChange = isRead ? () => {} : quiet.end;
+      const result = await handleRequest(emulator, call, { onChange, signal: disconnected.signal }).catch(
+        toErrorResponse,
+      );
       save();
       const dated = withDate(result, emulator.clock.now());
       if (!disconnected.signal.aborted) send(response, isControlCall(call) ? allowLocalOrigin(dated, call) : dated);
@@ -33,9 +41,38 @@ export function createEmulatorServer(getEmulator: () => Emulator, save: () => vo
   });
 }
 
-async function handleRequest(emulator: Emulator, call: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-  if (isControlCall(call))
+/**
+ * Creates the time until the next transition or retry. Before its end, reads look at no purchase but their own; every
+ * other call can schedule something earlier, and ends it.
+ */
+function createQuietTime() {
+  let quiet: { readonly emulator: Emulator; readonly until: number } | undefined;
+  return {
+    isOver: (emulator: Emulator): boolean => quiet?.emulator !== emulator || emulator.clock.now() >= quiet.until,
+    start: (emulator: Emulator): void => {
+      quiet = { emulator, until: getNextDueTime(emulator) ?? Number.POSITIVE_INFINITY };
+    },
+    end: (): void => {
+      quiet = undefined;
+    },
+  };
+}
+
+interface CallOptions {
+  /** Called immediately before the call can change something. */
+  readonly onChange: () => void;
+  readonly signal: AbortSignal;
+}
+
+async function handleRequest(
+  emulator: Emulator,
+  call: HttpRequest,
+  { onChange, signal }: CallOptions,
+): Promise<HttpResponse> {
+  if (isControlCall(call)) {
+    onChange();
     return call.method === 'OPTIONS' ? preflightResponse : jsonResponse(200, handleControlCall(emulator, call));
+  }
   const [, host = '', ...rest] = call.path.split('/');
   const storeCall = { ...call, host, path: `/${rest.join('/')}` };
   if (host === centralBankHost) return handleCentralBankCall(storeCall, emulator.clock.now());
@@ -43,9 +80,11 @@ async function handleRequest(emulator: Emulator, call: HttpRequest, signal: Abor
   const store = candidates.find(({ acceptsCall }) => acceptsCall?.(storeCall)) ?? candidates[0];
   if (store === undefined) throw controlError(404, `The host ${host} is not emulated.`);
   const accountProblem = emulator.accountProblems.get(store.platform);
-  const respond = (): HttpResponse =>
-    (accountProblem === undefined ? undefined : store.accountProblems[accountProblem]?.(storeCall)) ??
-    store.handleCall(storeCall);
+  const respond = (): HttpResponse => {
+    onChange();
+    const problem = accountProblem === undefined ? undefined : store.accountProblems[accountProblem]?.(storeCall);
+    return problem ?? store.handleCall(storeCall);
+  };
   return await respondWithFault(emulator.faults.consume(store.platform, call.path), store, { respond, signal });
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { dayMs } from '../calendar.ts';
 import {
   decodePayload,
   type EmulatorClient,
@@ -37,6 +38,22 @@ describe('POST /control/clock', () => {
     expect(nextDueTime).toBe('2027-02-28T10:00:00.000Z');
     await secondClient.control('POST', '/control/clock', { set: nextDueTime });
     expect(await getNextDueTime()).toBe('2027-03-31T10:00:00.000Z');
+    await secondClient.close();
+  });
+
+  it('shows a transition that falls due between two reads, also of a purchase that was made after the first one', async () => {
+    const secondClient = await startEmulatorClient();
+    const buy = async (period: string): Promise<string> =>
+      (await secondClient.buy({ productId: `each-${period}`, period, autoRenew: true })).body.id;
+    const countPeriods = async (id: string): Promise<number> =>
+      (await secondClient.control('GET', `/control/purchases/${id}`)).body.lines.length;
+    const monthly = await buy('P1M');
+    expect(await countPeriods(monthly)).toBe(1);
+    const weekly = await buy('P1W');
+    secondClient.clock.set(startTime + 8 * dayMs);
+    expect([await countPeriods(weekly), await countPeriods(monthly)]).toEqual([2, 1]);
+    secondClient.clock.set(startTime + 29 * dayMs);
+    expect([await countPeriods(weekly), await countPeriods(monthly)]).toEqual([5, 2]);
     await secondClient.close();
   });
 
