@@ -120,6 +120,8 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       await page.keyboard.type('reten');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: 'Retention' }).waitFor();
+      // On a busy machine, the page is shown before the search is closed, which ignores the keys.
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
       await page.keyboard.press('Control+k');
       await page.getByRole('region', { name: 'Recent customers' }).waitFor();
       await page.keyboard.press('ArrowDown');
