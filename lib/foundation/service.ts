@@ -39,11 +39,22 @@ export interface Service {
 }
 
 /** Creates a value, such as a cache, that each container has one of. It is created at its first use. */
-export function perContainer<T>(create: () => T): (service: Service) => T {
-  const values = new WeakMap<object, { readonly value: T }>();
-  return ({ container }) => {
-    const entry = values.get(container) ?? { value: create() };
-    values.set(container, entry);
-    return entry.value;
+export const perContainer = <T extends object>(create: () => T): ((service: Service) => T) =>
+  perOwner(({ container }) => container, create);
+
+/** Creates a value that each batch has one of, such as kept reads. Outside of a batch, each use creates one. */
+export const perBatch = <T extends object>(create: (service: Service) => T): ((service: Service) => T) =>
+  perOwner(({ batch }) => batch ?? {}, create);
+
+function perOwner<T extends object>(
+  findOwner: (service: Service) => object,
+  create: (service: Service) => T,
+): (service: Service) => T {
+  const values = new WeakMap<object, T>();
+  return (service) => {
+    const owner = findOwner(service);
+    const value = values.get(owner) ?? create(service);
+    values.set(owner, value);
+    return value;
   };
 }

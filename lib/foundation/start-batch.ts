@@ -14,16 +14,6 @@ export const startBatch = (service: Service): Service => ({
   batch: {},
 });
 
-/** Creates a value that each batch has one of, such as kept reads. Outside of a batch, each use creates one. */
-export function perBatch<T>(create: (service: Service) => T): (service: Service) => T {
-  const values = new WeakMap<object, T>();
-  return (service) => {
-    const value = (service.batch && values.get(service.batch)) ?? create(service);
-    if (service.batch) values.set(service.batch, value);
-    return value;
-  };
-}
-
 function shareTableCalls(table: Table): Table {
   const readItems = collect<readonly Key[], Item[]>(async (lists) => {
     const items = new Map((await table.batchGet(uniqueItems(lists))).map((item) => [toText(item), item]));

@@ -1,8 +1,7 @@
 import { findWebhookSender } from '../apps/app-table.ts';
 import { listGrants } from '../entitlements/grant-table.ts';
 import { memoize } from '../foundation/memoize.ts';
-import type { Service } from '../foundation/service.ts';
-import { perBatch } from '../foundation/start-batch.ts';
+import { perBatch, type Service } from '../foundation/service.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { findUrlHealth } from './delivery-table.ts';
 

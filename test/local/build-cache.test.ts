@@ -101,7 +101,7 @@ describe('linkBuild', () => {
     expect(readdirSync(cache.folder).filter((name) => !name.endsWith('.lock'))).toHaveLength(1);
   });
 
-  it('leaves the folder of the lock, which another process may be locking at that moment', async () => {
+  it('leaves the folder of the lock, because another process may be locking it', async () => {
     await copyOutput();
     const [lock = ''] = readdirSync(cache.folder).filter((name) => name.endsWith('.lock'));
     expect(readdirSync(join(cache.folder, lock))).toEqual([]);
