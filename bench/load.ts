@@ -7,6 +7,7 @@ import type { BenchResult } from './bench-result.ts';
 import { fitSlope, type Point } from './linear-fit.ts';
 import { sumProfileParts } from './load/cpu-profile.ts';
 import { type LoadStep, sendLoad, summarizeTimes } from './load/send-load.ts';
+import { sendRequest } from './load/send-request.ts';
 import { connectService, control, type Recorder, sendNotificationsTo, setWebhookUrl } from './load/service-calls.ts';
 import { type ServiceProcess, startServiceProcess } from './load/service-process.ts';
 import { startWebhookRecorder } from './webhook-recorder.ts';
@@ -357,19 +358,17 @@ const pick = (purchases: readonly Purchase[], number: number): Purchase => {
 };
 
 async function validate({ baseUrl, app, publicKey }: ServiceProcess, purchase: Purchase): Promise<void> {
-  const headers = buildBasicAuth(app, publicKey);
-  const response = await fetch(`${baseUrl}/v1/validate`, {
+  const { status, text } = await sendRequest(`${baseUrl}/v1/validate`, {
     method: 'POST',
-    headers,
+    headers: buildBasicAuth(app, publicKey),
     body: JSON.stringify(purchase.validate),
   });
-  const { ok, message } = (await response.json()) as { readonly ok: boolean; readonly message?: string };
-  if (!ok) throw new Error(`validate: ${response.status} ${message}`);
+  const { ok, message } = JSON.parse(text) as { readonly ok: boolean; readonly message?: string };
+  if (!ok) throw new Error(`validate: ${status} ${message}`);
 }
 
 async function readPurchases({ baseUrl, app, secretKey }: ServiceProcess, { username }: Purchase): Promise<void> {
-  const headers = buildBasicAuth(app, secretKey);
-  const response = await fetch(`${baseUrl}/v3/customers/${username}/purchases`, { headers });
-  await response.arrayBuffer();
-  if (!response.ok) throw new Error(`purchases: ${response.status}`);
+  const url = `${baseUrl}/v3/customers/${username}/purchases`;
+  const { status } = await sendRequest(url, { headers: buildBasicAuth(app, secretKey) });
+  if (status !== 200) throw new Error(`purchases: ${status}`);
 }
