@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parseJson } from '../../lib/foundation/parse.ts';
-import { createApiToken } from '../../lib/stores/app-store/api-token.ts';
+import { getApiToken } from '../../lib/stores/app-store/api-token.ts';
 import { getApiKey, parseStoredSettings } from '../../lib/stores/app-store/settings.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
 
@@ -28,7 +28,7 @@ export async function fetchNotificationHistory(
   const response = await context.fetch(`${host}/inApps/v1/notifications/history`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${await createApiToken(key, settings.bundleId, context.now())}`,
+      authorization: `Bearer ${await getApiToken(key, settings.bundleId, context.now())}`,
       'content-type': 'application/json',
     },
     body: JSON.stringify({ startDate: since, endDate: context.now(), transactionId }),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CryptoKey, importPKCS8, SignJWT } from 'jose';
-import { createBoundedMap } from '../../foundation/cache.ts';
-import type { EpochMillis } from '../../foundation/time.ts';
+import { createBoundedMap, createCache } from '../../foundation/cache.ts';
+import { type EpochMillis, minuteMs, secondMs } from '../../foundation/time.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import type { ApiKey } from './settings.ts';
 
@@ -12,16 +12,25 @@ const ttlSeconds = 300;
 const clockToleranceSeconds = 60;
 const algorithm = 'ES256';
 
+/** A signed token is used again for this time, so that it stays valid for a minute at least. */
+const usableMs = 4 * minuteMs;
+const signedTokens = createCache<string>(300);
+
 /**
- * Creates a bearer token for the App Store Server API. Throws `InternalError` if the private key is unusable.
+ * Returns a bearer token for the App Store Server API. Throws `InternalError` if the private key is unusable.
  * @see https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
  */
-export async function createApiToken(
-  { issuerId, keyId, privateKey }: ApiKey,
-  bundleId: string,
-  now: EpochMillis,
-): Promise<string> {
-  const nowSeconds = Math.floor(now / 1000);
+export async function getApiToken(key: ApiKey, bundleId: string, now: EpochMillis): Promise<string> {
+  const name = toDigest(JSON.stringify([key.issuerId, key.keyId, key.privateKey, bundleId]));
+  const signed = signedTokens.get(name, now);
+  if (signed !== undefined) return signed;
+  const token = await signToken(key, bundleId, now);
+  signedTokens.set(name, token, { now, usableUntil: now + usableMs });
+  return token;
+}
+
+async function signToken({ issuerId, keyId, privateKey }: ApiKey, bundleId: string, now: EpochMillis): Promise<string> {
+  const nowSeconds = Math.floor(now / secondMs);
   return await new SignJWT({ bid: bundleId })
     .setProtectedHeader({ alg: algorithm, kid: keyId, typ: 'JWT' })
     .setIssuer(issuerId)
@@ -39,7 +48,7 @@ const importedKeys = createBoundedMap<CryptoKey>(300);
  * `InternalError` if it is unusable.
  */
 export async function importPrivateKey(pem: string): Promise<CryptoKey> {
-  const digest = createHash('sha256').update(pem).digest('hex');
+  const digest = toDigest(pem);
   const imported = importedKeys.get(digest);
   if (imported) return imported;
   try {
@@ -50,3 +59,5 @@ export async function importPrivateKey(pem: string): Promise<CryptoKey> {
     throw invalidSettingsError('privateKey is not valid', cause);
   }
 }
+
+const toDigest = (text: string): string => createHash('sha256').update(text).digest('hex');

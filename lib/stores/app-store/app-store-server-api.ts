@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.ts';
 import { type BudgetedCalls, withTimeBudget } from '../time-budget.ts';
 import { parseResponse, storeName, unavailableError } from './api-errors.ts';
-import { createApiToken } from './api-token.ts';
+import { getApiToken } from './api-token.ts';
 import type { Environment } from './payloads.ts';
 import { type AppStoreSettings, getApiKey } from './settings.ts';
 
@@ -128,7 +128,7 @@ export async function connectAppStore(
   { fetch, now }: Pick<StoreContext, 'fetch' | 'now'>,
 ): Promise<AppStoreServerApi | undefined> {
   const key = getApiKey(settings);
-  return key && createAppStoreServerApi(fetch, await createApiToken(key, settings.bundleId, now()));
+  return key && createAppStoreServerApi(fetch, await getApiToken(key, settings.bundleId, now()));
 }
 
 /**

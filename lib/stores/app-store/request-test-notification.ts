@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { secondMs } from '../../foundation/time.ts';
 import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
-import { createApiToken } from './api-token.ts';
+import { getApiToken } from './api-token.ts';
 import { hosts } from './app-store-server-api.ts';
 import type { Environment } from './payloads.ts';
 import { type AppStoreSettings, getApiKey } from './settings.ts';
@@ -49,7 +49,7 @@ export async function requestTestNotification(
 ): Promise<TestResult> {
   const key = getApiKey(settings);
   if (!key) return { kind: 'noKey' };
-  const headers = { authorization: `Bearer ${await createApiToken(key, settings.bundleId, now())}` };
+  const headers = { authorization: `Bearer ${await getApiToken(key, settings.bundleId, now())}` };
   const url = hosts[environment] + path;
   const requested = await fetch(url, { method: 'POST', headers });
   if (requested.status === 401) return { kind: 'unauthorized' };
