@@ -19,7 +19,7 @@ export function createEmulatorServer(getEmulator: () => Emulator, save: () => vo
   const quiet = createQuietTime();
   return createServer({ keepAliveTimeout }, async (request, response) => {
     const disconnected = new AbortController();
-    response.once('close', () => disconnected.abort());
+    response.once('close', () => response.writableFinished || disconnected.abort());
     try {
       const call = await toHttpRequest(request);
       const emulator = getEmulator();
