@@ -38,6 +38,10 @@ const Dispute = v.object({
   kind: Text,
   status: v.string(),
   amountDisputed: lenient(Amount),
+  /** What Braintree returned of it. */
+  amountWon: lenient(Amount),
+  /** Settlement currency, which can differ from the currency of the payment. */
+  currencyIsoCode: Text,
   createdAt: lenient(Timestamp),
   receivedDate: lenient(Day),
   updatedAt: lenient(Timestamp),

@@ -34,6 +34,20 @@ const wasPaid = (payment: BraintreeTransaction): boolean =>
 /** Statuses in which a refund counts. */
 const refundStatuses = new Set([...paidStatuses, 'settlement_pending']);
 
+/**
+ * Statuses of a refund whose money came back, also after it counted.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/general/statuses
+ */
+const failedRefundStatuses = new Set([
+  'authorization_expired',
+  'failed',
+  'gateway_rejected',
+  'processor_declined',
+  'settlement_declined',
+  'voided',
+]);
+
 const endedStatuses = new Set(['voided', 'settlement_declined']);
 
 /** Dispute statuses in which the customer has the money back. */
@@ -88,13 +102,14 @@ function toPartialRefund({ debitedAt, ...reversal }: Reversal, completing: Rever
 /** A lost dispute reversed the payment, or its rest after refunds. */
 export function isReversedByDispute(payment: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): boolean {
   const completing = findCompletingReversal(payment, listReversals(payment, refunds));
-  return completing !== undefined && payment.disputes.some((dispute) => toDisputeId(dispute) === completing.id);
+  const reversals = payment.disputes.flatMap((dispute) => toDisputeReversals(dispute, payment));
+  return completing !== undefined && reversals.some(({ id }) => id === completing.id);
 }
 
 const listReversals = (payment: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): Reversal[] =>
   [
     ...listRefunds(payment, refunds),
-    ...payment.disputes.flatMap((dispute) => toDisputeReversal(dispute, payment)),
+    ...payment.disputes.flatMap((dispute) => toDisputeReversals(dispute, payment)),
   ].sort((a, b) => a.date - b.date);
 
 /** Finds the reversal with which the whole payment is reversed. A dispute that is not resolved is not final. */
@@ -120,26 +135,46 @@ export const getStatusDate = ({
 const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): PartialRefund[] =>
   refundIds
     .flatMap((refundId) => refunds.filter(({ id }) => id === refundId))
-    .filter(({ status }) => refundStatuses.has(status))
-    .map(({ id, amount, createdAt }) => ({ id, amountMicros: toMicros(amount), date: Date.parse(createdAt) }));
-
-const toDisputeId = ({ id = 'dispute' }: Dispute): string => id;
+    .filter(({ status }) => refundStatuses.has(status) || failedRefundStatuses.has(status))
+    .map(({ id, amount, createdAt, status }) => ({
+      id,
+      amountMicros: toMicros(amount),
+      date: Date.parse(createdAt),
+      ...(failedRefundStatuses.has(status) && { status: 'returned' }),
+    }));
 
 /**
- * Maps a dispute to the amount that Braintree debits when it is opened and holds until it is resolved. A request for
- * information debits nothing.
+ * Maps a dispute to the amount that Braintree debits when it is opened and holds until it is resolved. A dispute can be
+ * won in part. A retrieval is a request for information, which debits nothing.
  *
  * @see https://developer.paypal.com/braintree/graphql/reference/types/dispute
  */
-function toDisputeReversal(dispute: Dispute, { amount, ...payment }: BraintreeTransaction): Reversal[] {
+function toDisputeReversals(dispute: Dispute, payment: BraintreeTransaction): Reversal[] {
+  const { id = 'dispute', kind, status, statusHistory, createdAt, receivedDate } = dispute;
+  if (kind === 'retrieval') return [];
   const { updatedAt = payment.createdAt } = payment;
-  const { kind, status, amountDisputed = amount, statusHistory, createdAt, receivedDate } = dispute;
-  const common = { id: toDisputeId(dispute), amountMicros: toMicros(amountDisputed) };
+  const common = { id, amountMicros: toDisputedMicros(dispute, payment) };
   const debitedAt = Date.parse(createdAt ?? receivedDate ?? updatedAt);
   if (lostStatuses.has(status)) {
     const lostAt = statusHistory.find((entry) => entry.status === status)?.timestamp ?? dispute.updatedAt;
     return [{ ...common, date: lostAt === undefined ? debitedAt : Date.parse(lostAt), debitedAt }];
   }
-  if (kind === 'retrieval' || (status !== 'won' && !openStatuses.has(status))) return [];
-  return [{ ...common, date: debitedAt, status: status === 'won' ? 'returned' : 'disputed' }];
+  if (openStatuses.has(status)) return [{ ...common, date: debitedAt, status: 'disputed' }];
+  if (status !== 'won') return [];
+  const lostMicros = Math.round(common.amountMicros * getLostShare(dispute));
+  const lostPart = { id: `${id}:lost`, amountMicros: lostMicros, date: debitedAt };
+  return [{ ...common, date: debitedAt, status: 'returned' }, ...(lostMicros > 0 ? [lostPart] : [])];
+}
+
+/** An amount in another currency than that of the payment cannot be compared: the whole payment is disputed. */
+const toDisputedMicros = (
+  { amountDisputed, currencyIsoCode }: Dispute,
+  { amount, currencyIsoCode: currency = currencyIsoCode }: BraintreeTransaction,
+): number =>
+  toMicros(currencyIsoCode === undefined || currencyIsoCode === currency ? (amountDisputed ?? amount) : amount);
+
+/** Returns the share of a won dispute that the merchant lost: 0 if Braintree does not report what was won. */
+function getLostShare({ amountDisputed, amountWon }: Dispute): number {
+  const [disputed, won] = [Number(amountDisputed ?? 0), Number(amountWon ?? 0)];
+  return won > 0 && won < disputed ? 1 - won / disputed : 0;
 }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
+import { merge } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
 import { BraintreeTransaction } from '../../../../lib/stores/braintree/payloads.ts';
 import { toPaymentObservations } from '../../../../lib/stores/braintree/payment-observation.ts';
 import { findReversals } from '../../../../lib/stores/braintree/payment-reversals.ts';
@@ -34,6 +37,16 @@ const givenRefund = (amount: string) =>
 
 type Refund = ReturnType<typeof givenRefund>;
 
+const context = {
+  productId: 'coins',
+  productTypes: {},
+  customerId: 'ann',
+  sandbox: true,
+  timeZone: 'America/Chicago',
+  graceMs: 0,
+  asOf: Date.parse('2027-02-01'),
+};
+
 describe('findReversals', () => {
   it.each<[string, object, string | undefined]>([
     ['without a dispute', {}, undefined],
@@ -52,6 +65,11 @@ describe('findReversals', () => {
       'with a lost dispute of a part of the amount',
       { disputes: [givenDispute('lost', { amountDisputed: '4.00' })] },
       undefined,
+    ],
+    [
+      'with a lost dispute in another currency',
+      { disputes: [givenDispute('lost', { amountDisputed: '6.70', currencyIsoCode: 'EUR' })] },
+      '2027-01-07',
     ],
     ['with a won and a lost dispute', { disputes: [givenDispute('won'), givenDispute('lost')] }, '2027-01-07'],
     ['with a declined settlement', { status: 'settlement_declined' }, '2027-01-05'],
@@ -92,6 +110,23 @@ describe('findReversals', () => {
     ]);
   });
 
+  it.each(['failed', 'settlement_declined', 'voided'])('returns the money of a counted refund that is %s', (status) => {
+    const payment = givenPayment({ refundIds: ['rf1'] });
+    const observeRefund = (refund: Refund, asOf: string) => {
+      const [observed] = toPaymentObservations(payment, [refund], { ...context, asOf: Date.parse(asOf) });
+      const { refreshToken: _token, ...observation } = observed as Observation;
+      return observation;
+    };
+    for (const amount of ['3.00', '10.00']) {
+      const counted = merge(undefined, observeRefund(givenRefund(amount), '2027-01-04'));
+      const failed = merge(counted, observeRefund({ ...givenRefund(amount), status }, '2027-01-06'));
+      const countRefunds = ({ transactions }: typeof failed) =>
+        transactions.flatMap(({ transaction }) => listRefundedAmounts(transaction)).length;
+      expect([countRefunds(counted), countRefunds(failed)]).toEqual([1, 0]);
+      expect(failed.purchase).not.toHaveProperty('endedAt');
+    }
+  });
+
   it('completes the refund with the last of two refunds in one second', () => {
     const [first, second] = ['rf1', 'rf2'].map((id) => ({ ...givenRefund('5.00'), id })) as [Refund, Refund];
     const payment = givenPayment({ refundIds: ['rf1', 'rf2'] });
@@ -102,11 +137,27 @@ describe('findReversals', () => {
       expect(findReversals(payment, refunds).partialRefunds).toMatchObject([{ id: 'rf1' }]);
   });
 
-  it.each([
+  it.each<[string, object, readonly object[] | undefined]>([
     ['open', {}, [{ status: 'disputed', amountMicros: 10_000_000 }]],
     ['under_review', { amountDisputed: '4.00' }, [{ status: 'disputed', amountMicros: 4_000_000 }]],
     ['won', {}, [{ status: 'returned' }]],
+    ['won', { amountWon: '10.00' }, [{ status: 'returned' }]],
+    ['won', { amountWon: '0.00' }, [{ status: 'returned' }]],
+    [
+      'won',
+      { amountWon: '4.00' },
+      [
+        { id: 'dispute', status: 'returned' },
+        { id: 'dispute:lost', amountMicros: 6_000_000, date: Date.parse('2027-01-02') },
+      ],
+    ],
+    ['open', { amountDisputed: '1600', currencyIsoCode: 'JPY' }, [{ status: 'disputed', amountMicros: 10_000_000 }]],
     ['open', { kind: 'retrieval' }, undefined],
+    ...['lost', 'accepted', 'expired'].map((retrieved): [string, object, undefined] => [
+      retrieved,
+      { kind: 'retrieval' },
+      undefined,
+    ]),
     ['unknown_status', {}, undefined],
   ])('counts the amount of a dispute with the status %s and %j until it is returned', (status, changes, expected) => {
     const { refundedAt, partialRefunds } = findReversals(
@@ -130,6 +181,12 @@ describe('findReversals', () => {
     expect(find(lost)).toEqual([{ ...debit, ...(status && { status }) }]);
   });
 
+  it('reverses a payment with the lost part of a dispute and a refund', () => {
+    const disputes = [givenDispute('won', { amountWon: '4.00' })];
+    const payment = givenPayment({ refundIds: ['rf1'], disputes });
+    expect(findReversals(payment, [givenRefund('4.00')]).refundedAt).toBe(Date.parse('2027-01-03'));
+  });
+
   it('adds refunds and lost disputes to the reversed amount', () => {
     const payment = givenPayment({ refundIds: ['rf1'], disputes: [givenDispute('lost', { amountDisputed: '4.00' })] });
     expect(findReversals(payment, [givenRefund('5.99')]).refundedAt).toBeUndefined();
@@ -139,15 +196,6 @@ describe('findReversals', () => {
 
 describe('toPaymentObservations (Braintree reversal)', () => {
   it('ends the purchase of a declined settlement with a billing error', () => {
-    const context = {
-      productId: 'coins',
-      productTypes: {},
-      customerId: 'ann',
-      sandbox: true,
-      timeZone: 'America/Chicago',
-      graceMs: 0,
-      asOf: Date.parse('2027-02-01'),
-    };
     const endedAt = Date.parse('2027-01-05');
     expect(toPaymentObservations(givenPayment({ status: 'settlement_declined' }), [], context)).toMatchObject([
       {
