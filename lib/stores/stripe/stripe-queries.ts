@@ -118,12 +118,22 @@ export async function fetchFailureDates(
   }
 }
 
-/** Fetches prices by id, with their amounts in other currencies. */
+/**
+ * Fetches prices by id, with their amounts in other currencies. A deleted price is omitted.
+ *
+ * @see https://docs.stripe.com/api/plans/delete
+ */
 export async function fetchPrices(stripe: Stripe, ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
-  const fetchPrice = async (id: string) =>
-    parseStripeObject(Price, await stripe.prices.retrieve(id, { expand: ['currency_options'] }));
+  const fetchPrice = async (id: string) => {
+    try {
+      return parseStripeObject(Price, await stripe.prices.retrieve(id, { expand: ['currency_options'] }));
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404) return undefined;
+      throw error;
+    }
+  };
   const prices = await pMap(ids, fetchPrice, { concurrency });
-  return new Map(prices.map((price) => [price.id, price]));
+  return new Map(prices.flatMap((price) => (price ? [[price.id, price]] : [])));
 }
 
 /** Fetches a checkout session with its line items and payment. */

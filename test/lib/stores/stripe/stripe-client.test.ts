@@ -7,6 +7,7 @@ import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stor
 import {
   fetchCharge,
   fetchFailureDates,
+  fetchPrices,
   listDisputes,
   listProducts,
 } from '../../../../lib/stores/stripe/stripe-queries.ts';
@@ -104,6 +105,13 @@ describe('lists of more than one page', () => {
     const { stripe } = createClient(403, { error });
     const failed = givenCharge({ failure_balance_transaction: 'txn_1' });
     expect(await fetchFailureDates(stripe, [failed])).toEqual(new Map());
+  });
+
+  it('lack the price of a plan that was deleted, whose subscriptions go on', async () => {
+    const error = { type: 'invalid_request_error', code: 'resource_missing', message: "No such price: 'gold'" };
+    expect(await fetchPrices(createClient(404, { error }).stripe, ['gold'])).toEqual(new Map());
+    const denied = { error: { type: 'invalid_request_error', message: 'missing permission' } };
+    await expect(fetchPrices(createClient(403, denied).stripe, ['gold'])).rejects.toThrow('missing permission');
   });
 
   it('include all products of more than 100 ids', async () => {
