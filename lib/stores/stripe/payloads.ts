@@ -164,29 +164,37 @@ export type Refund = v.InferOutput<typeof Refund>;
 export const BalanceTransaction = v.object({ created: Seconds });
 
 /** @see https://docs.stripe.com/api/charges/object */
-export const Charge = v.object({
-  billing_details: lenient(v.object({ address: NullableAddress })),
-  payment_method_details: lenient(v.object({ card: lenient(v.object({ country: NullableText })) })),
-  id: v.string(),
-  amount: v.number(),
-  refunded: v.boolean(),
-  disputed: Flag,
-  /** Also true for an authorization. */
-  paid: v.boolean(),
-  /** False for an authorization, which is captured later or released. */
-  captured: lenient(v.boolean()),
-  status: NullableText,
-  created: NullableSeconds,
-  /** Reverses the balance after a debit that failed days after its creation. */
-  failure_balance_transaction: NullableReference,
-  currency: Text,
-  livemode: Livemode,
-  customer: NullableReference,
-  payment_intent: NullableReference,
-  metadata: NullableMetadata,
-  /** Newest first. */
-  refunds: lenientList(Refund),
-});
+export const Charge = v.pipe(
+  v.object({
+    billing_details: lenient(v.object({ address: NullableAddress })),
+    payment_method_details: lenient(v.object({ card: lenient(v.object({ country: NullableText })) })),
+    id: v.string(),
+    amount: v.number(),
+    /** Less than `amount` if only a part of the authorization was captured: Stripe releases the rest without a refund. */
+    amount_captured: NullableNumber,
+    refunded: v.boolean(),
+    disputed: Flag,
+    /** Also true for an authorization. */
+    paid: v.boolean(),
+    /** False for an authorization, which is captured later or released. */
+    captured: lenient(v.boolean()),
+    status: NullableText,
+    created: NullableSeconds,
+    /** Reverses the balance after a debit that failed days after its creation. */
+    failure_balance_transaction: NullableReference,
+    currency: Text,
+    livemode: Livemode,
+    customer: NullableReference,
+    payment_intent: NullableReference,
+    metadata: NullableMetadata,
+    /** Newest first. */
+    refunds: lenientList(Refund),
+  }),
+  v.transform((charge) => ({
+    ...charge,
+    amount: (charge.captured !== false && charge.amount_captured) || charge.amount,
+  })),
+);
 export type Charge = v.InferOutput<typeof Charge>;
 
 /** @see https://docs.stripe.com/api/disputes/object */
@@ -196,6 +204,7 @@ export const Dispute = v.object({
   created: NullableSeconds,
   charge: NullableReference,
   amount: NullableNumber,
+  currency: NullableText,
   /** A negative amount is a withdrawal, a positive amount its return. */
   balance_transactions: lenientArray(v.object({ amount: v.number(), created: Seconds })),
 });

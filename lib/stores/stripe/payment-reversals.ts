@@ -37,16 +37,17 @@ export interface ChargeReversals extends PaymentReversals {
  */
 function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): ChargeReversals {
   const refunds = [...charge.refunds.data].reverse().sort((a, b) => a.created - b.created);
-  const completing = charge.refunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
-  const refundEnd = charge.refunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
+  const isRefunded = charge.refunded && (refunds.length === 0 || !refunds.every(isReturned));
+  const completing = isRefunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
+  const refundEnd = isRefunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
   const ownDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
   const lost = ownDisputes.find(({ status }) => status === 'lost');
   const lostAt = lost && toMillis(lost.created ?? charge.created ?? 0);
   const end = toEnd(lostAt, refundEnd);
-  const isWholeDispute = lost !== undefined && getDisputedAmount(lost, charge) >= charge.amount - sumRefunds(refunds);
+  const isWholeDispute = lost !== undefined && getLostAmount(lost, charge) >= charge.amount - sumRefunds(refunds);
   const toParts = (parts: readonly Refund[], isWhole: boolean) => [
     ...parts.map((refund) => toPartialRefund(refund, charge)),
-    ...ownDisputes.flatMap((dispute) => toDisputedAmount(dispute, charge, isWhole)),
+    ...ownDisputes.flatMap((dispute) => toDisputedAmounts(dispute, charge, isWhole)),
   ];
   const partial = refunds.filter((refund) => refund !== completing && isCounted(refund));
   return {
@@ -81,28 +82,48 @@ const toPartialRefund = (refund: Refund, { currency }: Charge): PartialRefund =>
   ...(isReturned(refund) && { status: 'returned' }),
 });
 
-const getDisputedAmount = ({ amount }: Dispute, charge: Charge): number => amount ?? charge.amount;
+/** An amount in another currency than that of the charge cannot be compared: the whole charge is disputed. */
+const getDisputedAmount = ({ amount, currency }: Dispute, charge: Charge): number =>
+  amount === null || (currency !== null && currency !== charge.currency) ? charge.amount : amount;
 
 /**
- * Maps a dispute to the amount that it withdrew. Stripe withdraws the amount when the dispute is opened and returns it
- * when it is won; an inquiry withdraws nothing. The amounts of the balance transactions are in the currency of the
- * account, so only their signs and dates apply.
+ * Returns the part of a lost dispute that Stripe did not return. A dispute that is won in part is `lost`.
+ *
+ * @see https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued
+ */
+function getLostAmount(dispute: Dispute, charge: Charge): number {
+  const amounts = dispute.balance_transactions.map(({ amount }) => amount);
+  const withdrawn = amounts.reduce((sum, amount) => sum - Math.min(0, amount), 0);
+  const kept = amounts.reduce((sum, amount) => sum - amount, 0);
+  const disputed = getDisputedAmount(dispute, charge);
+  return withdrawn > 0 ? Math.round((disputed * Math.max(0, kept)) / withdrawn) : disputed;
+}
+
+/**
+ * Maps a dispute to the amount that it withdrew, and to the lost part of it. Stripe withdraws the amount when the
+ * dispute is opened and returns it when it is won; an inquiry withdraws nothing. The amounts of the balance
+ * transactions are in the currency of the account, so only their signs, dates and proportions apply.
  *
  * @see https://docs.stripe.com/api/disputes/object#dispute_object-balance_transactions
  */
-function toDisputedAmount(dispute: Dispute, charge: Charge, isWholeDispute: boolean): PartialRefund[] {
+function toDisputedAmounts(dispute: Dispute, charge: Charge, isWholeDispute: boolean): PartialRefund[] {
   const { id, status, created, balance_transactions: balances } = dispute;
   const withdrawal = balances.find(({ amount }) => amount < 0);
-  if (!withdrawal && (status !== 'lost' || isWholeDispute)) return [];
+  const isLost = status === 'lost';
+  if (!withdrawal && (!isLost || isWholeDispute)) return [];
+  const toPart = (amount: number) => ({
+    id,
+    date: toMillis(withdrawal?.created ?? created ?? charge.created ?? 0),
+    amountMicros: toMicros(amount, charge.currency),
+  });
+  const disputed = toPart(getDisputedAmount(dispute, charge));
+  if (isLost && isWholeDispute) return [{ ...disputed, status: 'disputed' }];
   const isBack = status === 'won' || balances.some(({ amount }) => amount > 0);
-  const isFinal = status === 'lost' && !isWholeDispute;
+  if (!isBack) return [isLost ? disputed : { ...disputed, status: 'disputed' }];
+  const lostAmount = isLost ? getLostAmount(dispute, charge) : 0;
   return [
-    {
-      id,
-      date: toMillis(withdrawal?.created ?? created ?? charge.created ?? 0),
-      amountMicros: toMicros(getDisputedAmount(dispute, charge), charge.currency),
-      ...(isBack ? { status: 'returned' } : !isFinal && { status: 'disputed' }),
-    },
+    { ...disputed, status: 'returned' },
+    ...(lostAmount > 0 ? [{ ...toPart(lostAmount), id: `${id}:lost` }] : []),
   ];
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
+import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import {
   givenCharge,
   givenInvoice,
@@ -212,6 +214,7 @@ describe('toSubscriptionObservations: disputes', () => {
     created: periodStart,
     charge: 'ch_3',
     amount: 998,
+    currency: 'usd',
     balance_transactions: [withdrawal],
     ...state,
   });
@@ -231,6 +234,22 @@ describe('toSubscriptionObservations: disputes', () => {
       { status: 'lost', amount: 500 },
       { partialRefunds: [{ ...money, amountMicros: 5_000_000 }], endedAt: lostAt },
     ],
+    [
+      'a lost dispute in another currency',
+      { status: 'lost', amount: 900, currency: 'eur' },
+      { partialRefunds: [{ ...money, status: 'disputed' }], refundedAt: lostAt, endedAt: lostAt },
+    ],
+    [
+      'a dispute that was won in part, which has the status lost',
+      { status: 'lost', balance_transactions: [withdrawal, { amount: 499, created: periodStart + 90 }] },
+      {
+        partialRefunds: [
+          { ...money, status: 'returned' },
+          { ...money, id: 'dp_3:lost', amountMicros: 4_990_000 },
+        ],
+        endedAt: lostAt,
+      },
+    ],
     ['a won dispute', { status: 'won' }, { partialRefunds: [{ ...money, status: 'returned' }] }],
     [
       'a dispute whose funds were returned',
@@ -247,5 +266,15 @@ describe('toSubscriptionObservations: disputes', () => {
       endedAt: undefined,
       ...expected,
     });
+  });
+
+  it('refunds a payment if the rest after a partial refund is lost, and the refund is returned', () => {
+    const charges = [givenCharge({ disputed: true, refunds: { data: [givenRefund({ amount: 300 })] } })];
+    const balances = [withdrawal, { amount: 300, created: periodStart + 90 }];
+    const lost = givenOwnDispute({ status: 'lost', balance_transactions: balances });
+    const [transaction] = observe({}, { charges, disputes: [lost] }).transactions;
+    expect(transaction?.refundedAt).toBe(lostAt);
+    const amounts = listRefundedAmounts(transaction as Transaction).map(({ amountMicros }) => amountMicros);
+    expect(amounts).toEqual([3_000_000, 6_980_000, 0]);
   });
 });

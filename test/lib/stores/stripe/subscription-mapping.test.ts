@@ -327,6 +327,13 @@ describe('toSubscriptionObservations: payment reversals', () => {
         partialRefunds: [{ id: 're_2', date: refundDates.re_2, amountMicros: 2_000_000, status: 'returned' }],
       },
     ],
+    [
+      'a full refund that failed, although the charge is still marked as refunded',
+      { refunded: true, refunds: { data: [{ ...first, amount: 998, status: 'failed' }] } },
+      {
+        partialRefunds: [{ id: 're_1', date: refundDates.re_1, amountMicros: 9_980_000, status: 'returned' }],
+      },
+    ],
     ['a pending partial refund', { refunds: { data: [{ ...first, status: 'pending' }] } }, {}],
   ])('maps %s of a payment', (_title, charge, expected) => {
     const { purchase, transactions } = observe({}, { charges: [givenCharge(charge)] });
