@@ -98,7 +98,8 @@ function toLineObservation(
   { purchase, transaction }: ReturnType<typeof toOneTimePurchase>,
   { context, intent }: { context: MappingContext; intent: PaymentIntent | undefined },
 ): Observation {
-  const isUnpaid = session.payment_status === 'unpaid';
+  // The status of the payment is newer than that of its session if the payment is captured by hand.
+  const isUnpaid = session.payment_status === 'unpaid' && intent?.status !== 'succeeded';
   const isAbandoned = isUnpaid && failedStatuses.has(intent?.status ?? '');
   const isPending = isUnpaid && !isAbandoned;
   return {
@@ -152,10 +153,11 @@ function toSessionPayment(
 
 /**
  * Maps a charge that was created without a checkout session. Its `metadata` must name the product. An authorization is
- * pending until it is captured. Returns undefined if the charge failed. Throws `InvalidPayload` if the product is
- * missing or the charge belongs to another app.
+ * pending until it is captured, and a debit until the bank confirms it days later. Returns undefined if the charge
+ * failed at once. Throws `InvalidPayload` if the product is missing or the charge belongs to another app.
  *
  * @see https://docs.stripe.com/payments/place-a-hold-on-a-payment-method
+ * @see https://docs.stripe.com/payments/payment-methods#payment-notification
  */
 export function toChargeObservation(
   charge: Charge,
@@ -166,8 +168,10 @@ export function toChargeObservation(
   if (productId === undefined) {
     throw new ServiceError('InvalidPayload', 'metadata.productId of the charge is missing.');
   }
-  if (!charge.paid) return undefined;
-  const isCaptured = charge.captured !== false;
+  const hasFailed = charge.status === 'failed' || (!charge.paid && charge.status !== 'pending');
+  if (hasFailed && charge.failure_balance_transaction === null) return undefined;
+  const isCaptured = charge.captured !== false && charge.status !== 'pending' && !hasFailed;
+  const isAbandoned = hasFailed || charge.refunded;
   const { purchase, transaction } = toOneTimePurchase(
     {
       ...charge,
@@ -183,7 +187,7 @@ export function toChargeObservation(
   );
   return {
     asOf: context.now,
-    purchase: { ...purchase, ...(!isCaptured && (charge.refunded ? { isAbandoned: true } : { isPending: true })) },
+    purchase: { ...purchase, ...(!isCaptured && (isAbandoned ? { isAbandoned: true } : { isPending: true })) },
     transactions: isCaptured ? [transaction] : [],
     userAliases: readUserAliases(charge.metadata),
     ...readCheckoutUser(context, charge.metadata),

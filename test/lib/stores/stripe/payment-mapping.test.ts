@@ -4,7 +4,15 @@ import { toMicros } from '../../../../lib/stores/stripe/money.ts';
 import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/stripe/payloads.ts';
 import { toChargeObservation, toPaymentObservations } from '../../../../lib/stores/stripe/payment-observation.ts';
 import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
-import { context, givenCharge, givenDispute, givenRefund, givenSession, startSeconds } from './stripe-fixtures.ts';
+import {
+  context,
+  givenCharge,
+  givenDispute,
+  givenRefund,
+  givenSession,
+  periodStart,
+  startSeconds,
+} from './stripe-fixtures.ts';
 
 const givenProduct = (product_type?: string): Product => ({
   id: 'prod_basic',
@@ -74,8 +82,18 @@ describe('toPaymentObservations', () => {
   });
 
   it('maps an unpaid payment to a pending purchase without a transaction', () => {
-    const observation = observe({ payment_status: 'unpaid' });
+    const intent = { ...givenIntent({ status: 'pending' }), status: 'processing', amount_received: 0 };
+    const observation = observe({ payment_status: 'unpaid', payment_intent: intent });
     expect(observation).toMatchObject({ purchase: { isPending: true }, transactions: [] });
+  });
+
+  it('maps a payment that was captured by hand, although its session stays unpaid', () => {
+    const observation = observe({ payment_status: 'unpaid', payment_intent: givenIntent({ captured: true }) });
+    expect(observation?.purchase).not.toHaveProperty('isPending');
+    expect(observation?.transactions).toHaveLength(1);
+    const intent = { ...givenIntent({ captured: false }), status: 'requires_capture', amount_received: 0 };
+    const authorized = observe({ payment_status: 'unpaid', payment_intent: intent });
+    expect(authorized).toMatchObject({ purchase: { isPending: true }, transactions: [] });
   });
 
   it.each([{ status: 'open' }, { status: 'expired' }])(
@@ -209,6 +227,28 @@ describe('toChargeObservation', () => {
     ['is abandoned when the authorization is released', true, { isAbandoned: true }],
   ])('maps an authorized charge: it %s', (_title, refunded, state) => {
     const charge = givenCharge({ captured: false, refunded, metadata: { productId: 'prod_basic' } });
+    const observation = toChargeObservation(charge, givenSale(undefined, [charge]));
+    expect(observation).toMatchObject({ purchase: state, transactions: [] });
+    expect(observation?.purchase).not.toHaveProperty('endedAt');
+  });
+
+  it('maps the captured part of an authorization', () => {
+    const metadata = { productId: 'prod_basic' };
+    const charge = givenCharge({ amount: 998, amount_captured: 700, captured: true, metadata });
+    const observation = toChargeObservation(charge, givenSale(undefined, [charge]));
+    expect(observation?.transactions).toMatchObject([{ amountMicros: 7_000_000 }]);
+    const disputes = [givenDispute({ status: 'lost', amount: 700 })];
+    const lost = toChargeObservation(charge, givenSale(undefined, [{ ...charge, disputed: true }], disputes));
+    expect(lost?.transactions).toMatchObject([{ refundedAt: periodStart * 1000 }]);
+  });
+
+  it.each([
+    ['is pending until the bank confirms it', 'pending', true, null, { isPending: true }],
+    ['is pending although Stripe does not call it paid', 'pending', false, null, { isPending: true }],
+    ['is abandoned when it fails days later', 'failed', false, 'txn_1', { isAbandoned: true }],
+  ])('maps a debit: it %s', (_title, status, paid, reversal, state) => {
+    const metadata = { productId: 'prod_basic' };
+    const charge = givenCharge({ status, paid, captured: true, failure_balance_transaction: reversal, metadata });
     const observation = toChargeObservation(charge, givenSale(undefined, [charge]));
     expect(observation).toMatchObject({ purchase: state, transactions: [] });
     expect(observation?.purchase).not.toHaveProperty('endedAt');
