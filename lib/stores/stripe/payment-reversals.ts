@@ -41,7 +41,7 @@ function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): Charge
   const completing = isRefunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
   const refundEnd = isRefunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
   const ownDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
-  const lost = ownDisputes.find(({ status }) => status === 'lost');
+  const lost = ownDisputes.find(isLost);
   const lostAt = lost && toMillis(lost.created ?? charge.created ?? 0);
   const end = toEnd(lostAt, refundEnd);
   const isWholeDispute = lost !== undefined && getLostAmount(lost, charge) >= charge.amount - sumRefunds(refunds);
@@ -58,6 +58,11 @@ function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): Charge
     amount: charge.amount,
   };
 }
+
+/** An appeal follows a lost dispute. @see https://docs.stripe.com/api/disputes/object#dispute_object-status */
+const lostStatuses: ReadonlySet<string> = new Set(['lost', 'appeal_needs_response', 'appeal_under_review']);
+
+const isLost = ({ status }: Dispute): boolean => lostStatuses.has(status);
 
 const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefined): PaymentReversal | undefined =>
   lostAt !== undefined
@@ -109,18 +114,17 @@ function getLostAmount(dispute: Dispute, charge: Charge): number {
 function toDisputedAmounts(dispute: Dispute, charge: Charge, isWholeDispute: boolean): PartialRefund[] {
   const { id, status, created, balance_transactions: balances } = dispute;
   const withdrawal = balances.find(({ amount }) => amount < 0);
-  const isLost = status === 'lost';
-  if (!withdrawal && (!isLost || isWholeDispute)) return [];
+  if (!withdrawal && (!isLost(dispute) || isWholeDispute)) return [];
   const toPart = (amount: number) => ({
     id,
     date: toMillis(withdrawal?.created ?? created ?? charge.created ?? 0),
     amountMicros: toMicros(amount, charge.currency),
   });
   const disputed = toPart(getDisputedAmount(dispute, charge));
-  if (isLost && isWholeDispute) return [{ ...disputed, status: 'disputed' }];
+  if (isLost(dispute) && isWholeDispute) return [{ ...disputed, status: 'disputed' }];
   const isBack = status === 'won' || balances.some(({ amount }) => amount > 0);
-  if (!isBack) return [isLost ? disputed : { ...disputed, status: 'disputed' }];
-  const lostAmount = isLost ? getLostAmount(dispute, charge) : 0;
+  if (!isBack) return [isLost(dispute) ? disputed : { ...disputed, status: 'disputed' }];
+  const lostAmount = isLost(dispute) ? getLostAmount(dispute, charge) : 0;
   return [
     { ...disputed, status: 'returned' },
     ...(lostAmount > 0 ? [{ ...toPart(lostAmount), id: `${id}:lost` }] : []),

@@ -221,7 +221,7 @@ describe('toSubscriptionObservations: disputes', () => {
   const money = { id: 'dp_3', date: (periodStart + 60) * 1000, amountMicros: 9_980_000 };
   const lostAt = periodStart * 1000;
 
-  it.each([
+  it.each<[string, object, object]>([
     ['an inquiry', { status: 'warning_needs_response', balance_transactions: [] }, {}],
     ['an open dispute', {}, { partialRefunds: [{ ...money, status: 'disputed' }] }],
     [
@@ -234,6 +234,11 @@ describe('toSubscriptionObservations: disputes', () => {
       { status: 'lost', amount: 500 },
       { partialRefunds: [{ ...money, amountMicros: 5_000_000 }], endedAt: lostAt },
     ],
+    ...['appeal_needs_response', 'appeal_under_review'].map((status): [string, object, object] => [
+      `a lost dispute with the status ${status}`,
+      { status },
+      { partialRefunds: [{ ...money, status: 'disputed' }], refundedAt: lostAt, endedAt: lostAt },
+    ]),
     [
       'a lost dispute in another currency',
       { status: 'lost', amount: 900, currency: 'eur' },
