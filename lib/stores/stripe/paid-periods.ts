@@ -57,9 +57,10 @@ interface ItemPeriod {
 /** Classifies the parts of all invoices that bill an item, oldest first. `present` is the item's current period. */
 export function listBillings(
   shares: readonly InvoiceShare[],
-  { ended_at: endedAt }: Subscription,
+  subscription: Subscription,
   present: ItemPeriod,
 ): Billing[] {
+  const { ended_at: endedAt } = subscription;
   const started = shares.flatMap((share) => findPeriodLine(share, present.periodEnd)?.period ?? []);
   const known = [...started, { start: present.periodStart, end: present.periodEnd }];
   const billings = shares.map((share): Billing => {
@@ -74,20 +75,39 @@ export function listBillings(
     const isLate = share.amount > 0 && isPaidAfter(endedAt, share.invoice, line.period);
     return { share, kind: isLate ? 'late' : periodLine ? 'period' : 'change', line, period };
   });
-  return replaceAtOnce(billings.reduce(addBilling, []));
+  return replaceAtOnce(billings.reduce<Billing[]>((before, billing) => addBilling(before, billing, subscription), []));
 }
 
 /**
- * Adds a billing to those before it. Stripe prorates the first payment of an item that starts within a period, without
- * a credit for a former plan.
+ * Adds a billing to those before it. Stripe prorates the first payment of an item that starts within a period or after
+ * a trial that ended early, without a credit for a former plan.
  * @see https://docs.stripe.com/billing/subscriptions/billing-cycle
  */
-function addBilling(before: readonly Billing[], billing: Billing): Billing[] {
+function addBilling(before: readonly Billing[], billing: Billing, subscription: Subscription): Billing[] {
   const { kind, share, period } = billing;
   const isFirst =
-    kind === 'change' && period && !share.lines.some(isCredit) && !findAround(before.filter(hasPeriod), period);
+    kind === 'change' &&
+    period &&
+    !share.lines.some(isCredit) &&
+    !findAround(
+      before.filter(hasPeriod).filter((other) => !isTrialBefore(other, period.start, subscription)),
+      period,
+    );
   return [...before, isFirst ? { ...billing, kind: 'period' } : billing];
 }
+
+/** The free period of the latest trial, which can have ended before the end of its line. */
+const isTrialBefore = (
+  { line, period }: PeriodBilling,
+  time: number,
+  { trial_start, trial_end }: Subscription,
+): boolean =>
+  line?.amount === 0 &&
+  trial_start !== null &&
+  trial_end !== null &&
+  period.start >= trial_start - maxGap &&
+  period.start < trial_end &&
+  trial_end <= time;
 
 /**
  * Leaves one payment for each start: a change to another interval in the second of a renewal credits all of the renewed

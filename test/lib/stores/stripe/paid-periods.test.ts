@@ -287,6 +287,20 @@ describe('the first payment of an item', () => {
     expect(read([refund('pi_2')]).purchase).not.toHaveProperty('endedAt');
   });
 
+  it('pays the rest of a period after a trial that ended early, and its refund ends the access', () => {
+    const trial = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-02-20' }], {
+      billing_reason: 'subscription_create',
+    });
+    const afterTrial = bill(2, '2027-02-15', [{ ...rest, amount: 500 }], { billing_reason: 'subscription_update' });
+    const subscription = { trial_start: seconds('2027-02-01'), trial_end: seconds('2027-02-15') };
+    const readAfterTrial = (charges: readonly Charge[]) =>
+      look(seen('2027-02-22', subscription, [trial, afterTrial], { charges }));
+    expect(readAfterTrial([]).transactions).toMatchObject([{ isTrialPeriod: true }, { amountMicros: 5_000_000 }]);
+    const { purchase } = readAfterTrial([refund('pi_2')]);
+    expect(toDay(purchase.endedAt)).toBe('2027-02-21');
+    expect(purchase.transactionId).toBe('processor_a:in_2');
+  });
+
   it('first payment has the price of a whole period as its plan', () => {
     expect(read([]).transactions[0]?.plan).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
   });
