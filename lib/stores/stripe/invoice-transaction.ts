@@ -3,7 +3,7 @@ import { dayMs, type EpochMillis, hourMs } from '../../foundation/time.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { toPeriodStart } from '../to-period-start.ts';
 import { getPaidEnd } from './access-end.ts';
-import { getPaidAt, type InvoiceShare } from './invoices.ts';
+import { getFirstPaidAt, getPaidAt, type InvoiceShare, isPaid } from './invoices.ts';
 import type { ItemTerms } from './item-terms.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { omitNullish, toCurrencyCode, toMicros, toMillis } from './money.ts';
@@ -104,6 +104,7 @@ const toDays = ({ start, end }: { readonly start: number; readonly end: number }
  * renewal.
  */
 function getPurchaseDate({ invoice }: InvoiceShare, startedAt: number | null): EpochMillis {
+  if (!isPaid(invoice)) return toMillis(getFirstPaidAt(invoice) ?? invoice.created);
   const paidAt = toMillis(getPaidAt(invoice));
   if (invoice.billing_reason !== 'subscription_create' || startedAt === null) return paidAt;
   const start = toMillis(startedAt);

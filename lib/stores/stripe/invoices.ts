@@ -151,6 +151,12 @@ function toPaidPart(
 const listPaidPayments = ({ payments }: Invoice): Invoice['payments']['data'] =>
   payments.data.filter(({ status }) => status !== 'open' && status !== 'canceled');
 
+/** Returns when the first payment was made, in epoch seconds. Undefined if Stripe does not report it. */
+export const getFirstPaidAt = (invoice: Invoice): number | undefined =>
+  listPaidPayments(invoice)
+    .flatMap(({ status_transitions }) => status_transitions?.paid_at ?? [])
+    .sort((a, b) => a - b)[0];
+
 /** Lists the ids of the charges and payment intents of an invoice. */
 const listPaymentIds = ({ payments }: Invoice): string[] =>
   payments.data.flatMap(({ payment }) => [payment.charge, payment.payment_intent]).filter((id) => id !== null);

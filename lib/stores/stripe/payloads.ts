@@ -86,6 +86,7 @@ const InvoicePayment = v.object({
   /** `open`, `paid` or `canceled`. */
   status: NullableText,
   amount_paid: NullableNumber,
+  status_transitions: lenient(v.object({ paid_at: NullableSeconds })),
   payment: v.object({ payment_intent: NullableReference, charge: NullableReference }),
 });
 

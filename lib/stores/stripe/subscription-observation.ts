@@ -88,7 +88,8 @@ function toItemObservation(
   const isExpired = expirationDate <= context.now;
   const start = isInitial(item, billings, subscription) ? (startedAt ?? terms.createdAt) : terms.createdAt;
   const transactions = billings
-    .filter(({ share }) => isPaid(share.invoice))
+    .map(withoutUnpaidPeriod)
+    .filter(({ share }) => isPaid(share.invoice) || share.amount > 0)
     .map((billing) => toInvoiceTransaction(billing, subscription, { context, terms, billings, startedAt }));
   return {
     asOf: context.now,
@@ -119,6 +120,10 @@ function toItemObservation(
     refreshToken: { id: subscription.id, ...omitNullish({ customer: subscription.customer }) },
   };
 }
+
+/** What the customer paid of an invoice, but not all of it, is money that pays no period. */
+const withoutUnpaidPeriod = (billing: Billing): Billing =>
+  isPaid(billing.share.invoice) ? billing : { ...billing, kind: 'extra', period: undefined };
 
 /**
  * Excludes an invoice of the next period: the subscription and its invoices are fetched concurrently, and a renewal can

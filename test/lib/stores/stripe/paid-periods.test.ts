@@ -197,6 +197,41 @@ describe('the payments of an invoice', () => {
   });
 });
 
+describe('the payment of a part of an invoice', () => {
+  const parts = (state: InvoiceState) => {
+    const payment = { payment: { payment_intent: 'pi_2' }, amount_paid: 400 };
+    const paid = { ...payment, status: 'paid', status_transitions: { paid_at: seconds('2027-02-05') } };
+    return month(2, { status: 'open', attempted: true, amount_paid: 400, payments: { data: [paid] }, ...state });
+  };
+  const open = seen('2027-02-06', { status: 'past_due' }, [month(1), parts({})]);
+  const charge = { payment_intent: 'pi_2', amount: 400 };
+
+  it.each(['open', 'uncollectible', 'void'])('is money that pays no period while the invoice is %s', (status) => {
+    const { purchase, transactions } = look({ ...open, invoices: [month(1), parts({ status })] });
+    expect(transactions[1]).toMatchObject({ amountMicros: 4_000_000, purchaseDate: seconds('2027-02-05') * 1000 });
+    expect(transactions[1]).not.toHaveProperty('expirationDate');
+    expect(purchase.transactionId).toBe('processor_a:in_1');
+    if (status !== 'void') expect(toDay(purchase.expirationDate)).toBe('2027-02-08');
+  });
+
+  it('renews nothing until the rest is paid, and can be refunded', () => {
+    const refund = givenRefund({ amount: 400, created: seconds('2027-02-06') });
+    const charges = [givenCharge({ ...charge, refunded: true, refunds: { data: [refund] } })];
+    const { purchase, transactions } = look({ ...open, charges });
+    expect(transactions[1]?.refundedAt).toBe(seconds('2027-02-06') * 1000);
+    expect(purchase).not.toHaveProperty('endedAt');
+    const paid = { status: 'paid', amount_paid: 1000, status_transitions: { paid_at: seconds('2027-02-07') } };
+    expect(
+      announce([
+        seen('2027-01-02', { period: [months[0], months[1]] }, [month(1)]),
+        seen('2027-02-02', { status: 'past_due' }, [month(1), month(2, { status: 'open' })]),
+        open,
+        seen('2027-02-07', {}, [month(1), parts(paid)]),
+      ]),
+    ).toEqual(['PURCHASED', 'ENTERED_GRACE_PERIOD', '', 'RENEWED']);
+  });
+});
+
 describe('the refund of an invoice', () => {
   const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
   const fee = { amount: 2000, start: '2027-02-15', end: '2027-02-15', kind: 'fee' } as const;
