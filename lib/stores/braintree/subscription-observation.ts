@@ -25,6 +25,7 @@ export function toSubscriptionObservation(
 ): Observation {
   const productId = findPlanProduct(subscription.planId, context);
   const payments = subscription.transactions
+    .filter(({ type }) => type === 'sale')
     .filter((payment) => isPaid(payment) || findReversals(payment, refunds).refundedAt !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const marked = markProrations(payments, subscription);

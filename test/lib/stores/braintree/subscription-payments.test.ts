@@ -230,6 +230,14 @@ describe('toSubscriptionObservation (Braintree) of several payments of a period'
     expect(recordAll([free, paid]).reasons).toEqual([['PURCHASED'], ['RENEWED']]);
   });
 
+  it.each(['voided', 'settled'])('does not take a %s refund among its transactions for a payment', (status) => {
+    const refund = buildPayment('refund', '2026-10-05T12:00:00Z', { type: 'credit', status, amount: '3.00' });
+    const { purchase, transactions } = observe('2026-10-06T00:00:00Z', { transactions: [refund, first] });
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(purchase.transactionId).toBe('processor_b:first');
+    expect(transactions).toHaveLength(1);
+  });
+
   it('reports the tax within the amount of a payment', () => {
     const [transaction] = observe('2026-10-02T00:00:00Z', {
       transactions: [{ ...first, taxAmount: '1.60' }],
