@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { getSmallestUnit, toMicros } from './money.ts';
+import { toMicros } from './money.ts';
 import type { BraintreeSettings, CatalogueProduct } from './settings.ts';
 
 type Catalogue = BraintreeSettings['catalogue'];
@@ -13,10 +13,12 @@ export const CartItem = v.object({
 });
 export type CartItem = v.InferOutput<typeof CartItem>;
 
-/** Limits the work for a total. 2,000.00 in a currency with cents. */
+const findCommonDivisor = (a: number, b: number): number => (b === 0 ? a : findCommonDivisor(b, a % b));
+
+/** Limits the work for a total. 2,000.00 for prices in cents. */
 const maxTotalUnits = 200_000;
 
-/** A product that can be in the cart, with its price in units. */
+/** A product that can be in the cart, with its price in units: the common divisor of all prices and the total. */
 interface Candidate {
   readonly productId: string;
   readonly price: number;
@@ -35,13 +37,15 @@ interface Candidate {
 export function resolveCart(totalMicros: number, productId: string, catalogue: Catalogue): CartItem[] | undefined {
   const product = catalogue[productId];
   if (!product || !isCartItem(product, product)) return undefined;
-  const unit = getSmallestUnit(product.currency);
-  const toUnits = ({ amount }: CatalogueProduct) => Math.round(toMicros(amount) / unit);
-  const remaining = Math.round(totalMicros / unit) - toUnits(product);
+  const others = Object.entries(catalogue).filter(
+    ([id, item]) => isCartItem(item, product) && (isConsumable(item) || id !== productId),
+  );
+  const amounts = [product, ...others.map(([, item]) => item)].map(({ amount }) => toMicros(amount));
+  const unit = amounts.reduce(findCommonDivisor, totalMicros);
+  const toUnits = ({ amount }: CatalogueProduct) => toMicros(amount) / unit;
+  const remaining = totalMicros / unit - toUnits(product);
   if (remaining < 0 || remaining > maxTotalUnits) return undefined;
-  const candidates = Object.entries(catalogue)
-    .filter(([id, item]) => isCartItem(item, product) && (isConsumable(item) || id !== productId))
-    .map(([id, item]) => ({ productId: id, price: toUnits(item), isKept: !isConsumable(item) }));
+  const candidates = others.map(([id, item]) => ({ productId: id, price: toUnits(item), isKept: !isConsumable(item) }));
   const counts = countCarts(
     remaining,
     candidates.filter(({ isKept }) => !isKept),

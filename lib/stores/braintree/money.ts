@@ -10,5 +10,13 @@ export const toDecimalAmount = (micros: number, currency: string): string =>
 /** Returns the smallest unit of a currency in micros. */
 export const getSmallestUnit = (currency: string): number => microsPerUnit / 10 ** countDecimals(currency);
 
-const countDecimals = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+/**
+ * Currencies without two decimals in ISO 4217. `Intl` counts the decimals in daily use, of which HUF, IDR and COP have
+ * none.
+ */
+const decimals: Readonly<Record<string, number>> = Object.fromEntries([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0]),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3]),
+]);
+
+const countDecimals = (currency: string): number => decimals[currency] ?? 2;

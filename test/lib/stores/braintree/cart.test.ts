@@ -90,8 +90,15 @@ describe('resolveCart', () => {
   });
 
   it('rejects totals above its limit', () => {
-    const catalogue = { tip: toProduct(100) };
+    const catalogue = { tip: toProduct(100), mug: kept(1999) };
     expect(resolveCart(2_000_000_000, 'tip', catalogue)).toMatchObject([{ quantity: 2_000 }]);
     expect(resolveCart(3_000_000_000, 'tip', catalogue)).toBeUndefined();
+  });
+
+  it('counts in the common divisor of its prices, so that it resolves totals in currencies of small units', () => {
+    const catalogue = { tip: toProduct(49_900, { currency: 'HUF' }), full: kept(999_000) };
+    const [tip, full] = [catalogue.tip, { ...catalogue.full, currency: 'HUF' }];
+    const items = resolveCart(10_489_000_000, 'tip', { tip, full });
+    expect(items?.map(({ productId }) => productId)).toEqual(['tip', 'full']);
   });
 });

@@ -7,6 +7,7 @@ import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { getDayEnd, isTimeZone, westernmostTimeZone } from '../../../../lib/stores/braintree/gateway-day.ts';
 import type { MappingContext } from '../../../../lib/stores/braintree/mapping-context.ts';
+import { toDecimalAmount } from '../../../../lib/stores/braintree/money.ts';
 import { toNotificationReason } from '../../../../lib/stores/braintree/notification-reason.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
 import { toPaymentObservations } from '../../../../lib/stores/braintree/payment-observation.ts';
@@ -362,5 +363,17 @@ describe('toNotificationReason (Braintree)', () => {
     );
     expect(otherKinds.length).toBeGreaterThan(10);
     for (const kind of otherKinds) expect(toNotificationReason({ kind, at })).toBe('OTHER');
+  });
+});
+
+describe('toDecimalAmount (Braintree)', () => {
+  it.each([
+    ['USD', 4_990_000, '4.99'],
+    ['HUF', 1_234_560_000, '1234.56'],
+    ['IDR', 15_000_500_000, '15000.50'],
+    ['JPY', 500_000_000, '500'],
+    ['KWD', 1_250_000, '1.250'],
+  ])('has the decimals of %s', (currency, micros, amount) => {
+    expect(toDecimalAmount(micros, currency)).toBe(amount);
   });
 });
