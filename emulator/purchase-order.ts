@@ -146,7 +146,7 @@ export const ActionBody = v.strictObject({
   date: v.exactOptional(v.picklist(['original', 'now'])),
   /** Quantity to refund. Default: the whole purchase. */
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-  /** Amount to refund, in micros. Default: the whole payment. */
+  /** Amount to refund, or to win of a dispute, in micros. Default: the whole payment. */
   amountMicros: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** store_b: changes the plan at the next renewal. processor_a: bills the proration with the next invoice. */
   deferred: v.exactOptional(v.boolean()),

@@ -9,7 +9,7 @@ import {
   emitTransactionWebhook,
 } from './emit-webhooks.ts';
 import { gatewayTimeZone } from './gateway-time-zone.ts';
-import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
+import { formatAmount, generateId, type ResponseContext, toMicros } from './merchant-state.ts';
 import { changePlan } from './plan-change.ts';
 import type { Payment, Subscription } from './records.ts';
 import { computeRemainingMicros, reversePayment } from './transactions.ts';
@@ -69,8 +69,10 @@ export const subscriptionActions: Readonly<
   },
   refund: (context, subscription, details) => refundPayment(context, findLatestPaid(context, subscription), details),
   dispute: (context, subscription) => void openDispute(context, findLatestPaid(context, subscription)),
-  'win-dispute': (context, subscription) => resolveDispute(context, findLatestPaid(context, subscription), 'won'),
-  revoke: (context, subscription) => resolveDispute(context, findLatestPaid(context, subscription), 'lost'),
+  'reverse-refund': (context, subscription) => failRefund(context, findLatestPaid(context, subscription)),
+  'win-dispute': (context, subscription, details) =>
+    resolveDispute(context, findLatestPaid(context, subscription), { status: 'won', ...details }),
+  revoke: (context, subscription) => resolveDispute(context, findLatestPaid(context, subscription), { status: 'lost' }),
   'test-notification': (context, { id }) => emitCheckWebhook(context, id),
 };
 
@@ -82,8 +84,9 @@ export const paymentActions: Readonly<
   abandon: (context, payment) => settlePending(context, payment, 'settlement_declined'),
   refund: refundPayment,
   dispute: (context, payment) => void openDispute(context, payment),
-  'win-dispute': (context, payment) => resolveDispute(context, payment, 'won'),
-  revoke: (context, payment) => resolveDispute(context, payment, 'lost'),
+  'reverse-refund': failRefund,
+  'win-dispute': (context, payment, details) => resolveDispute(context, payment, { status: 'won', ...details }),
+  revoke: (context, payment) => resolveDispute(context, payment, { status: 'lost' }),
   'test-notification': (context, { id }) => emitCheckWebhook(context, id),
 };
 
@@ -161,12 +164,38 @@ function openDispute(context: ResponseContext, payment: Payment | undefined): Pa
   return saveDispute(context, disputed);
 }
 
-/** Resolves the open dispute of a payment. A lost one is opened first if it is missing. */
-function resolveDispute(context: ResponseContext, payment: Payment | undefined, status: 'won' | 'lost'): void {
+/**
+ * Fails the latest refund of a payment after it was submitted.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/general/statuses
+ */
+function failRefund(context: ResponseContext, payment: Payment | undefined): void {
+  const { state, now } = context;
+  const refunds = (payment?.refundIds ?? []).flatMap((id) => state.payments.get(id) ?? []);
+  const refund = refunds.findLast(({ status }) => status !== 'failed');
+  if (!payment || !refund) throw controlError(422, 'The payment does not have a refund that can fail.');
+  const failed = withPaymentStatus(refund, 'failed', now());
+  state.payments.set(failed.id, failed);
+  emitTransactionWebhook(context, 'refund_failed', failed, payment.subscriptionId ?? payment.id);
+}
+
+interface Resolution extends Pick<ActionBody, 'amountMicros'> {
+  readonly status: 'won' | 'lost';
+}
+
+/** Resolves the open dispute of a payment, also in part. A lost one is opened first if it is missing. */
+function resolveDispute(
+  context: ResponseContext,
+  payment: Payment | undefined,
+  { status, amountMicros: priceMicros }: Resolution,
+): void {
   const isOpen = payment?.dispute?.status === 'open';
   if (!isOpen && status === 'won') throw controlError(422, 'The payment does not have an open dispute.');
   const { dispute, ...disputed } = isOpen ? payment : openDispute(context, payment);
-  if (dispute) saveDispute(context, { ...disputed, dispute: { ...dispute, status } });
+  if (priceMicros !== undefined && priceMicros > toMicros(disputed.amount))
+    throw controlError(422, 'amountMicros: the dispute is about less.');
+  const won = priceMicros === undefined ? {} : { wonAmount: formatAmount({ priceMicros }) };
+  if (dispute) saveDispute(context, { ...disputed, dispute: { ...dispute, ...won, status } });
 }
 
 function saveDispute(context: ResponseContext, payment: Payment): Payment {

@@ -22,11 +22,16 @@ export function emitSubscriptionWebhook(
   context.emitNotification({ purchaseId: id, at, native: buildWebhook(kind, at, content) });
 }
 
-/** Emits a webhook with the current state of a payment. */
-export function emitTransactionWebhook(context: ResponseContext, kind: string, payment: Payment): void {
+/** Emits a webhook with the current state of a payment, or of a refund of the purchase. */
+export function emitTransactionWebhook(
+  context: ResponseContext,
+  kind: string,
+  payment: Payment,
+  purchaseId = payment.id,
+): void {
   const at = context.now();
   const content = { transaction: toPaymentView(payment, at) };
-  context.emitNotification({ purchaseId: payment.id, at, native: buildWebhook(kind, at, content) });
+  context.emitNotification({ purchaseId, at, native: buildWebhook(kind, at, content) });
 }
 
 /** Emits a webhook for the dispute of a payment. */

@@ -28,7 +28,13 @@ export const Payment = v.object({
   refundedId: v.exactOptional(v.string()),
   rejection: v.exactOptional(v.string()),
   dispute: v.exactOptional(
-    v.object({ id: v.string(), openedAt: v.number(), status: v.optional(v.picklist(['open', 'won', 'lost']), 'lost') }),
+    v.object({
+      id: v.string(),
+      openedAt: v.number(),
+      status: v.optional(v.picklist(['open', 'won', 'lost']), 'lost'),
+      /** Amount that was won, if it is a part. */
+      wonAmount: v.exactOptional(v.string()),
+    }),
   ),
   response: v.object({ code: v.string(), text: v.string() }),
   /** Statuses before the current one, the latest first. */

@@ -147,4 +147,7 @@ export function reversePayment(context: ResponseContext, payment: Payment, amoun
 
 /** Returns the part of a payment that is not refunded. */
 export const computeRemainingMicros = ({ payments }: MerchantState, { amount, refundIds }: Payment): number =>
-  refundIds.reduce((rest, id) => rest - toMicros(payments.get(id)?.amount ?? '0'), toMicros(amount));
+  refundIds
+    .flatMap((id) => payments.get(id) ?? [])
+    .filter(({ status }) => status !== 'failed')
+    .reduce((rest, refund) => rest - toMicros(refund.amount), toMicros(amount));

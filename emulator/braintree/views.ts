@@ -91,12 +91,12 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
 
 /** Converts the dispute of a payment to its API representation. */
 export function toDisputeView({ id, amount, currency, dispute, ...payment }: Payment): XmlValue {
-  const { id: disputeId = '', openedAt = 0, status = 'open' } = dispute ?? {};
+  const { id: disputeId = '', openedAt = 0, status = 'open', wonAmount = amount } = dispute ?? {};
   return {
     id: disputeId,
     amount,
     amountDisputed: amount,
-    amountWon: status === 'won' ? amount : '0.00',
+    amountWon: status === 'won' ? wonAmount : '0.00',
     caseNumber: `CB${disputeId.slice(0, 9).toUpperCase()}`,
     createdAt: toTimestamp(openedAt),
     currencyIsoCode: currency,

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
-import { getId, getObject, saveObject } from './account-objects.ts';
+import { generateId, getId, getObject, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
 import { formatAmount, toMinorUnits } from './money.ts';
 import { buildDispute, buildDisputeBalance, buildRefund } from './reversal-objects.ts';
@@ -45,6 +45,31 @@ export function refundCharge(
 }
 
 /**
+ * Fails the latest refund of a purchase after it was paid.
+ *
+ * @see https://docs.stripe.com/refunds#failed-refunds
+ */
+export function reverseRefund(state: AccountState, { purchaseId, at }: ReversalInput): string {
+  const { records } = state;
+  const charges = listCharges(records, purchaseId).map(({ id }) => id);
+  const refund = [...records.objects.refunds.values()].findLast(
+    ({ charge, status }) => status === 'succeeded' && charges.includes(getId(charge)),
+  );
+  requirePossible(refund !== undefined, purchaseId, 'does not have a refund that can fail');
+  const charge = getObject(records, 'charges', getId(refund.charge));
+  const amount_refunded = charge.amount_refunded - refund.amount;
+  saveObject(records, 'charges', { ...charge, amount_refunded, refunded: false });
+  const object = saveObject(records, 'refunds', {
+    ...refund,
+    status: 'failed',
+    failure_reason: 'expired_or_canceled_card',
+    failure_balance_transaction: generateId('txn'),
+  });
+  for (const type of ['refund.updated', 'refund.failed']) emitEvent(state, type, { purchaseId, at, object });
+  return purchaseId;
+}
+
+/**
  * Opens a dispute. Stripe withdraws the disputed amount until the dispute is closed.
  *
  * @see https://support.stripe.com/topics/disputes
@@ -61,15 +86,24 @@ export function openDispute(state: AccountState, { purchaseId, at, details }: Re
   return purchaseId;
 }
 
-/** Closes the dispute in favor of the account, which gets the disputed amount back. A lost dispute can still be won. */
-export function winDispute(state: AccountState, { purchaseId, at }: ReversalInput): string {
+/**
+ * Closes the dispute in favor of the account, which gets the disputed amount back. A lost dispute can still be won. One
+ * that is won in part is lost.
+ *
+ * @see https://support.stripe.com/questions/dispute-for-full-charge-amount-after-a-partial-refund-was-issued
+ */
+export function winDispute(state: AccountState, { purchaseId, at, details: { amountMicros } }: ReversalInput): string {
   const dispute = findDispute(state.records, purchaseId);
   requirePossible(dispute !== undefined && dispute.status !== 'won', purchaseId, 'does not have a dispute to win');
-  const closed = closeDispute(state, dispute, { purchaseId, at, status: 'won' });
+  const returned = dispute.balance_transactions.reduce((sum, { amount }) => sum + Math.max(0, amount), 0);
+  const rest = dispute.amount - returned;
+  const amount = amountMicros === undefined ? rest : toMinorUnits(amountMicros, dispute.currency, 'amountMicros');
+  requirePossible(amount <= rest, purchaseId, `has only ${formatAmount(rest, dispute.currency)} to win`);
+  const closed = closeDispute(state, dispute, { purchaseId, at, status: amount < rest ? 'lost' : 'won' });
   const charge = getObject(state.records, 'charges', getId(dispute.charge));
   const object = saveObject(state.records, 'disputes', {
     ...closed,
-    balance_transactions: [...closed.balance_transactions, buildDisputeBalance(charge, closed.amount, at)],
+    balance_transactions: [...closed.balance_transactions, buildDisputeBalance(charge, amount, at)],
   });
   emitEvent(state, 'charge.dispute.funds_reinstated', { purchaseId, at, object });
   return purchaseId;

@@ -108,7 +108,9 @@ describe('a subscription at the emulated Braintree', () => {
     ['failed payment', [['fail-payment']], ['subscription_charged_unsuccessfully', 'subscription_went_past_due']],
     ['recovered payment', [['fail-payment'], ['recover']], [active, charged]],
     ['refund (without a webhook)', [['refund']], []],
+    ['failed refund', ['P2D', ['refund'], ['reverse-refund']], ['refund_failed']],
     ['dispute', [['revoke']], ['dispute_opened', 'dispute_lost']],
+    ['dispute that is won in part', [['dispute'], ['win-dispute', { amountMicros: 1_000_000 }]], ['dispute_won']],
     ['test notification', [['test-notification']], ['check']],
   ])('emits the webhooks of the transition "%s"', async (_transition, steps, kinds) => {
     expect(await listKinds(store.runSteps(createSubscription(), steps))).toEqual(kinds);

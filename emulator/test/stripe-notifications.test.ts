@@ -74,7 +74,13 @@ describe('a subscription at the emulated Stripe', () => {
     ['renewal while the collection is paused', [['pause-collection'], ['renew']], [updated]],
     ['resumption of the collection', [['pause-collection'], ['resume-collection']], [updated]],
     ['refund', [['refund']], ['refund.created', 'charge.refunded']],
+    ['failed refund', [['refund'], ['reverse-refund']], ['refund.updated', 'refund.failed']],
     ['dispute', [['revoke']], disputed],
+    [
+      'dispute that is won in part',
+      [['dispute'], ['win-dispute', { amountMicros: 1_000_000 }]],
+      ['charge.dispute.closed', 'charge.dispute.funds_reinstated'],
+    ],
     [
       'plan change',
       [['change-plan', { productId: 'bigger', priceMicros: 9_990_000 }]],

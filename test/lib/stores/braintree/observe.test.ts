@@ -146,6 +146,17 @@ describe('listUndelivered (Braintree)', () => {
     });
   });
 
+  it('returns the money of a refund that failed', async () => {
+    const { id, context } = await validatePurchase(monthly);
+    await fake.advance('P2D');
+    await fake.act(id, 'refund');
+    const [refund] = (await listUndelivered(context, fake.clock.now() - 1_000)) as [StoreNotification];
+    await fake.act(id, 'reverse-refund');
+    const observed = await braintree.observe?.(refund, context);
+    expect(observed?.observations[0]?.transactions).toMatchObject([{ partialRefunds: [{ status: 'returned' }] }]);
+    expect(observed?.observations[0]?.purchase).not.toHaveProperty('endedAt');
+  });
+
   it('throws ConnectionFailed during an outage', async () => {
     await fake.addFault({ fault: 'down' });
     await expect(listUndelivered(fake.createContext(), 0)).rejects.toMatchObject({ code: 'ConnectionFailed' });

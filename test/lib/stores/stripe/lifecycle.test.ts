@@ -87,6 +87,28 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect(await readRefunds()).toEqual([]);
   });
 
+  it('counts what is lost of a dispute that is won in part', async () => {
+    const { id } = await service.buy();
+    await service.act(id, 'dispute');
+    await service.act(id, 'win-dispute', { amountMicros: 3_000_000 });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false });
+    expect((await listTransactions(id)).flatMap(listRefundedAmounts)).toMatchObject([{ amountMicros: 1_990_000 }]);
+  });
+
+  it('counts a refund until it fails', async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    for (const amountMicros of [2_000_000, 8_000_000]) await service.act(id, 'refund', { amountMicros });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false });
+    const sumRefunds = async () =>
+      (await listTransactions(id))
+        .flatMap(listRefundedAmounts)
+        .reduce((sum, refund) => sum + (refund.amountMicros ?? 0), 0);
+    expect(await sumRefunds()).toBe(10_000_000);
+    await service.act(id, 'reverse-refund');
+    await validateAndFind(id);
+    expect(await sumRefunds()).toBe(2_000_000);
+  });
+
   it('splits an invoice with more lines than its list contains', async () => {
     const items = ['second', 'third', 'fourth'].map((productId) => ({ productId, priceMicros: 5_000_000 }));
     const { id } = await service.buy({ productId: 'first', priceMicros: 10_000_000, items });
