@@ -70,7 +70,7 @@ export function applyAction(emulator: Emulator, call: HttpRequest, [path = '', n
 
 /** Stores that refund a part of a payment, by the member of the body. */
 const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros' | 'prorated', readonly string[]>> = {
-  prorated: [platformTokens.appStore],
+  prorated: [platformTokens.appStore, platformTokens.microsoftStore],
   quantity: [platformTokens.appStore, platformTokens.googlePlay],
   amountMicros: [
     platformTokens.appStore,

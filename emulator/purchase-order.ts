@@ -150,7 +150,7 @@ export const ActionBody = v.strictObject({
   amountMicros: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** store_b: changes the plan at the next renewal. processor_a: bills the proration with the next invoice. */
   deferred: v.exactOptional(v.boolean()),
-  /** store_a: refunds the unused time of a subscription period. */
+  /** store_a, store_c: refunds the unused time of a subscription period. */
   prorated: v.exactOptional(v.boolean()),
   /** request-refund: reason of the customer, in the store's terms. */
   reason: v.exactOptional(v.string()),

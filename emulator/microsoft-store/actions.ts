@@ -30,9 +30,11 @@ export const actions: Readonly<Record<string, (purchase: Purchase, context: Tran
   recover: (purchase, { at, product }) => recover(purchase, at, product),
   expire: (purchase, { at }) => (purchase.recurrence ? expire(purchase, at) : expireItem(purchase, at)),
   consume: (purchase, { at }) => consumeOnDevice(purchase, at),
-  refund: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at, true) : revokeItem(purchase, at, true)),
-  revoke: (purchase, { at }) =>
-    purchase.recurrence ? terminate(purchase, at, false) : revokeItem(purchase, at, false),
+  refund: (purchase, { at, details }) =>
+    purchase.recurrence
+      ? terminate(purchase, at, details.prorated ? 'prorated' : 'full')
+      : revokeItem(purchase, at, true),
+  revoke: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at) : revokeItem(purchase, at, false)),
 };
 
 function expireItem(purchase: Purchase, at: number): Purchase {
@@ -66,7 +68,9 @@ function revokeItem(purchase: Purchase, at: number, isRefunded: boolean): Purcha
   const { item, id } = purchase;
   if (item.status === 'Revoked') throw controlError(422, `${id} is already Revoked.`);
   const isConsumed = item.quantity === 0;
-  const refunded = isRefunded ? refundLatestPayment(purchase, at, isConsumed ? 'Revoked' : 'Refunded') : purchase;
+  const refunded = isRefunded
+    ? refundLatestPayment(purchase, at, { state: isConsumed ? 'Revoked' : 'Refunded' })
+    : purchase;
   if (isConsumed) return refunded;
   if (isRefunded && item.kind !== 'Durable') return removeRefundedQuantity(refunded, at);
   return { ...refunded, item: { ...item, status: 'Revoked', modifiedDate: at } };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dayMs } from '../calendar.ts';
 import { skuId } from './collection-item.ts';
+import { countPeriodDays } from './payments.ts';
 import type { ClawbackMessage, Payment, Purchase } from './records.ts';
 import { toTimestamp } from './service-request.ts';
 import type { StoreState } from './store-state.ts';
@@ -46,12 +47,9 @@ function buildMessage(purchase: Purchase, payment: Payment, at: number): Clawbac
   };
 }
 
-function buildOrderInfo(
-  { id, item, productId, sandboxId, recurrence }: Purchase,
-  payment: Payment,
-  at: number,
-): object {
-  const periodStart = payment.periodStart ?? payment.purchasedDate;
+function buildOrderInfo(purchase: Purchase, payment: Payment, at: number): object {
+  const { id, item, productId, sandboxId, recurrence } = purchase;
+  const { total, consumed } = countPeriodDays(purchase, payment, at);
   return {
     lineItemId: payment.lineItemId,
     orderId: payment.orderId,
@@ -65,13 +63,11 @@ function buildOrderInfo(
     ...(recurrence && {
       recurrenceData: {
         recurrenceId: id,
-        durationIntervalStart: toTimestamp(periodStart),
-        durationInDays: countDaysBetween(periodStart, recurrence.expirationTime),
-        consumedDurationInDays: countDaysBetween(periodStart, at),
-        refundType: 'Full',
+        durationIntervalStart: toTimestamp(payment.periodStart ?? payment.purchasedDate),
+        durationInDays: total,
+        consumedDurationInDays: consumed,
+        refundType: payment.refundedMicros === undefined ? 'Full' : 'Prorated',
       },
     }),
   };
 }
-
-const countDaysBetween = (start: number, end: number): number => Math.max(0, Math.floor((end - start) / dayMs));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { formatTime } from '../calendar.ts';
+import { dayMs, formatTime } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { getLatestPayment } from './collection-item.ts';
 import type { Payment, Purchase } from './records.ts';
@@ -37,25 +37,52 @@ export const withPayment = (purchase: Purchase, at: number, sold: Sold): Purchas
 export function summarizePayments({ payments }: Purchase, currency: string) {
   const refunded = payments.filter(({ state }) => state !== 'Purchased');
   return {
-    payments: payments.map(({ orderId, purchasedDate, periodStart, amountMicros, refundedDate }) => ({
-      orderId,
-      date: formatTime(purchasedDate),
-      amountMicros,
+    payments: payments.map((payment) => ({
+      orderId: payment.orderId,
+      date: formatTime(payment.purchasedDate),
+      amountMicros: payment.amountMicros,
       currency,
-      ...(periodStart !== undefined && { periodStart: formatTime(periodStart) }),
-      refunds: refundedDate === undefined ? [] : [{ createdAt: formatTime(refundedDate), amountMicros }],
+      ...(payment.periodStart !== undefined && { periodStart: formatTime(payment.periodStart) }),
+      refunds:
+        payment.refundedDate === undefined
+          ? []
+          : [{ createdAt: formatTime(payment.refundedDate), amountMicros: getRefundedMicros(payment) }],
     })),
-    paidMicros: sumAmounts(payments),
-    refundedMicros: sumAmounts(refunded),
+    paidMicros: sum(payments.map(({ amountMicros }) => amountMicros)),
+    refundedMicros: sum(refunded.map(getRefundedMicros)),
   };
 }
 
-const sumAmounts = (payments: readonly Payment[]): number =>
-  payments.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
+const getRefundedMicros = ({ amountMicros, refundedMicros = amountMicros }: Payment): number => refundedMicros;
 
-/** Copies a purchase with its latest payment refunded. The state is `Revoked` if the item was consumed before. */
-export function refundLatestPayment(purchase: Purchase, at: number, state: 'Refunded' | 'Revoked'): Purchase {
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
+
+/**
+ * Copies a purchase with its latest payment refunded, or a part of it. The state is `Revoked` if the item was consumed
+ * before.
+ */
+export function refundLatestPayment(
+  purchase: Purchase,
+  at: number,
+  { state, part }: { readonly state: 'Refunded' | 'Revoked'; readonly part?: number },
+): Purchase {
   const latest = getLatestPayment(purchase);
   if (latest.state !== 'Purchased') throw controlError(422, `${purchase.id} is already ${latest.state}.`);
-  return { ...purchase, payments: [...purchase.payments.slice(0, -1), { ...latest, state, refundedDate: at }] };
+  const refundedMicros = part === undefined ? {} : { refundedMicros: Math.round(latest.amountMicros * part) };
+  const refunded = { ...latest, state, refundedDate: at, ...refundedMicros };
+  return { ...purchase, payments: [...purchase.payments.slice(0, -1), refunded] };
+}
+
+/** Counts the days of the period that a payment pays, and those before a date. */
+export function countPeriodDays({ recurrence }: Purchase, { periodStart, purchasedDate }: Payment, at: number) {
+  const start = periodStart ?? purchasedDate;
+  return { total: countDays(start, recurrence?.expirationTime ?? start), consumed: countDays(start, at) };
+}
+
+const countDays = (start: number, end: number): number => Math.max(0, Math.floor((end - start) / dayMs));
+
+/** Returns the part of the current period that the customer has not used. */
+export function getUnusedPart(purchase: Purchase, at: number): number {
+  const { total, consumed } = countPeriodDays(purchase, getLatestPayment(purchase), at);
+  return total > consumed ? (total - consumed) / total : 0;
 }

@@ -36,6 +36,8 @@ export const Payment = v.object({
   state: v.picklist(['Purchased', 'Refunded', 'Revoked']),
   purchasedDate: v.number(),
   refundedDate: v.exactOptional(v.number()),
+  /** The refund of a part of the payment: of the unused time of the period. */
+  refundedMicros: v.exactOptional(v.number()),
   quantity: v.number(),
   /** Absent in a state of an earlier version. The APIs of the store do not return it. */
   amountMicros: v.exactOptional(v.number(), 0),

@@ -65,7 +65,7 @@ function applyChange(purchase: Purchase, change: v.InferOutput<typeof ChangeBody
   if (recurrence?.state !== 'Active') throw badRequestError('The recurrence is not active.');
   switch (changeType) {
     case 'Refund':
-      return terminate(purchase, at, true);
+      return terminate(purchase, at, 'full');
     // The customer keeps the rest of the paid period after `Cancel`, too. Neither turns automatic renewal on.
     case 'Cancel':
     case 'ToggleAutoRenew':

@@ -235,6 +235,15 @@ describe('the clawback queue of the Microsoft Store', () => {
     expect(body).toMatchObject({ paidMicros: 6_000_000, refundedMicros: 3_000_000 });
   });
 
+  it('refunds the unused days of a period if the refund is prorated', async () => {
+    const { id } = (await client.buy({ productId: 'early', priceMicros: 3_000_000 })).body;
+    await client.advance('P7D');
+    expect((await client.act(id, 'refund', { prorated: true })).body).toMatchObject({ refundedMicros: 2_250_000 });
+    const [{ event } = { event: undefined }] = await take();
+    const counts = { durationInDays: 28, consumedDurationInDays: 7 };
+    expect(event.data.recurrenceData).toMatchObject({ ...counts, refundType: 'Prorated' });
+  });
+
   it('queues an event for each refunded subscription of every sandbox', async () => {
     const { id } = (await client.buy({ productId: 'club', sandbox: true })).body;
     await client.act(id, 'refund');

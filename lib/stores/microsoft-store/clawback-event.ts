@@ -11,6 +11,8 @@ export const Clawback = v.object({
   transactionId: v.exactOptional(v.string()),
   /** Start of the paid period. Identifies the payment of a subscription instead of `transactionId`. */
   periodStart: v.exactOptional(v.number()),
+  /** Only a part of the payment came back, such as 0.5. Without the part, the amount is unknown. */
+  partialRefund: v.exactOptional(v.object({ part: v.exactOptional(v.number()) })),
   messageId: v.string(),
   popReceipt: v.string(),
 });
@@ -25,13 +27,28 @@ export function parseClawbackEvent(messageText: string): ClawbackEvent | undefin
 
 /** Builds the store notification of an event about a stored purchase. */
 export function toNotification(
-  { id, time, data: { eventState: state, eventDate } }: ClawbackEvent,
-  subject: Omit<Clawback, 'state' | 'eventDate'>,
+  { id, time, data: { eventState: state, eventDate, recurrenceData } }: ClawbackEvent,
+  subject: Omit<Clawback, 'state' | 'eventDate' | 'partialRefund'>,
 ): StoreNotification {
   return {
     key: id,
     type: `clawback.${state}`,
     occurredAt: time,
-    payload: { state, eventDate, ...subject } satisfies Clawback,
+    payload: { state, eventDate, ...subject, ...toPartialRefund(recurrenceData ?? {}) } satisfies Clawback,
   };
+}
+
+/**
+ * Only an event about a subscription can report a partial refund. It lacks the amount: the unused days of the period
+ * count.
+ * @see https://github.com/microsoft/Microsoft-Store-Services/blob/main/Microsoft.StoreServices/Microsoft.StoreServices/Clawback/V2/ClawbackRecurrenceData.cs
+ */
+function toPartialRefund({
+  refundType = 'full',
+  durationInDays = 0,
+  consumedDurationInDays = durationInDays,
+}: Partial<NonNullable<ClawbackEvent['data']['recurrenceData']>>): Pick<Clawback, 'partialRefund'> {
+  if (refundType.toLowerCase() === 'full') return {};
+  const part = (durationInDays - consumedDurationInDays) / durationInDays;
+  return { partialRefund: part > 0 && part <= 1 ? { part } : {} };
 }

@@ -27,14 +27,15 @@ async function withKnownRefund(
       transaction.refundedAt === undefined ? [] : [[transaction.transactionId, transaction.refundedAt]],
     ),
   );
-  if (refundDates.size === 0) return observation;
+  const isRefunded = storedTransactions.some(
+    (transaction) =>
+      transaction.transactionId === transactionId && (transaction.refundedAt ?? transaction.partialRefunds),
+  );
+  if (refundDates.size === 0 && !isRefunded) return observation;
   const storedPurchase = await findPurchase?.(purchaseId);
   return {
     ...observation,
-    purchase:
-      storedPurchase && refundDates.has(transactionId)
-        ? withStoredEnd(observation, storedPurchase)
-        : observation.purchase,
+    purchase: storedPurchase && isRefunded ? withStoredEnd(observation, storedPurchase) : observation.purchase,
     transactions: observation.transactions.map((transaction) => withRefundDate(transaction, refundDates)),
   };
 }

@@ -16,7 +16,10 @@ import { refreshFromStore } from './refresh.ts';
  * Applies a clawback event to the current state of its purchase. Queries the store if a StoreID key is still valid,
  * otherwise uses the stored state. Only the event reports the refund.
  */
-export async function observe({ payload }: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
+export async function observe(
+  { key, payload }: StoreNotification,
+  context: StoreContext,
+): Promise<ObservedNotification> {
   const clawback = parse(Clawback, payload, 'InternalError');
   const reason = toNotificationReason(clawback.state);
   const purchase = await context.findPurchase?.(clawback.purchaseId);
@@ -28,7 +31,9 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
   const storedIds = new Set(storedTransactions.map(({ transactionId }) => transactionId));
   const newTransactions = observation.transactions.filter(({ transactionId }) => !storedIds.has(transactionId));
   const payment = findPayment([...storedTransactions, ...newTransactions], clawback);
-  return { reason, observations: [payment ? applyClawback(observation, { clawback, payment, isEnded }) : observation] };
+  if (!payment) return { reason, observations: [observation] };
+  const refunded = applyRefund(payment, clawback, key);
+  return { reason, observations: [applyClawback(observation, { clawback, payment: refunded, isEnded })] };
 }
 
 /** The response of the store. Without an observation, the store no longer lists the purchase. */
@@ -87,14 +92,20 @@ function applyClawback(
   return {
     ...observation,
     purchase: isCurrentPayment && isEnded ? markEnded(observation, clawback) : observation.purchase,
-    transactions: [...otherTransactions, applyRefund(payment, clawback)],
+    transactions: [...otherTransactions, payment],
   };
 }
 
-function applyRefund(payment: Transaction, clawback: Clawback): Transaction {
+function applyRefund(payment: Transaction, clawback: Clawback, eventId: string): Transaction {
+  const { state, eventDate, partialRefund } = clawback;
   const { refundedAt: _refundedAt, ...paid } = payment;
-  if (toNotificationReason(clawback.state) === 'REFUNDED') return { ...paid, refundedAt: clawback.eventDate };
-  return isChargebackReversal(clawback) ? paid : payment;
+  if (toNotificationReason(state) !== 'REFUNDED') return isChargebackReversal(clawback) ? paid : payment;
+  if (!partialRefund) return { ...paid, refundedAt: eventDate };
+  const { amountMicros, partialRefunds = [] } = payment;
+  const { part } = partialRefund;
+  const isKnown = part !== undefined && amountMicros !== undefined;
+  const refund = { id: eventId, date: eventDate, ...(isKnown && { amountMicros: Math.round(amountMicros * part) }) };
+  return { ...payment, partialRefunds: [...partialRefunds.filter(({ id }) => id !== eventId), refund] };
 }
 
 /** Ends the purchase before the store does: its state is updated hours later, and never for a consumed item. */

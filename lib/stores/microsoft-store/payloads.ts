@@ -97,6 +97,8 @@ export const ClawbackEvent = v.object({
         recurrenceId: NonEmptyText,
         durationIntervalStart: v.nullish(Timestamp),
         durationInDays: lenientOptional(v.number()),
+        consumedDurationInDays: lenientOptional(v.number()),
+        refundType: lenientOptional(v.string()),
       }),
     ),
   }),

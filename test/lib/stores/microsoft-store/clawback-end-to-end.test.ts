@@ -45,7 +45,8 @@ async function buyAndValidate(order: object, settings: object = {}) {
   const { id, validate } = await service.callControl('/purchases', { platform: 'store_c', productId, ...order });
   const revalidate = async () => await service.validate(keys, validate);
   expect((await revalidate()).body).toMatchObject({ ok: true });
-  const refund = async () => await service.callControl(`/purchases/${encodeURIComponent(id)}/refund`, {});
+  const refund = async (details: object = {}) =>
+    await service.callControl(`/purchases/${encodeURIComponent(id)}/refund`, details);
   return { keys, id: `store_c:${id}`, revalidate, refund, read: async () => await readPurchase(keys, `store_c:${id}`) };
 }
 
@@ -84,6 +85,19 @@ describe('pollNotifications (Microsoft Store)', () => {
     expect(listReasons(purchase).sort()).toEqual(['PURCHASED', 'REFUNDED', 'RENEWED']);
     const payments = await listTransactionsOfPurchases(getService(), keys.appName, [id]);
     expect(payments.map(({ refundedAt }) => refundedAt !== undefined)).toEqual([true, false]);
+  });
+
+  it('refunds the unused time of a subscription if the refund is prorated', async () => {
+    const order = { type: 'paid subscription', period: 'P1M', priceMicros: 10_000_000, currency: 'EUR' };
+    const { keys, id, refund, read } = await buyAndValidate(order);
+    await service.callControl('/clock', { advance: 'P10D' });
+    const { refundedMicros } = await refund({ prorated: true });
+    await pollFor(keys);
+    expect(listReasons(await read())).toEqual(['PURCHASED', 'REFUNDED']);
+    const [payment] = await listTransactionsOfPurchases(getService(), keys.appName, [id]);
+    expect(payment?.refundedAt).toBeUndefined();
+    expect(payment?.partialRefunds?.map(({ amountMicros }) => amountMicros)).toEqual([refundedMicros]);
+    expect(refundedMicros).toBeLessThan(7_000_000);
   });
 
   it('keeps the refund of a consumed product, which the store no longer lists', async () => {

@@ -51,6 +51,22 @@ describe('listUndelivered (Microsoft Store)', () => {
     expect(v.parse(v.array(StoreNotification), JSON.parse(JSON.stringify(notifications)))).toEqual(notifications);
   });
 
+  it.each<[object, object | undefined]>([
+    [{ refundType: 'Full', durationInDays: 30, consumedDurationInDays: 10 }, undefined],
+    [{ durationInDays: 30, consumedDurationInDays: 10 }, undefined],
+    [{ refundType: 'Prorated', durationInDays: 30, consumedDurationInDays: 10 }, { part: 2 / 3 }],
+    [{ refundType: 'partial', durationInDays: 40, consumedDurationInDays: 10 }, { part: 0.75 }],
+    [{ refundType: 'partial', durationInDays: 30, consumedDurationInDays: 31 }, {}],
+    [{ refundType: 'partial' }, {}],
+  ])('derives the refunded part of a subscription period from %j', async (data, partialRefund) => {
+    const recurrenceData = { recurrenceId: 'mdr:0:1:2', durationIntervalStart: '2023-01-24T21:59:19Z', ...data };
+    const queue = createClawbackQueue([encodeEvent(buildEvent('event-1', { recurrenceData }))]);
+    const findPurchase: StoreContext['findPurchase'] = async (purchaseId) =>
+      ({ purchaseId }) as Awaited<ReturnType<NonNullable<StoreContext['findPurchase']>>>;
+    const [notification] = await listUndelivered({ ...createQueueContext(queue.fetch), findPurchase });
+    expect(notification?.payload.partialRefund).toEqual(partialRefund);
+  });
+
   it('hides messages for more than five minutes and keeps them until they are confirmed', async () => {
     const queue = createClawbackQueue([encodeEvent(buildEvent('event-1')), encodeEvent(buildEvent('event-2'))]);
     const notifications = await listUndelivered(createQueueContext(queue.fetch));

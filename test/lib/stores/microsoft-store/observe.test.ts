@@ -72,6 +72,21 @@ describe('observe (Microsoft Store)', () => {
     expect(observation?.transactions).toMatchObject([{ ...payment, refundedAt: eventDate }]);
   });
 
+  it.each<[object, object]>([
+    [{ part: 0.25 }, { amountMicros: 2_500_000 }],
+    [{}, {}],
+  ])('refunds a part of the payment (%j)', async (partialRefund, amount) => {
+    const { observe, eventDate } = await createClawback('Revoked', {
+      payment: { amountMicros: 10_000_000, currency: 'EUR' },
+    });
+    await advanceToEvent();
+    const [observation] = (await observe({ partialRefund }))?.observations ?? [];
+    expect(observation?.purchase).toMatchObject({ endedAt: eventDate });
+    expect(observation?.transactions).toHaveLength(1);
+    expect(observation?.transactions[0]).not.toHaveProperty('refundedAt');
+    expect(observation?.transactions[0]?.partialRefunds).toEqual([{ id: 'event', date: eventDate, ...amount }]);
+  });
+
   it('refunds the stored purchase if the StoreID key has expired', async () => {
     const { observe, purchase, eventDate } = await createClawback('Revoked');
     await advancePastKeyExpiration();
@@ -152,5 +167,16 @@ describe('validate (Microsoft Store) of a refunded purchase', () => {
     expect(validation.observations).toMatchObject([
       { purchase: { endedAt: eventDate, cancelationReason: 'Customer' }, transactions: [{ refundedAt: eventDate }] },
     ]);
+  });
+  it('keeps the end by a partial refund until the store has updated its state', async () => {
+    const endedAt = startTime + hourMs;
+    const { context, purchase } = await createClawback('Kept in part', {
+      purchase: { endedAt, cancelationReason: 'Customer' },
+      payment: { partialRefunds: [{ id: 'event', date: endedAt }] },
+    });
+    await advanceToEvent();
+    const request = await microsoft.getRequest(withoutPlatform(purchase.purchaseId));
+    const { observations } = await microsoftStore.validate(request, context);
+    expect(observations).toMatchObject([{ purchase: { endedAt, renewalIntent: 'Lapse' } }]);
   });
 });
