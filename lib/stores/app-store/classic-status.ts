@@ -48,6 +48,7 @@ export function deriveStatuses(
       {
         graceEndsAt: Number(pending.grace_period_expires_date_ms ?? 0),
         isBillingRetry: String(pending.is_in_billing_retry_period) === '1',
+        isRenewing: String(pending.auto_renew_status) === '1' && pending.expiration_intent === undefined,
       },
       asOf,
     );
@@ -55,17 +56,28 @@ export function deriveStatuses(
   });
 }
 
-/** Derives the status of a subscription at a date from its latest transaction and its renewal. */
+interface RenewalFacts {
+  readonly graceEndsAt?: EpochMillis;
+  readonly isBillingRetry: boolean;
+  /** Apple has not processed the renewal yet: every expired subscription has an expiration intent. */
+  readonly isRenewing?: boolean;
+}
+
+/**
+ * Derives the status of a subscription at a date from its latest transaction and its renewal.
+ * @see https://developer.apple.com/documentation/appstorereceipts/expiration_intent
+ */
 export function deriveStatus(
   { revokedAt, expiresDate }: StoreTransaction,
-  { graceEndsAt = 0, isBillingRetry }: { readonly graceEndsAt?: EpochMillis; readonly isBillingRetry: boolean },
+  { graceEndsAt = 0, isBillingRetry, isRenewing = false }: RenewalFacts,
   asOf: EpochMillis,
 ): number {
   const { active, expired, billingRetry, gracePeriod, revoked } = subscriptionStatuses;
   if (revokedAt !== undefined) return revoked;
   if (expiresDate === undefined || expiresDate > asOf) return active;
   if (graceEndsAt > asOf) return gracePeriod;
-  return isBillingRetry ? billingRetry : expired;
+  if (isBillingRetry) return billingRetry;
+  return isRenewing ? active : expired;
 }
 
 function toRenewalState(pending: PendingRenewal): Omit<SubscriptionStatus, 'status' | 'transaction'> {

@@ -1,7 +1,7 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
-import { type EpochMillis, minuteMs } from '../../foundation/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { type StoreTransaction, type SubscriptionStatus, subscriptionStatuses } from './store-transaction.ts';
@@ -25,6 +25,13 @@ const { active, expired, billingRetry, gracePeriod, revoked } = subscriptionStat
  * that.
  */
 const lateRenewalMs = 10 * minuteMs;
+
+/**
+ * The shortest grace period that a developer can choose. Apple can report a grace period without its end.
+ * @see https://developer.apple.com/help/app-store-connect/manage-subscriptions/enable-billing-grace-period-for-auto-renewable-subscriptions
+ * @see https://developer.apple.com/forums/thread/792548
+ */
+const minGraceMs = 3 * dayMs;
 
 /** Derives expiration, cancelation and renewal of a purchase from its latest transaction and its status. */
 export function toSubscriptionState(group: TransactionGroup): SubscriptionFields {
@@ -74,10 +81,13 @@ function toActiveFields({ latest: { expiresDate }, status, asOf }: TransactionGr
       return omitUndefined({
         expirationDate: expiresDate && (expiresDate > asOf ? expiresDate : asOf + lateRenewalMs),
       });
-    case gracePeriod:
-      return omitUndefined({ expirationDate: status.graceEndsAt ?? expiresDate });
+    case gracePeriod: {
+      const { graceEndsAt = Math.max((expiresDate ?? asOf) + minGraceMs, asOf + lateRenewalMs) } = status;
+      return { expirationDate: graceEndsAt };
+    }
+    // Apple can try to renew before the end of the paid period.
     case billingRetry:
-      return { cancelationReason: 'System.BillingError', expirationDate: Math.min(expiresDate ?? asOf, asOf) };
+      return { cancelationReason: 'System.BillingError', expirationDate: expiresDate ?? asOf };
     case expired:
       return {
         cancelationReason: status.expirationReason ?? 'Unknown',

@@ -18,7 +18,7 @@ export interface VerifiedNotification extends SignedParts {
 const { active, gracePeriod } = subscriptionStatuses;
 
 /** Types whose transaction can be of any period. The transaction of all other types is the latest one. */
-const anyPeriodTypes = new Set(['REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED']);
+const anyPeriodTypes = new Set(['REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED', 'REVOKE']);
 
 /** The signed parts contain the current state of the purchase, not only the state of a past period. */
 export function isNotificationCurrent(notification: VerifiedNotification): boolean {

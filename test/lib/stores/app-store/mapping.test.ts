@@ -150,6 +150,23 @@ describe('validate (App Store) of a subscription', () => {
     expect(observations[0]?.transactions).toHaveLength(1);
   });
 
+  it.each<[string, number, boolean]>([
+    ['until the shortest grace period of the App Store ends', monthEnd + dayMs, true],
+    ['while the App Store reports it', monthEnd + 10 * dayMs, true],
+    ['not longer than the shortest grace period without a later report', monthEnd + 4 * dayMs, false],
+  ])('gives access in a grace period without gracePeriodExpiresDate: %s', async (_title, at, isActive) => {
+    const signedDate = isActive ? at : monthEnd;
+    const customer = createSubscriber(4, { signedDate }, { signedDate });
+    const purchase = await validatePurchase(customer, undefined, { context: { now: () => signedDate } });
+    expect(purchase && isExpired(purchase, at)).toBe(!isActive);
+  });
+
+  it('keeps the paid period of a subscription whose next payment has failed before its end', async () => {
+    const purchase = await validatePurchase(createSubscriber(3, {}, { isInBillingRetryPeriod: true }));
+    expect(purchase).toMatchObject({ expirationDate: monthEnd, isBillingRetryPeriod: true });
+    expect(purchase && isExpired(purchase, monthEnd - 1)).toBe(false);
+  });
+
   it('extends an active subscription with a past expiration date by less than an hour', async () => {
     const justAfterEnd = monthEnd + 30_000;
     const purchase = await validatePurchase(createSubscriber(1, { signedDate: justAfterEnd }), undefined, {

@@ -186,12 +186,17 @@ describe('observe (App Store) without an API key', () => {
     }
   });
 
-  it.each([1, undefined])(
-    'does not end a running subscription at the first notification, the refund of a past period (status %s)',
-    async (status) => {
+  it.each([
+    ['REFUND', 1],
+    ['REFUND', undefined],
+    ['REVOKE', 1],
+    ['REVOKE', undefined],
+  ])(
+    'does not end a running subscription at the first notification, the %s of a past period (status %s)',
+    async (type, status) => {
       const renewalDate = occurredAt + monthMs;
       const purchase = await observePurchase({
-        type: 'REFUND',
+        type,
         ...(status && { status }),
         transaction: { ...refund, expiresDate: occurredAt - dayMs },
         renewal: { productId: 'yearly', renewalDate },

@@ -170,6 +170,13 @@ describe('validate (App Store) by verifyReceipt', () => {
       { cancelationReason: 'Customer.PriceIncrease', renewalIntent: 'Lapse' },
     ],
     [
+      'a renewal that Apple has not processed yet',
+      monthEnd + 30_000,
+      {},
+      {},
+      { renewalIntent: 'Renew', isBillingRetryPeriod: false, expirationDate: monthEnd + 630_000 },
+    ],
+    [
       'a refund',
       now,
       { cancellation_date_ms: String(now), cancellation_reason: '1' },
