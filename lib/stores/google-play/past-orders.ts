@@ -7,7 +7,7 @@ import { toPeriodStart } from '../to-period-start.ts';
 import type { TokenPurchases } from './known-purchases.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
-import { toPastOfferType } from './offer-type.ts';
+import { toPastPhase } from './offer-type.ts';
 import { findLine, findLineProceeds, findLineTax, findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import { getPaymentDate } from './paid-period.ts';
@@ -99,7 +99,7 @@ interface PastOrder {
 /** Converts the order of a past period to a transaction. */
 function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, item }: PastOrder): Transaction {
   const details = item?.subscriptionDetails ?? {};
-  const { basePlanId, offerId, offerPhaseDetails, servicePeriodStartTime, servicePeriodEndTime } = details;
+  const { basePlanId, offerId, servicePeriodStartTime, servicePeriodEndTime } = details;
   const productId =
     item?.productId === undefined ? purchase.productId : withPlatform(platformTokens.googlePlay, item.productId);
   const amount = findLineTotal(order, withoutPlatform(productId));
@@ -113,10 +113,8 @@ function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, it
       offerId: toOfferId(productId, { basePlanId, offerId }),
       periodStartDate: toPeriodStart(servicePeriodStartTime, purchaseDate),
       expirationDate: servicePeriodEndTime,
-      isTrialPeriod: offerPhaseDetails?.freeTrialDetails && true,
-      isIntroPeriod: offerPhaseDetails?.introductoryPriceDetails && true,
       storefront: order.buyerAddress?.buyerCountry,
-      offerType: toPastOfferType(details),
+      ...toPastPhase(details),
       ...getProductRefunds(order, withoutPlatform(productId)),
     }),
     ...(amount && toAmount(amount)),

@@ -7,21 +7,24 @@ import type { MappingContext } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { findLineTax, findLineTotal } from './order-lines.ts';
 import { parseRenewalNumber } from './paid-period.ts';
-import type { LineItem, Order } from './payloads.ts';
+import type { LineItem, Order, Subscription } from './payloads.ts';
 import type { Predecessors } from './predecessors.ts';
+import { isPeriodRunning } from './subscription-state.ts';
 
 /**
  * Uses the total of the order's line, otherwise the plan's price at full price and zero in a trial. The first order of
- * a plan change can be any part of the price.
+ * a plan change can be any part of the price, and so can the order before a declined renewal or the end of an offer.
  */
 export function toSubscriptionAmount(
+  subscription: Subscription,
   item: LineItem,
   order: Order | undefined,
 ): Pick<Transaction, 'currency' | 'amountMicros'> {
-  const { productId, offerPhase = {}, autoRenewingPlan } = item;
+  const { productId, offerPhase = {}, offerDetails, autoRenewingPlan } = item;
   const { freeTrial, introductoryPrice } = offerPhase;
   const price = autoRenewingPlan?.recurringPrice;
-  const isFullPrice = !freeTrial && !introductoryPrice && !isPartialPayment(item);
+  const isPhaseUnknown = offerDetails?.offerId !== undefined && !isPeriodRunning(subscription);
+  const isFullPrice = !freeTrial && !introductoryPrice && !isPhaseUnknown && !isPartialPayment(item);
   const amount = (order && findLineTotal(order, productId)) ?? (isFullPrice ? price : undefined);
   if (amount) return toAmount(amount);
   return freeTrial && price?.currencyCode ? { currency: price.currencyCode, amountMicros: 0 } : {};

@@ -7,7 +7,7 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toPurchaseId, toRefreshToken } from './known-purchases.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
-import { toOfferType } from './offer-type.ts';
+import { findPaidPhase } from './offer-type.ts';
 import { findLineProceeds, findLineTax, listDefined } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import {
@@ -134,11 +134,14 @@ function toSubscriptionTransactions(
   item: LineItem,
   context: SubscriptionContext & { readonly purchase: Purchase },
 ): Transaction[] {
-  const { orders, purchase } = context;
+  const { orders, purchase, known } = context;
   const { latestSuccessfulOrderId: orderId, productId } = item;
   if (orderId === undefined && hasOutstandingPayment(subscription)) return [];
   const order = orders.get(productId);
   const deferredStart = findDeferredStart(subscription, item);
+  const stored = known
+    .get(purchase.purchaseId)
+    ?.transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
   const paid = getPaidPeriod({ subscription, item, order, orderId, deferredStart }, context);
   return [
     {
@@ -146,14 +149,13 @@ function toSubscriptionTransactions(
       ...paid,
       ...omitUndefined({
         offerId: purchase.offerId,
-        isTrialPeriod: purchase.isTrialPeriod,
-        isIntroPeriod: purchase.isIntroPeriod,
+        ...findPaidPhase(item, { order, stored }),
         storefront: subscription.regionCode,
-        offerType: toOfferType(item),
         ...getProductRefunds(order, productId),
       }),
-      ...toSubscriptionAmount(item, order),
-      ...omitUndefined({ plan: findPlanPrice(item, { ...context, order, paid }) }),
+      // Google Play names neither the paid phase nor the replaced item later, and a price can change.
+      ...(order || !stored ? toSubscriptionAmount(subscription, item, order) : {}),
+      ...omitUndefined({ plan: findPlanPrice(item, { ...context, order, paid }) ?? stored?.plan }),
       ...(order && findLineTax(order, productId)),
       ...(order && findLineProceeds(order, productId)),
     },

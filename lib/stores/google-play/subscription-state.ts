@@ -26,6 +26,10 @@ export const isFirstPaymentMissing = (subscription: Subscription): boolean =>
 export const hasOutstandingPayment = (subscription: Subscription): boolean =>
   isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
+/** The paid period has not ended, so that the phase of an item is that of its latest payment. */
+export const isPeriodRunning = (subscription: Subscription): boolean =>
+  !hasOutstandingPayment(subscription) && !hasNoAccess(subscription);
+
 const hasNoAccess = (subscription: Subscription): boolean =>
   isInState(subscription, 'EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 

@@ -198,6 +198,79 @@ describe('validate (Google Play) after a plan change', () => {
 });
 
 describe('validate (Google Play) of a payment', () => {
+  /** Observes a subscription that was observed before, and merges both. */
+  const observeAgain = async (
+    before: Observation | undefined,
+    subscription: SubscriptionResponse,
+    order?: OrderResponse,
+    context: Parameters<typeof createGoogleContext>[1] = {},
+  ) => {
+    const state = merge(undefined, omitToken(before));
+    const stored = state.transactions.map(({ transaction }) => transaction);
+    const storedData = { findPurchase: async () => state.purchase, listTransactions: async () => stored };
+    const [after] = await observe(subscription, order, { ...context, ...storedData });
+    return merge(state, { ...omitToken(after), asOf: at + 1 }).transactions.map(({ transaction }) => transaction);
+  };
+  const omitToken = (observation: Observation | undefined) => {
+    const { refreshToken: _token, ...rest } = observation as Observation;
+    return rest;
+  };
+  const trialItem = (changes: object = {}) =>
+    buildItem('premium', {
+      offerDetails: { basePlanId: 'monthly', offerId: 'trial' },
+      offerPhase: { freeTrial: {} },
+      ...changes,
+    });
+
+  it.each<[string, string, object]>([
+    ['while the first paid renewal is declined', 'IN_GRACE_PERIOD', { offerPhase: { basePrice: {} } }],
+    ['on account hold', 'ON_HOLD', { offerPhase: { basePrice: {} } }],
+    ['after its end', 'EXPIRED', { offerPhase: undefined }],
+  ])('stays a free trial without a readable order %s', async (_case, state, changes) => {
+    const [trial] = await observe(buildSubscription([trialItem()]));
+    const ended = buildSubscription([trialItem(changes)], { subscriptionState: `SUBSCRIPTION_STATE_${state}` });
+    expect(await observeAgain(trial, ended)).toMatchObject([{ amountMicros: 0, isTrialPeriod: true }]);
+    // The first observation does not show what was paid.
+    const [first] = await observe(ended);
+    expect(first?.transactions[0]).not.toHaveProperty('amountMicros');
+  });
+
+  it('stays a free trial with its order while the first paid renewal is declined', async () => {
+    const subscriptionDetails = { basePlanId: 'monthly', offerPhaseDetails: { freeTrialDetails: {} } };
+    const order = buildOrder('0', { lineItems: [{ productId: 'premium', total: usd('0'), subscriptionDetails }] });
+    const declined = buildSubscription([trialItem({ offerPhase: { basePrice: {} } })], {
+      subscriptionState: 'SUBSCRIPTION_STATE_IN_GRACE_PERIOD',
+    });
+    const [observation] = await observe(declined, order);
+    expect(observation?.transactions).toMatchObject([{ amountMicros: 0, isTrialPeriod: true, offerType: 'freeTrial' }]);
+    expect(observation?.purchase.isTrialPeriod).toBeUndefined();
+  });
+
+  it('keeps the amount of a payment without a readable order when the price of the plan changes', async () => {
+    const [bought] = await observe(buildSubscription([buildItem('premium')]));
+    const raised = { autoRenewingPlan: { autoRenewEnabled: true, recurringPrice: usd('30') } };
+    expect(await observeAgain(bought, buildSubscription([buildItem('premium', raised)]))).toMatchObject([
+      { amountMicros: 20_000_000 },
+    ]);
+  });
+
+  it.each([
+    ['with its order', buildOrder('4'), { amountMicros: 4_000_000, plan: { amountMicros: 20_000_000, period: 'P1M' } }],
+    ['without a readable order', undefined, {}],
+  ])(
+    'keeps that it was prorated when Google Play no longer names the replaced item, %s',
+    async (_case, order, paid) => {
+      const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+      const itemReplacement = { productId: 'basic', replacementMode: 'CHARGE_PRORATED_PRICE' };
+      const [changed] = await observe(buildSubscription([buildItem('premium', { itemReplacement })]), order, {
+        catalogue,
+      });
+      const [payment] = await observeAgain(changed, buildSubscription([buildItem('premium')]), order, { catalogue });
+      expect(payment).toMatchObject(paid);
+      expect(payment?.amountMicros).toBe(order && 4_000_000);
+    },
+  );
+
   it('dates the payment of a pending purchase when the subscription starts', async () => {
     const orderHistory = { processedEvent: { eventTime: '2026-11-01T00:00:00Z' } };
     const order = buildOrder('20', { createTime: '2026-10-30T00:00:00Z', orderHistory });
