@@ -18,13 +18,17 @@ export interface VerifiedNotification extends SignedParts {
 const { active, gracePeriod } = subscriptionStatuses;
 
 /** Types whose transaction can be of any period. The transaction of all other types is the latest one. */
-const anyPeriodTypes = new Set(['REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED', 'REVOKE']);
+const anyPeriodTypes = new Set(['REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED']);
+
+/** A family member loses a past period with its refund, and can keep the running one. */
+const isOfAnyPeriod = (type: string, status: number | undefined): boolean =>
+  anyPeriodTypes.has(type) || (type === 'REVOKE' && (status === active || status === gracePeriod));
 
 /** The signed parts contain the current state of the purchase, not only the state of a past period. */
 export function isNotificationCurrent(notification: VerifiedNotification): boolean {
   const { type, occurredAt, transaction, status = deriveRunningStatus(notification) } = notification;
   const { expiresDate, revocationDate, isUpgraded } = transaction;
-  if (!anyPeriodTypes.has(getBaseType(type)) || expiresDate === undefined) return true;
+  if (!isOfAnyPeriod(getBaseType(type), status) || expiresDate === undefined) return true;
   const isEnded = revocationDate !== undefined || isUpgraded === true;
   if (status === subscriptionStatuses.expired || status === subscriptionStatuses.revoked) return isEnded;
   // An active subscription does not run on a refunded or replaced transaction.

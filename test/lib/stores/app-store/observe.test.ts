@@ -99,6 +99,7 @@ describe('observe (App Store) without an API key', () => {
       { status: 5, transaction: { ...refund, inAppOwnershipType: 'FAMILY_SHARED', revocationType: 'FAMILY_REVOKE' } },
       { endedAt: occurredAt, isSharedPurchase: true, amountMicros: 0 },
     ],
+    ['REVOKE', { status: 5, transaction: { inAppOwnershipType: 'FAMILY_SHARED' } }, { endedAt: occurredAt }],
     ['REFUND_REVERSED', { status: 1 }, { expirationDate: purchaseDate + monthMs, renewalIntent: 'Renew' }],
     ['OFFER_REDEEMED', { status: 1 }, { expirationDate: purchaseDate + monthMs }],
   ])('returns the signed state of the purchase for %s', async (type, input, state) => {
