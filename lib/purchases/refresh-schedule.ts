@@ -23,10 +23,11 @@ const getOneTimeIntervalMs = ({ productType }: Purchase): number => (productType
 
 /**
  * Refreshes after the expiration date of a renewing subscription continue for the longest billing retry period: Apple
- * retries for up to 60 days.
- * @see https://developer.apple.com/documentation/storekit/in-app_purchase/reducing_involuntary_subscriber_churn
+ * retries for up to 60 days, and for up to 90 days for a plan with a commitment.
+ * @see https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn
+ * @see https://developer.apple.com/documentation/storekit/managing-lifecycle-of-monthly-subscriptions-with-a-12-month-commitment-
  */
-const billingRetryWindowMs = 60 * dayMs;
+const billingRetryWindowMs = 90 * dayMs;
 
 /** Time of refreshes after the end of a shared purchase. Apple does not document a limit of reversals. */
 const refundReversalWindowMs = 60 * dayMs;

@@ -43,6 +43,17 @@ describe('computeNextRefresh', () => {
     expect((computeNextRefresh(purchase, refreshAt(late)) ?? 0) - late).toBe(dayMs);
   });
 
+  it('refreshes a subscription in billing retry for 90 days, as Apple retries the payments of a commitment', () => {
+    const { purchase } = createObservation({
+      expirationDate: startDate,
+      renewalIntent: 'Renew',
+      isBillingRetryPeriod: true,
+    });
+    const [during, after] = [startDate + 89 * dayMs, startDate + 91 * dayMs];
+    expect(computeNextRefresh(purchase, refreshAt(during))).toBe(during + dayMs);
+    expect(computeNextRefresh(purchase, refreshAt(after))).toBeUndefined();
+  });
+
   it('schedules a paused subscription without resume date every day', () => {
     const { purchase } = createObservation({ isPaused: true });
     expect(computeNextRefresh(purchase, refreshAt(startDate))).toBe(startDate + dayMs);
