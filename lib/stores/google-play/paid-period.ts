@@ -8,6 +8,7 @@ import type { KnownPurchase } from './known-purchases.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { findLine } from './order-lines.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
+import { silentGraceMs } from './subscription-state.ts';
 
 /** A line item with its latest paid order, if Google Play returned the order. */
 interface PaidItem {
@@ -111,10 +112,15 @@ function isNextOrder(orderId = '', previousId: string): boolean {
 const isSuspended = ({ isPaused, isBillingRetryPeriod, cancelationReason }: Purchase): boolean =>
   isPaused === true || (isBillingRetryPeriod === true && cancelationReason === 'System.BillingError');
 
-/** Returns the end of the paid time. In a grace period, access ends later than the paid period. */
-function findPaidUntil({ purchase, transactions }: KnownPurchase): EpochMillis | undefined {
+/** Returns the end of the paid time. In a grace period, also a silent one, access ends later than the paid period. */
+export function findPaidUntil({ purchase, transactions }: KnownPurchase): EpochMillis | undefined {
   const latest = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
-  return purchase.isBillingRetryPeriod ? latest?.expirationDate : purchase.expirationDate;
+  const { expirationDate, isBillingRetryPeriod } = purchase;
+  const paidEnd = latest?.expirationDate;
+  if (isBillingRetryPeriod || expirationDate === undefined) return paidEnd;
+  // A deferral moves the end by a day or more.
+  const isSilent = paidEnd !== undefined && expirationDate > paidEnd && expirationDate - paidEnd <= silentGraceMs;
+  return isSilent ? paidEnd : expirationDate;
 }
 
 /**

@@ -13,6 +13,7 @@ import { getProductRefunds } from './order-refunds.ts';
 import {
   findDeferredStart,
   findFirstPayment,
+  findPaidUntil,
   getPaidPeriod,
   getPaymentDate,
   parseRenewalNumber,
@@ -96,7 +97,9 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
   const { refundedAt } = getProductRefunds(order, item.productId);
   const purchaseDate = findItemStart(subscription, item, context);
   const paidAt = getPaymentDate(order);
-  const stored = known.get(purchaseId)?.purchase;
+  const knownPurchase = known.get(purchaseId);
+  const stored = knownPurchase?.purchase;
+  const paidUntil = knownPurchase && findPaidUntil(knownPurchase);
   const state = toSubscriptionState(subscription, item, { now, known: stored, isRefunded: refundedAt !== undefined });
   return {
     purchaseId,
@@ -111,7 +114,7 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
       offerId: toOfferId(productId, item.offerDetails ?? {}),
       purchaseDate,
       lastRenewalDate: isRenewal && paidAt !== purchaseDate ? paidAt : undefined,
-      endedAt: isRevokedTrial(item, state, stored) ? item.expiryTime : undefined,
+      endedAt: isRevokedTrial(item, state, paidUntil) ? item.expiryTime : undefined,
     }),
     ...state,
   };
@@ -125,9 +128,8 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
 const isRevokedTrial = (
   { latestSuccessfulOrderId, expiryTime = Infinity }: LineItem,
   { cancelationReason }: Partial<Purchase>,
-  stored: Purchase | undefined,
-): boolean =>
-  latestSuccessfulOrderId === undefined && cancelationReason === 'System' && expiryTime < (stored?.expirationDate ?? 0);
+  paidUntil = 0,
+): boolean => latestSuccessfulOrderId === undefined && cancelationReason === 'System' && expiryTime < paidUntil;
 
 function toSubscriptionTransactions(
   subscription: Subscription,

@@ -1,13 +1,14 @@
 import type { CancelationReason, PriceConsentStatus } from '../../api/enumerations.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
-import type { EpochMillis } from '../../foundation/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 
 /** @see https://developer.android.com/google/play/billing/lifecycle/subscriptions */
 type StateName =
+  | 'ACTIVE'
   | 'PENDING'
   | 'PAUSED'
   | 'IN_GRACE_PERIOD'
@@ -60,6 +61,25 @@ const hadEndedApart = (
   expiryTime <= now &&
   known.expirationDate === expiryTime;
 
+/**
+ * Google Play waits a day before it reports a declined payment, even with a grace period of 0 days. Until then, the
+ * subscription stays active past its time, and no notification arrives.
+ * @see https://developer.android.com/google/play/billing/lifecycle/subscriptions#silent-grace-period
+ */
+export const silentGraceMs = dayMs;
+
+/** Time until the next query of a subscription that stays active for longer. */
+const lateRenewalMs = 10 * minuteMs;
+
+/** Returns the end of access of an item that has not ended. */
+function findAccessEnd(subscription: Subscription, item: LineItem, now: EpochMillis): EpochMillis | undefined {
+  const { expiryTime } = item;
+  const isRenewing = toRenewalIntent(subscription, item) === 'Renew' || isCancelationPending(item);
+  return expiryTime !== undefined && expiryTime <= now && isInState(subscription, 'ACTIVE') && isRenewing
+    ? Math.max(expiryTime + silentGraceMs, now + lateRenewalMs)
+    : expiryTime;
+}
+
 interface StateContext {
   readonly now: EpochMillis;
   /** The purchase as it was stored before. */
@@ -86,7 +106,10 @@ export function toSubscriptionState(
   if (expiryTime === undefined && !isEnded) throw unavailableError('a line item has no expiryTime');
   return omitUndefined({
     // Clients compare this date with their clock, so it must be past if the customer lost access.
-    expirationDate: isEnded && !isPending ? Math.min(expiryTime ?? subscription.startTime ?? now, now) : expiryTime,
+    expirationDate:
+      isEnded && !isPending
+        ? Math.min(expiryTime ?? subscription.startTime ?? now, now)
+        : findAccessEnd(subscription, item, now),
     renewalIntent: isEndedApart ? 'Lapse' : toRenewalIntent(subscription, item),
     isCommitted: (!isEnded && isCancelationPending(item)) || undefined,
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { dayMs, hourMs, minuteMs } from '../../../../lib/foundation/time.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import {
   createGoogleContext,
@@ -163,6 +164,61 @@ describe('validate (Google Play) of a subscription', () => {
     expect(await getPayment(withItem({ offerPhase: { freeTrial: {} } }))).toMatchObject({ amountMicros: 0 });
     expect(await getPayment(active, { ...order, state: 'REFUNDED', lastEventTime: expiryTime })).toMatchObject({
       refundedAt: Date.parse(expiryTime),
+    });
+  });
+
+  describe('that is active after its expiryTime, as Google Play waits a day for a declined payment', () => {
+    const end = Date.parse(expiryTime);
+    const validateAt = async (at: number, subscription: SubscriptionResponse) => {
+      const context = createGoogleContext({ subscription }, { now: () => at });
+      const { observations } = await googlePlay.validate(createRequest(), context);
+      return observations.find(({ purchase }) => purchase.productId === 'store_b:premium');
+    };
+
+    it.each([
+      ['a second', 1_000, dayMs],
+      ['a day', dayMs, dayMs + 10 * minuteMs],
+      ['two days', 2 * dayMs, 2 * dayMs + 10 * minuteMs],
+    ])('keeps access after %s', async (_time, sinceMs, untilMs) => {
+      const observation = await validateAt(end + sinceMs, active);
+      expect(observation?.purchase).toMatchObject({
+        expirationDate: end + untilMs,
+        renewalIntent: 'Renew',
+        isBillingRetryPeriod: false,
+      });
+      expect(observation?.transactions).toMatchObject([{ expirationDate: end }]);
+    });
+
+    it.each<[string, SubscriptionResponse]>([
+      ['disabled auto-renewal', withItem({ autoRenewingPlan: {} })],
+      ['a prepaid plan', withItem({ autoRenewingPlan: undefined, prepaidPlan: {} })],
+      ['an account hold', inState('ON_HOLD')],
+      ['a canceled subscription', inState('CANCELED')],
+      [
+        'another item that continues',
+        { ...active, lineItems: [item ?? {}, { ...item, productId: 'extra', expiryTime: '2027-12-21T12:00:00Z' }] },
+      ],
+    ])('ends with its expiryTime for %s', async (_case, subscription) => {
+      const observation = await validateAt(end + 1_000, subscription);
+      expect(observation?.purchase.expirationDate).toBe(end);
+    });
+
+    it('does not move the period of the renewal', async () => {
+      const late = await validateAt(end + 1_000, active);
+      const renewedAt = end + 10 * hourMs;
+      const subscription = withItem({ latestSuccessfulOrderId: 'GPA.1..0', expiryTime: '2027-01-21T12:00:00Z' });
+      const context = createGoogleContext(
+        { subscription },
+        {
+          now: () => renewedAt,
+          findPurchase: async () => late?.purchase,
+          listTransactions: async () => late?.transactions ?? [],
+        },
+      );
+      const [renewed] = (await googlePlay.validate(createRequest(), context)).observations;
+      expect(renewed?.transactions).toMatchObject([
+        { purchaseDate: end, expirationDate: Date.parse('2027-01-21T12:00:00Z') },
+      ]);
     });
   });
 
