@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { getApp } from '../apps/manage-apps.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
@@ -115,7 +116,10 @@ async function findAnnouncements(
   item: PurchaseItem,
   { app, range, service }: { app: App; range: TimeRange; service: Service },
 ): Promise<PurchaseAnnouncements[]> {
-  const { announcements, announcedUsers, firstOwnerVersion, recipients, purchase } = readPurchaseItem(app.name, item);
+  const { announcements, announcedUsers, firstOwnerVersion, recipients, purchase, eventId } = readPurchaseItem(
+    app.name,
+    item,
+  );
   const { purchaseId } = purchase;
   const currentIds = new Set(announcements.map(({ id }) => id));
   const [storedNotifications, claims] = await Promise.all([
@@ -141,6 +145,8 @@ async function findAnnouncements(
           (!announcedUsers || !currentIds.has(announcement.id) || announcedUsers.includes(username)),
       ),
       purchase,
+      // The item has the event of its current version only.
+      ...(currentIds.has(announcement.id) && omitUndefined({ eventId })),
     }));
 }
 

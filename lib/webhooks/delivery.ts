@@ -83,28 +83,25 @@ export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
  */
 export const deliveryRetentionMs = 30 * dayMs;
 
-type DeliveryInput = Pick<
+/** A delivery without an attempt: its subject, recipient and URL. */
+export type NewDelivery = Omit<
   WebhookDelivery,
-  | 'appName'
-  | 'type'
-  | 'url'
-  | 'username'
-  | 'notification'
-  | 'eventId'
-  | 'previousProductId'
-  | 'entitlement'
-  | 'changedEntitlements'
-  | 'refundRequest'
-  | 'storeRequest'
-  | 'creditEntry'
-  | 'createdAt'
+  | 'deliveryId'
+  | 'state'
+  | 'failedAttempts'
+  | 'nextAttemptAt'
+  | 'dueAt'
+  | 'lastAttemptAt'
+  | 'lastHttpStatus'
+  | 'failureReason'
+  | 'forward'
 >;
 
 /**
  * Builds a new delivery. The id depends only on the notification, the user and the URL, so a repetition has the same
  * id.
  */
-export function buildDelivery(input: DeliveryInput): WebhookDelivery {
+export function buildDelivery(input: NewDelivery): WebhookDelivery {
   const { notification, username = '', url } = input;
   const identity = JSON.stringify([notification.id, username, url]);
   const deliveryId = toShortDigest(identity);

@@ -1,7 +1,7 @@
 import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
-import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import { buildDelivery, type NewDelivery, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, findDelivery, replaceDelivery } from './delivery-table.ts';
 import { markDead, resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
@@ -32,28 +32,32 @@ export async function redirectDelivery(
   delivery: WebhookDelivery,
   urls: readonly string[],
 ): Promise<WebhookDelivery> {
-  const { appName, type, username, notification, refundRequest, storeRequest, creditEntry } = delivery;
   const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
   // A test webhook tests one URL.
-  if (type === 'test') return deadDelivery;
-  const replacements = urls.map((url) =>
-    buildDelivery({
-      appName,
-      type,
-      url,
-      ...(username !== undefined && { username }),
-      notification,
-      ...(refundRequest && { refundRequest }),
-      ...(storeRequest && { storeRequest }),
-      ...(creditEntry && { creditEntry }),
-      createdAt: service.now(),
-    }),
-  );
+  if (delivery.type === 'test') return deadDelivery;
+  const subject = omitAttempts(delivery);
+  const replacements = urls.map((url) => buildDelivery({ ...subject, url, createdAt: service.now() }));
   for (const replacement of replacements) await createOrRestart(service, replacement);
   await enqueueDeliveries(service, replacements);
   return replacements.length > 0
     ? { ...deadDelivery, state: 'redirected' }
     : markDead(delivery, 'The app removed the webhook URL.');
+}
+
+/** Returns what the new deliveries share with the former one. */
+function omitAttempts({
+  deliveryId: _deliveryId,
+  state: _state,
+  failedAttempts: _failedAttempts,
+  nextAttemptAt: _nextAttemptAt,
+  dueAt: _dueAt,
+  lastAttemptAt: _lastAttemptAt,
+  lastHttpStatus: _lastHttpStatus,
+  failureReason: _failureReason,
+  forward: _forward,
+  ...subject
+}: WebhookDelivery): NewDelivery {
+  return subject;
 }
 
 /** Creates the delivery. Restarts an existing one whose URL was removed and is now set again. */

@@ -19,17 +19,22 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
 const maxEvents = 100;
 
 /**
- * Sends new webhooks with reason `REPEATED` for the events of a request id. The recipients are the user of the request
- * or, for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if it does not find
- * the event, `InvalidPayload` if the events lack a recipient or the app lacks a webhook URL.
+ * Sends new webhooks with reason `REPEATED` for the events of a request id. `eventId` is the event of this call. The
+ * recipients are the user of the request or, for an event of a store, all users entitled to its purchases now. Throws
+ * `ResourceNotFound` if it does not find the event, `InvalidPayload` if the events lack a recipient or the app lacks a
+ * webhook URL.
  */
-export async function repeatWebhooks(service: Service, app: App, reqId: string): Promise<readonly WebhookDelivery[]> {
+export async function repeatWebhooks(
+  service: Service,
+  app: App,
+  { reqId, eventId }: { readonly reqId: string; readonly eventId: string },
+): Promise<readonly WebhookDelivery[]> {
   const events = await findEvents(service, app.name, reqId);
   if (events.length === 0) throw new ServiceError('ResourceNotFound', 'The request is not found.');
   const purchases = await loadPurchases(service, app.name, events);
   const subjects = new Map(events.flatMap((event) => findRecipients(event, purchases)));
   if (subjects.size === 0) throw new ServiceError('InvalidPayload', 'The request has no customer.');
-  const input = { id: randomUUID(), createdAt: service.now(), purchases };
+  const input = { id: randomUUID(), createdAt: service.now(), purchases, eventId };
   const deliveries = [...subjects].flatMap(([username, subject]) =>
     buildDeliveriesForUser(app, username, { ...input, ...subject }),
   );
@@ -97,18 +102,20 @@ interface RepeatInput extends RepeatSubject {
   readonly id: string;
   readonly createdAt: EpochMillis;
   readonly purchases: PurchasesById;
+  /** The event of the call. */
+  readonly eventId: string;
 }
 
 function buildDeliveriesForUser(
   app: App,
   username: string,
-  { id, createdAt, purchases, ...subject }: RepeatInput,
+  { id, createdAt, purchases, eventId, ...subject }: RepeatInput,
 ): WebhookDelivery[] {
   const subjectIds = findSubjectIds(subject);
   const sandbox = purchases.get(subjectIds.purchaseId ?? '')?.purchase.sandbox;
   const notification: WebhookNotification = { id, reason: 'REPEATED', date: createdAt, ...subjectIds };
   return selectWebhookUrls(app, sandbox).map((url) =>
-    buildDelivery({ appName: app.name, type: 'purchases.updated', url, username, notification, createdAt }),
+    buildDelivery({ appName: app.name, type: 'purchases.updated', url, username, notification, createdAt, eventId }),
   );
 }
 

@@ -76,6 +76,15 @@ describe('POST /v3/notifier/app-webhooks', () => {
     expect(listWebhooks()[1].notification.id).not.toBe(webhook.notification.id);
   });
 
+  it('names the event of the call in x-request-id', async () => {
+    await validatePurchase('gil', 'request-of-gil');
+    const headers = { 'x-request-id': 'repeat-of-gil' };
+    await callWithSecretKey(repeatWebhook, keys, { headers, body: { reqId: 'request-of-gil' } });
+    await queues.drain();
+    const [{ eventId }] = await findEvents(keys, 'repeat-of-gil');
+    expect(server.requests[0]?.headers['x-request-id']).toBe(eventId);
+  });
+
   it('accepts the event id of a request and the id of a notification', async () => {
     const purchaseId = await validatePurchase('bob', 'request-of-bob');
     const [{ eventId }] = await findEvents(keys, 'request-of-bob');

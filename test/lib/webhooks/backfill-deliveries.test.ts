@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { strategies } from '../../../lib/apps/app.ts';
 import { changeSettings } from '../../../lib/apps/manage-apps.ts';
-
+import { createEventId } from '../../../lib/foundation/event-id.ts';
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { backfillDeliveries } from '../../../lib/webhooks/backfill-deliveries.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
@@ -48,6 +48,23 @@ describe('backfillDeliveries', () => {
     expect(harness.queue.map(({ message }) => message.deliveryId)).toEqual([headers['webhook-id']]);
     await harness.workUntil(harness.now + dayMs);
     expect(getServer().requests).toHaveLength(1);
+  });
+
+  it('names the event of the current version, and none for former versions', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const [first, second] = [createEventId(startDate), createEventId(startDate + 1)];
+    await harness.recordUpdate(purchaseId, { ...buildPurchase('ann'), eventId: first });
+    harness.now = startDate + dayMs;
+    await harness.recordUpdate(purchaseId, { ...buildRenewal(harness.now), eventId: second });
+    await backfill(harness);
+    const events = getServer().requests.map(({ body, headers }) => [
+      JSON.parse(body).notification.reason,
+      headers['x-request-id'],
+    ]);
+    expect(events.sort()).toEqual([
+      ['PURCHASED', undefined],
+      ['RENEWED', second],
+    ]);
   });
 
   it('does not send a delivery again that is delivered, pending or dead', async () => {

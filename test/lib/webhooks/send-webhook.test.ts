@@ -3,11 +3,12 @@ import { Webhook } from 'standardwebhooks';
 import { findApp } from '../../../lib/apps/app-table.ts';
 import { changeSettings } from '../../../lib/apps/manage-apps.ts';
 import { findRawEvent, listEventsByTags } from '../../../lib/events/event-table.ts';
+import { createEventId } from '../../../lib/foundation/event-id.ts';
 import { customerKey } from '../../../lib/foundation/keys.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
-import { createDeliveryIfAbsent, saveUrlHealth } from '../../../lib/webhooks/delivery-table.ts';
+import { createDeliveryIfAbsent, findDelivery, saveUrlHealth } from '../../../lib/webhooks/delivery-table.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
 import { rotateSigningSecret, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
@@ -432,6 +433,28 @@ describe('redirectDelivery', () => {
     expect(secondBody).toEqual(firstBody);
     const deliveries = await listDeliveries(harness.service, appName, undefined);
     expect(deliveries.map(({ state, url }) => [state, url])).toEqual([['pending', `${getServer().url}/other?2`]]);
+  });
+
+  it('keeps the entitlements and the event of the delivery', async () => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/first`] });
+    const { appName } = harness.keys;
+    const subject = {
+      entitlement: 'pro',
+      changedEntitlements: ['sync'],
+      previousProductId: 'store_a:monthly',
+      eventId: createEventId(startDate),
+    };
+    const notification = { id: 'n-1', reason: 'OTHER', date: startDate } as const;
+    const common = { appName, type: 'purchases.updated', username: 'ann', notification, createdAt: startDate } as const;
+    const delivery = buildDelivery({ ...common, ...subject, url: `${getServer().url}/first` });
+    await createDeliveryIfAbsent(harness.service, delivery);
+    await setOnlyUrl(harness, '/second');
+    await sendWebhook(harness.service, { appName, deliveryId: delivery.deliveryId });
+    await harness.workUntil(harness.now);
+    const { deliveryId } = buildDelivery({ ...common, url: `${getServer().url}/second` });
+    expect(await findDelivery(harness.service, appName, deliveryId)).toMatchObject({ ...subject, state: 'delivered' });
+    expect(listBodies()).toMatchObject([{ entitlementsChanged: ['pro', 'sync'] }]);
+    expect(getServer().requests[0]?.headers).toMatchObject({ 'x-request-id': subject.eventId });
   });
 
   it.each([
