@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { listRefundRequests, RefundRequestRecord } from '../../lib/refunds/contract.ts';
-import { defineEndpoint } from '../api/client.ts';
-import { useApi } from '../api/use-api.ts';
+import { callApi, defineEndpoint } from '../api/client.ts';
+import { useLoad } from '../api/use-api.ts';
 import { getNow } from '../clock.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Page, Section } from '../components/layout.tsx';
@@ -16,12 +16,28 @@ import { preferenceLabels, StatementButtons } from './statement-buttons.tsx';
 
 const listEndpoint = defineEndpoint<typeof listRefundRequests>('GET', '/v3/refund-requests');
 
+/** Loads all open requests, the nearest deadline first, and the latest of the others, newest first. */
+async function loadRequests(signal: AbortSignal) {
+  const loadPage = async (state: RefundRequestRecord['state'], cursor?: string) =>
+    await callApi(listEndpoint, { query: { state, cursor, limit: 100 } }, { signal });
+  const [first, ...closed] = await Promise.all([loadPage('open'), loadPage('answered'), loadPage('expired')]);
+  const open = [...first.rows];
+  // The last page has the nearest deadlines.
+  for (let { nextCursor } = first; nextCursor !== undefined; ) {
+    const page = await loadPage('open', nextCursor);
+    open.push(...page.rows);
+    nextCursor = page.nextCursor;
+  }
+  return {
+    open: open.sort((a, b) => a.deadline.localeCompare(b.deadline)),
+    closed: closed.flatMap(({ rows }) => rows).sort((a, b) => b.requestedAt.localeCompare(a.requestedAt)),
+  };
+}
+
 /** The refund requests of the stores: open ones with the time left and the buttons of a statement, then the rest. */
 export function RefundRequestsPage(_props: PageProps) {
   const canAnswer = useCanSupport();
-  const { data, error, isStale, reload } = useApi(listEndpoint, { query: { limit: 100 } }, { refreshMs: 10_000 });
-  const open = data?.rows.filter(({ state }) => state === 'open');
-  const closed = data?.rows.filter(({ state }) => state !== 'open');
+  const { data, error, isStale, reload } = useLoad(loadRequests, listEndpoint.path, { refreshMs: 10_000 });
   const table = {
     getKey: ({ id }: RefundRequestRecord) => id,
     renderMenu: ({ purchaseId }: RefundRequestRecord) => <PurchaseMenu purchaseId={purchaseId} />,
@@ -36,7 +52,7 @@ export function RefundRequestsPage(_props: PageProps) {
           {...table}
           caption="Open refund requests"
           columns={[purchaseColumn, buildStatementColumn(canAnswer, reload), timeLeftColumn, ...commonColumns]}
-          rows={open?.toSorted((a, b) => (a.deadline < b.deadline ? -1 : 1))}
+          rows={data?.open}
           empty={<EmptyState title="No store waits for a statement.">New requests appear here.</EmptyState>}
         />
       </Section>
@@ -45,8 +61,8 @@ export function RefundRequestsPage(_props: PageProps) {
           {...table}
           caption="Answered and expired refund requests"
           columns={[purchaseColumn, ...commonColumns, answerColumn, outcomeColumn]}
-          rows={closed}
-          empty={<EmptyState title="No request is closed yet.">The 100 latest requests appear here.</EmptyState>}
+          rows={data?.closed}
+          empty={<EmptyState title="No request is closed yet.">The latest 100 of each appear here.</EmptyState>}
           fileName="refund-requests"
         />
       </Section>
@@ -114,7 +130,7 @@ const buildStatementColumn = (canAnswer: boolean, onDone: () => void): Column<Re
     <div class="wrap">
       {request.preparedAnswer && (
         <p>
-          <strong>{request.preparedAnswer.preference}</strong>: {request.preparedAnswer.why.join(' ')}
+          <strong>{preferenceLabels[request.preparedAnswer.preference]}</strong>: {request.preparedAnswer.why.join(' ')}
         </p>
       )}
       {canAnswer && <StatementButtons request={request} onDone={onDone} />}

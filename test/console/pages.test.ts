@@ -18,7 +18,7 @@ import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/purchas
 import type { PurchaseRow } from '../../lib/purchases/purchase-contract.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
-import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
+import { answerRefundRequest, listRefundRequests, type RefundRequestRecord } from '../../lib/refunds/contract.ts';
 import { search } from '../../lib/search/contract.ts';
 import { getStoreSettings, listStores, setStore } from '../../lib/stores/contract.ts';
 import { type DeliveryRecord, getWebhookStats, listDeliveries, replayDeliveries } from '../../lib/webhooks/contract.ts';
@@ -562,13 +562,42 @@ describe('Webhooks page', () => {
 });
 
 describe('Refund requests page', () => {
+  /** Lists the requests by state and page, like the service. */
+  const respondWithRequests = (...requests: readonly RefundRequestRecord[]) =>
+    respondTo(listRefundRequests, ({ query: { state, cursor = '0', limit } }) => {
+      const rows = requests.filter((request) => state === undefined || request.state === state);
+      const end = Number(cursor) + Number(limit);
+      return { rows: rows.slice(Number(cursor), end), ...(end < rows.length && { nextCursor: String(end) }) };
+    });
+
+  it('shows all open requests, the nearest deadline first, and the closed ones before them', async () => {
+    const waiting = Array.from({ length: 220 }, (_value, index) => {
+      const deadline = new Date(Date.now() + (12 - index / 20) * hourMs).toISOString();
+      return { ...refundRequest, id: `refund_${index}`, productId: `store_a:coins${index}`, deadline };
+    });
+    const closed = (['answered', 'expired'] as const).map((state, index) => ({
+      ...refundRequest,
+      id: state,
+      productId: `store_a:${state}`,
+      state,
+      requestedAt: new Date(Date.now() - (5 - index) * hourMs).toISOString(),
+    }));
+    await open('/refund-requests', [respondWithRequests(...waiting, ...closed)]);
+    await rendered.waitForText('coins119');
+    const listProducts = (region: string) => rendered.findAll('th a', region).map(({ textContent }) => textContent);
+    expect(listProducts('Open')).toEqual(waiting.map((_request, index) => `coins${219 - index}`));
+    expect(listProducts('Answered and expired')).toEqual(['expired', 'answered']);
+  });
+
   /** Declines the request, and returns the body of the statement. */
   const decline = async (changes: object, store: string, confirm = async (_page: RenderedConsole) => {}) => {
     const bodies: unknown[] = [];
     // Counts from the response: the tests before it take a while.
     const deadline = () => new Date(Date.now() + 11 * hourMs - minuteMs / 2).toISOString();
     const request = { ...refundRequest, ...changes };
-    const list = respondTo(listRefundRequests, () => ({ rows: [{ ...request, deadline: deadline() }] }));
+    const list = respondTo(listRefundRequests, ({ query }) => ({
+      rows: query.state === 'open' ? [{ ...request, deadline: deadline() }] : [],
+    }));
     const reply = respondTo(answerRefundRequest, ({ body }) => {
       bodies.push(body);
       return { ...request, state: 'answered' as const };
@@ -620,30 +649,27 @@ describe('Refund requests page', () => {
     'shows that Google Play does not report a declined refund: %s',
     async (platform) => {
       const expired = { ...refundRequest, platform, state: 'expired' as const };
-      const list = respondTo(listRefundRequests, () => ({ rows: [expired] }));
-      const page = await open('/refund-requests', [list]);
+      const page = await open('/refund-requests', [respondWithRequests(expired)]);
       await page.waitForText('Google Play reports refunds only', 'Answered and expired');
     },
   );
 
   it('lets names break at dots and underscores, and not inside amounts', async () => {
     const request = { ...refundRequest, productId: 'store_a:com.example.coins_1.5', reason: 'UNINTENDED_PURCHASE' };
-    const page = await open('/refund-requests', [respondTo(listRefundRequests, () => ({ rows: [request] }))]);
+    const page = await open('/refund-requests', [respondWithRequests(request)]);
     await page.waitForText('UNINTENDED_PURCHASE', 'Open');
     const htmls = page.findAll('th a, td[data-title="Reason"]').map(({ innerHTML }) => innerHTML);
     expect(htmls).toEqual(['com.<wbr>example.<wbr>coins_<wbr>1.5', 'UNINTENDED_<wbr>PURCHASE']);
   });
 
   it('shows the statement buttons to a support agent', async () => {
-    const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
-    const page = await open('/refund-requests', [list], { level: 'support' });
+    const page = await open('/refund-requests', [respondWithRequests(refundRequest)], { level: 'support' });
     await page.waitForText('The purchase is consumed.');
     expect(page.findAll('button').map(({ textContent }) => textContent)).toContain('Decline');
   });
 
   it('shows no statement button to a viewer', async () => {
-    const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
-    const page = await open('/refund-requests', [list], { level: 'viewer' });
+    const page = await open('/refund-requests', [respondWithRequests(refundRequest)], { level: 'viewer' });
     await page.waitForText('The purchase is consumed.');
     expect(page.findAll('button').map(({ textContent }) => textContent)).not.toContain('Decline');
   });
