@@ -280,11 +280,13 @@ describe('sendWebhook', () => {
       expect(text).not.toContain(secret);
   });
 
-  it('does not send to a private network', async () => {
-    const harness = await createWebhookHarness({ urls: [getServer().url], allowsLoopback: false });
+  it.each([
+    ['a URL without https', () => getServer().url, 'The webhook URL does not start with https.'],
+    ['a private address', () => 'https://127.0.0.1/hooks', 'The webhook URL has an address that is not public.'],
+  ])('does not send to %s', async (_kind, getUrl, failureReason) => {
+    const harness = await createWebhookHarness({ urls: [getUrl()], allowsLoopback: false });
     await announce(harness);
     expect(getServer().requests).toEqual([]);
-    const failureReason = 'The webhook URL does not start with https.';
     const deliveries = await listDeliveries(harness.service, harness.keys.appName, 'pending');
     expect(deliveries).toMatchObject([{ failureReason, failedAttempts: 1 }]);
   });
