@@ -119,7 +119,8 @@ export async function answerRefundRequest(
   const { saved, isFirst } = await storeAnswer(service, appName, { requestId, answer, author });
   if (!isFirst && saved.answer) throw answeredError(saved.answer);
   const sent = await sendAnswer(service, appName, saved, recorder);
-  if (!sent.answer) throw new ServiceError('InvalidPayload', sent.rejection?.message ?? 'The store rejected it.');
+  if (!sent.answer)
+    throw new ServiceError('InvalidPayload', sent.rejection?.message ?? 'The store rejected the statement.');
   return toRefundRequestRecord(sent, facts, service.now());
 }
 

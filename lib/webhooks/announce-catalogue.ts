@@ -6,7 +6,6 @@ import { Catalogue, toCatalogueTag } from '../apps/catalogue.ts';
 import { getApp, setCatalogue } from '../apps/manage-apps.ts';
 import { type EntitlementChange, findEntitlementChanges } from '../entitlements/preview-catalogue.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
-import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
@@ -20,7 +19,7 @@ import {
 } from './catalogue-announcement-table.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 interface AnnounceOptions {
@@ -58,8 +57,7 @@ export async function setAnnouncedCatalogue(
 ): Promise<AnnounceResult> {
   const after = parse(Catalogue, catalogue);
   const app = await getApp(service, name);
-  if (selectWebhookUrls(app, false).length === 0)
-    throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);
+  if (selectWebhookUrls(app, false).length === 0) throw missingWebhookUrlError();
   const before = (await findCatalogue(service, name)) ?? {};
   const pending = await findCatalogueAnnouncement(service, name);
   const isContinued = toCatalogueTag(before) === toCatalogueTag(after);

@@ -14,7 +14,7 @@ import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
 import { buildDeliveries, enqueueDeliveries } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /** Times of the changes to announce: `from` included, `to` excluded. */
 interface TimeRange {
@@ -97,8 +97,7 @@ async function backfillPurchases(
 }
 
 function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): void {
-  if (selectWebhookUrls(app, false).length === 0)
-    throw new ServiceError('InvalidPayload', `The webhook URL of ${app.name} is missing.`);
+  if (selectWebhookUrls(app, false).length === 0) throw missingWebhookUrlError();
   if (from >= to) throw new ServiceError('InvalidPayload', 'The start of the range must be before its end.');
   if (from < now - maxLookbackMs)
     throw new ServiceError(

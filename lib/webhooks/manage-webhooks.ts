@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookSettings } from '../apps/app.ts';
 import { storeWebhook } from '../apps/app-table.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import { ServiceError } from '../foundation/errors.ts';
 import { parseWebhookUrl } from '../foundation/outgoing/webhook-url.ts';
 import type { Service } from '../foundation/service.ts';
 import { isLocalService } from '../foundation/store-emulator.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, enableWebhookUrl } from './delivery-table.ts';
 import { enqueueDeliveries } from './fan-out.ts';
+import { missingWebhookUrlError } from './select-webhook-urls.ts';
 
 /**
  * 256 random bits.
@@ -64,7 +64,7 @@ const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([.
 export async function sendTestWebhook(service: Service, name: string): Promise<readonly WebhookDelivery[]> {
   const { webhookSettings } = await getApp(service, name);
   const urls = webhookSettings ? listUrls(webhookSettings) : [];
-  if (urls.length === 0) throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);
+  if (urls.length === 0) throw missingWebhookUrlError();
   const createdAt = service.now();
   const notification = { id: randomUUID(), reason: 'TEST', date: createdAt } as const;
   const deliveries = urls.map((url) => buildDelivery({ appName: name, type: 'test', url, notification, createdAt }));

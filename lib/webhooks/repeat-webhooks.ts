@@ -11,7 +11,7 @@ import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
 import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { enqueueDeliveries } from './fan-out.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /**
  * Several events can have one request id: clients retry requests, and a notification has one event for each webhook.
@@ -33,12 +33,13 @@ export async function repeatWebhooks(
   if (events.length === 0) throw new ServiceError('ResourceNotFound', 'The request is not found.');
   const purchases = await loadPurchases(service, app.name, events);
   const subjects = new Map(events.flatMap((event) => findRecipients(event, purchases)));
-  if (subjects.size === 0) throw new ServiceError('InvalidPayload', 'The request has no customer.');
+  if (subjects.size === 0)
+    throw new ServiceError('InvalidPayload', 'The request has no customer. Pass the id of a request that names one.');
   const input = { id: randomUUID(), createdAt: service.now(), purchases, eventId };
   const deliveries = [...subjects].flatMap(([username, subject]) =>
     buildDeliveriesForUser(app, username, { ...input, ...subject }),
   );
-  if (deliveries.length === 0) throw new ServiceError('InvalidPayload', 'The webhook URL is missing.');
+  if (deliveries.length === 0) throw missingWebhookUrlError();
   for (const delivery of deliveries) await createDeliveryIfAbsent(service, delivery);
   await enqueueDeliveries(service, deliveries);
   return deliveries;

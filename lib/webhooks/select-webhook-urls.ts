@@ -1,4 +1,11 @@
 import type { App } from '../apps/app.ts';
+import { ServiceError } from '../foundation/errors.ts';
+
+export const missingWebhookUrlError = (): ServiceError =>
+  new ServiceError(
+    'InvalidPayload',
+    'The app has no webhook URL. Set one with app set-webhook, or with PUT /v3/app/webhooks.',
+  );
 
 /** Returns the sandbox URLs for a sandbox purchase if the app has any, otherwise the main URLs. */
 export function selectWebhookUrls(
