@@ -9,10 +9,7 @@ const maxBatchSize = 10;
 const maxBatchBytes = 256_000;
 
 /** Creates a client of the queue. The SDK client is loaded with the first message, because most requests send none. */
-export function createMessageQueue<_T extends object>(
-  url: () => string,
-  clientOptions: AwsClientOptions = {},
-): MessageQueue {
+export function createMessageQueue(url: () => string, clientOptions: AwsClientOptions = {}): MessageQueue {
   let client: Promise<SQSClient> | undefined;
   return {
     async send(messages, options = {}) {

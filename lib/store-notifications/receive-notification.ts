@@ -63,9 +63,7 @@ async function identifyCall(
 ): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
-    appName === undefined
-      ? await authenticateStore({ ...service, now: service.now }, lambdaEvent)
-      : await findCachedApp(service, appName);
+    appName === undefined ? await authenticateStore(service, lambdaEvent) : await findCachedApp(service, appName);
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'The app is not found.');
   const type = `webhook.${endpoint.platform}.called`;
   const receivedAt = service.now();
