@@ -70,7 +70,7 @@ async function createAppWithWebhook(metered: MeteredService, urls: { webhook: st
   const { service } = metered;
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
   const settings = { urls: [urls.webhook], sandboxUrls: [], includesPassword: true };
-  await setWebhook(keys.appName, settings, { newSecret: true, service: getService() });
+  await setWebhook(getService(), keys.appName, settings, { newSecret: true });
   await fetch(`${service.emulatorUrl}/control/notifications/store_a`, {
     method: 'PUT',
     body: JSON.stringify({ url: `${urls.notifications}/v3/webhook/store_a/${keys.appName}` }),

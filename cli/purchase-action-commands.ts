@@ -113,7 +113,7 @@ async function actAction(
     { type: 'purchase.acted', params: { purchaseId }, body },
     async ({ key, recorder }) => {
       recorder.addTag(purchaseId, '_P');
-      return await actOnPurchase(purchaseId, body, { app, key, recorder, service: getService() });
+      return await actOnPurchase({ app, key, recorder, service: getService() }, purchaseId, body);
     },
   );
   const { effect, storeAnswer, isConfirmed } = result;

@@ -75,10 +75,15 @@ async function listAction(
   { width }: Output,
 ): Promise<CommandResult> {
   const { name: appName } = await getStoredApp(getService(), name);
-  const { rows, ...paging } = await listPurchases(
-    { limit, skip, startdate: from, enddate: to, customerId: user, isActiveOnly: active },
-    { appName, includesNotifications: false, service: getService() },
-  );
+  const { rows, ...paging } = await listPurchases(getService(), appName, {
+    limit,
+    skip,
+    startdate: from,
+    enddate: to,
+    customerId: user,
+    isActiveOnly: active,
+    includesNotifications: false,
+  });
   const position = { skip: paging.skip, count: rows.length, total: paging.total };
   return {
     data: { paging, rows },

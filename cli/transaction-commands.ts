@@ -60,13 +60,13 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   if (!hasFilter && user !== undefined && [purchase, from, to].some((option) => option !== undefined))
     throw new InvalidArgumentError('Pass --user without --purchase, --from and --to.');
   const { name: appName } = await getStoredApp(getService(), name);
-  const context = { appName, includesNotifications: false, includesCustomers: true, service: getService() };
+  const rowOptions = { includesNotifications: false, includesCustomers: true };
   if (hasFilter) {
     const filter = { ...toFilter(options), startdate: from, enddate: to, username: user, isRefunded: refunded };
     const found = await readMatches(options, (page) =>
       findTransactions(getService(), appName, { filter, order: 'oldest', ...page }),
     );
-    const matches = { ...found, rows: await addPurchases(found.rows, context) };
+    const matches = { ...found, rows: await addPurchases(getService(), appName, found.rows, rowOptions) };
     return {
       data: matches,
       text: formatMatches(formatTable(transactionColumns, matches.rows, width), matches, 'transaction'),
@@ -75,12 +75,12 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   if (user !== undefined) {
     // One more row shows whether there is a next page.
     const found = await listOwnedTransactions(getService(), appName, user, { limit: limit + 1, skip });
-    const rows = await addPurchases(found.slice(0, limit), context);
+    const rows = await addPurchases(getService(), appName, found.slice(0, limit), rowOptions);
     return toResult(rows, { skip, limit, total: skip + found.length }, width);
   }
   const purchaseId = purchase === undefined ? undefined : toNeutralId(purchase);
   const query = { limit, skip, startdate: from, enddate: to, purchaseId };
-  const { rows, total } = await listTransactions(query, context);
+  const { rows, total } = await listTransactions(getService(), appName, query, rowOptions);
   return toResult(rows, { skip, limit, total }, width);
 }
 

@@ -70,10 +70,9 @@ async function setWebhookAction(
   const settings = { ...(current ?? entered), ...(events && { events: [...events] }) };
   if (settings.urls.length === 0 && !off)
     throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
-  const secret = await setWebhook(name, settings, {
+  const secret = await setWebhook(getService(), name, settings, {
     newSecret: newSecret === true || rotateSecret === true,
     overlapMs: newSecret ? 0 : overlapHours * hourMs,
-    service: getService(),
   });
   const overlap = rotateSecret && !newSecret ? ` Webhooks have both signatures for ${overlapHours} hours.` : '';
   const saved = `Webhook settings saved. They take effect within 15 seconds.${overlap}`;

@@ -174,11 +174,7 @@ async function backfillAction(
   { progress }: Output,
 ): Promise<CommandResult> {
   const reportProgress = (count: number) => progress(`${formatCount(count, 'purchase')} checked`);
-  const { expected, created } = await backfillDeliveries(
-    appName,
-    { from, to },
-    { service: getService(), reportProgress },
-  );
+  const { expected, created } = await backfillDeliveries(getService(), appName, { from, to }, reportProgress);
   return {
     data: { app: appName, expected, created },
     text: `${formatCount(expected, 'delivery', 'deliveries')} expected, ${formatCount(created, 'missing delivery', 'missing deliveries')} created.`,

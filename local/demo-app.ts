@@ -75,10 +75,7 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
   // Keeps a webhook URL that the user set or removed.
   if (!webhookSettings || usesLocalReceiver(webhookSettings)) {
     const settings = { sandboxUrls: [], includesPassword: true, ...webhookSettings, urls: [options.receiverUrl] };
-    await setWebhook(apiKeys.appName, settings, {
-      newSecret: false,
-      service,
-    });
+    await setWebhook(service, apiKeys.appName, settings, { newSecret: false });
   }
   return { apiKeys, webhooks: await readWebhookSettings(service, apiKeys.appName) };
 }

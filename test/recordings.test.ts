@@ -71,7 +71,7 @@ async function replay(recording: Recording) {
     stores.setExchanges(step.exchanges);
     for (const [index, customer] of step.claimants.entries()) {
       const row = { platform, usernames: [customer], query: { refreshTokens: [refreshToken] }, evidence: purchaseId };
-      await importRow(row as never, index, { app, isUnannounced: false, onStoreCall: () => {}, service: getService() });
+      await importRow(getService(), row as never, { app, line: index, isUnannounced: false, onStoreCall: () => {} });
     }
     for (const notification of step.notifications) {
       const request = toNotificationRequest(notification, recording, { ...secrets, ...recording.settings });

@@ -69,9 +69,9 @@ async function givenWebhooks({ appName, service, now }: Context): Promise<void> 
   const notification = { id: 'n1', reason: 'RENEWED', date: now } as const;
   const delivery = buildDelivery({ appName, type: 'purchases.updated', url, notification, createdAt: now });
   const failure = { failure: 'no-connection', message: 'The server refused the connection.' } as const;
-  await updateUrlHealth(delivery, { outcome: failure, urlHealth: {}, service });
+  await updateUrlHealth(service, delivery, { outcome: failure, urlHealth: {} });
   const gone = { ...delivery, url: `${url}/gone` };
-  await updateUrlHealth(gone, { outcome: { status: 410, bodyExcerpt: '' }, urlHealth: {}, service });
+  await updateUrlHealth(service, gone, { outcome: { status: 410, bodyExcerpt: '' }, urlHealth: {} });
   await setAlertUrl(service, appName, url);
   await sendAlerts({ ...service, postWebhook: async () => ({ status: 200, bodyExcerpt: 'ok' }) });
   const product = { type: 'paid subscription', billingPeriod: 'P1M', group: 'all', entitlements: ['all'] };

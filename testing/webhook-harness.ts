@@ -82,7 +82,7 @@ export async function createWebhookHarness(options: HarnessOptions): Promise<Web
   };
   const signingSecret =
     options.urls.length > 0
-      ? await setWebhook(keys.appName, settings, { newSecret: false, service: { ...harnessService, table } })
+      ? await setWebhook({ ...harnessService, table }, keys.appName, settings, { newSecret: false })
       : undefined;
   const createStreamRecord = createStreamRecorder(table, keys.appName);
   return Object.assign(state, {

@@ -100,7 +100,7 @@ export async function createApp(
   const { getService } = await import('../../lib/foundation/container.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
   const settings = { urls: [webhookUrl], sandboxUrls: [], includesPassword: true };
-  await setWebhook(keys.appName, settings, { newSecret: true, service: getService() });
+  await setWebhook(getService(), keys.appName, settings, { newSecret: true });
   await service.setNotificationUrl('store_a', `${notificationsUrl}/v3/webhook/store_a/${keys.appName}`);
   return keys;
 }

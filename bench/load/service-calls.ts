@@ -17,7 +17,7 @@ export async function setWebhookUrl(service: ServiceProcess, recorder: Recorder)
   const { getService } = await import('../../lib/foundation/container.ts');
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
-  recorder.setSecret((await setWebhook(service.app, settings, { newSecret: true, service: getService() })) ?? '');
+  recorder.setSecret((await setWebhook(getService(), service.app, settings, { newSecret: true })) ?? '');
 }
 
 /** Sets the URL to which the App Store posts notifications; null stops them. */

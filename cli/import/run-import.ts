@@ -285,7 +285,7 @@ async function importWithRetries(
       if (calls++ > 0) limiter.charge(row.platform);
     };
     try {
-      return await importRow(row, line, { app, isUnannounced, givesCredits, service, onStoreCall });
+      return await importRow(service, row, { app, line, isUnannounced, givesCredits, onStoreCall });
     } catch (error) {
       const delayMs = Math.min(maxDelayMs, baseDelayMs * 2 ** attempt) * (0.5 + Math.random() / 2);
       const isTemporary = error instanceof ServiceError && temporaryCodes.has(error.code);

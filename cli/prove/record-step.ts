@@ -30,7 +30,7 @@ export async function recordStep(name: StepName, options: RecordContext): Promis
   const { appName, platform, purchase, pseudonyms, client, service } = options;
   const { purchaseId } = purchase;
   const state = await findRefreshState(service, appName, purchaseId);
-  const context = await createStoreContext(appName, platform, { recorder: { addExternalCall: () => {} }, service });
+  const context = await createStoreContext(service, appName, { platform, recorder: { addExternalCall: () => {} } });
   const recorder = createExchangeRecorder(context.fetch);
   const store = await loadStore(platform);
   const { refreshToken = {} } = state ?? {};

@@ -88,7 +88,7 @@ const ignoreCalls = { addExternalCall: () => {} };
 export async function runProof(options: ProofOptions): Promise<Proof> {
   const { appName, platform, isSandbox, service } = options;
   const startedAt = service.now();
-  const context = await createStoreContext(appName, platform, { recorder: ignoreCalls, service });
+  const context = await createStoreContext(service, appName, { platform, recorder: ignoreCalls });
   if (context.settings === undefined)
     throw new ServiceError('InvalidPayload', `The app has no settings for ${platform}: run \`app set-store\`.`);
   const findings = [...(await checkSettings(options, context, startedAt))];
@@ -123,7 +123,7 @@ async function checkSettings(
   startedAt: number,
 ): Promise<readonly Finding[]> {
   onProgress('Checking the settings of the store');
-  const { findings } = await diagnoseStoreSettings(appName, platform, { recorder: ignoreCalls, service });
+  const { findings } = await diagnoseStoreSettings(service, appName, { platform, recorder: ignoreCalls });
   const notes = findings.filter(({ severity }) => severity !== 'note');
   if (notes.length > 0 || platform !== platformTokens.appStore) return notes;
   const hasArrived = async (): Promise<boolean> => {

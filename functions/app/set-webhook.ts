@@ -9,7 +9,7 @@ export const handler = createHandler(contract)(async ({ app, body }, service) =>
   const overlapMs = newSecret ? 0 : overlapHours * hourMs;
   if (!urls && !rotateSecret) throw new ServiceError('InvalidPayload', 'urls: missing; only rotateSecret needs none.');
   const signingSecret = urls
-    ? await setWebhook(app.name, { urls, ...settings }, { newSecret: newSecret || rotateSecret, overlapMs, service })
+    ? await setWebhook(service, app.name, { urls, ...settings }, { newSecret: newSecret || rotateSecret, overlapMs })
     : await rotateSigningSecret(service, app.name, overlapMs);
   return { ok: true, ...(signingSecret !== undefined && { signingSecret }) };
 });

@@ -11,7 +11,7 @@ export const handler = createHandler(createClientToken)(async ({ app, body, voca
   if (applicationUsername === undefined && vocabulary !== 'brand')
     throw new ServiceError('InvalidPayload', 'applicationUsername is missing.');
   if (applicationUsername !== undefined) recorder.setUser(applicationUsername);
-  const context = await createStoreContext(app.name, platformTokens.braintree, { recorder, service });
+  const context = await createStoreContext(service, app.name, { platform: platformTokens.braintree, recorder });
   const customerId = reference === undefined ? undefined : await findVaultCustomerId(service, app.name, reference);
   return { success: true, clientToken: await generateClientToken(customerId, context) };
 });

@@ -6,7 +6,7 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(getCustomerCredits)(async ({ app, key, params, query, recorder }, service) => {
   const { applicationUsername } = params;
-  await authorizeReader(query.accessToken, { key, username: applicationUsername }, { app, recorder, service });
+  await authorizeReader({ app, recorder, service }, query.accessToken, { key, username: applicationUsername });
   const isSandbox = query.sandbox === 'true';
   const account = await findAccount(service, app.name, { username: applicationUsername, isSandbox });
   const now = service.now();

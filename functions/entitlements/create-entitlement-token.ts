@@ -11,7 +11,7 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 export const handler = createHandler(createEntitlementToken)(
   async ({ app, key, params, query, body, baseUrl, recorder }, service) => {
     const { applicationUsername: username } = params;
-    await authorizeReader(body.accessToken ?? query.accessToken, { key, username }, { app, recorder, service });
+    await authorizeReader({ app, recorder, service }, body.accessToken ?? query.accessToken, { key, username });
     const now = service.now();
     const [entitlements, keys] = await Promise.all([
       readEntitlements(service, app, username),

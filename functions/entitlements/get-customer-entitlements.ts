@@ -8,7 +8,7 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 export const handler = createHandler(getCustomerEntitlements)(
   async ({ app, key, params, query, recorder }, service) => {
     const { applicationUsername } = params;
-    await authorizeReader(query.accessToken, { key, username: applicationUsername }, { app, recorder, service });
+    await authorizeReader({ app, recorder, service }, query.accessToken, { key, username: applicationUsername });
     const entitlements = await readEntitlements(service, app, applicationUsername);
     return {
       applicationUsername,

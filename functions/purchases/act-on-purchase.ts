@@ -5,9 +5,8 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(contract)(async ({ app, key, params, body, recorder }, service) => {
   const transactionId = body.transactionId && toNeutralId(body.transactionId);
-  return await actOnPurchase(
-    toNeutralId(params.purchaseId),
-    { ...body, transactionId },
-    { app, key, recorder, service },
-  );
+  return await actOnPurchase({ app, key, recorder, service }, toNeutralId(params.purchaseId), {
+    ...body,
+    transactionId,
+  });
 });

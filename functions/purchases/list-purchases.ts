@@ -5,9 +5,14 @@ import { listPurchases } from '../../lib/purchases/contract.ts';
 
 export const handler = createHandler(listPurchases)(async ({ app, query }, service) => {
   const { startdate, enddate, customerId, order } = query;
-  const { rows, ...paging } = await list(
-    { ...toPage(query), startdate, enddate, customerId, order, isActiveOnly: query.active === 'true' },
-    { appName: app.name, includesNotifications: query.include_notifications === 'true', service },
-  );
+  const { rows, ...paging } = await list(service, app.name, {
+    ...toPage(query),
+    startdate,
+    enddate,
+    customerId,
+    order,
+    isActiveOnly: query.active === 'true',
+    includesNotifications: query.include_notifications === 'true',
+  });
   return { paging, rows };
 });

@@ -8,7 +8,7 @@ import { refreshPurchaseNow } from '../../lib/refresh/refresh-purchase.ts';
 
 export const handler = createHandler(refreshPurchase)(async ({ app, params, recorder }, service) => {
   const purchaseId = toNeutralId(params.purchaseId);
-  await refreshPurchaseNow(purchaseId, { app, recorder, service });
+  await refreshPurchaseNow({ app, recorder, service }, purchaseId);
   const refreshed = await findPurchase(service, app.name, purchaseId);
   if (!refreshed) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   return toPurchaseDetails(refreshed.purchase, refreshed.entitledUsers, { now: service.now() });

@@ -4,5 +4,5 @@ import { getChurn } from '../../lib/statistics/mrr-contract.ts';
 import { buildChurnRows } from '../../lib/statistics/to-movement.ts';
 
 export const handler = createHandler(getChurn)(
-  async ({ app, query }, service) => await getIntervalFigures(app.name, query, { service, buildRows: buildChurnRows }),
+  async ({ app, query }, service) => await getIntervalFigures(service, app.name, query, buildChurnRows),
 );

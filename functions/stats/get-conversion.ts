@@ -5,8 +5,7 @@ import { buildConversionCohorts } from '../../lib/statistics/to-cohorts.ts';
 
 export const handler = createHandler(getConversion)(
   async ({ app, query }, service) =>
-    await getCohortFigures(app.name, query, {
-      service,
+    await getCohortFigures(service, app.name, query, {
       reads: { customers: true, days: true },
       buildCohorts: buildConversionCohorts,
     }),

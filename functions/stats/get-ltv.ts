@@ -5,5 +5,5 @@ import { buildLtvCohorts } from '../../lib/statistics/to-cohorts.ts';
 
 export const handler = createHandler(getLtv)(
   async ({ app, query }, service) =>
-    await getCohortFigures(app.name, query, { service, reads: { customers: true }, buildCohorts: buildLtvCohorts }),
+    await getCohortFigures(service, app.name, query, { reads: { customers: true }, buildCohorts: buildLtvCohorts }),
 );

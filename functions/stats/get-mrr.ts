@@ -4,5 +4,5 @@ import { getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { buildMrrRows } from '../../lib/statistics/to-movement.ts';
 
 export const handler = createHandler(getMrr)(
-  async ({ app, query }, service) => await getIntervalFigures(app.name, query, { service, buildRows: buildMrrRows }),
+  async ({ app, query }, service) => await getIntervalFigures(service, app.name, query, buildMrrRows),
 );

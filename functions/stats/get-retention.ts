@@ -5,5 +5,5 @@ import { buildRetentionCohorts } from '../../lib/statistics/to-cohorts.ts';
 
 export const handler = createHandler(getRetention)(
   async ({ app, query }, service) =>
-    await getCohortFigures(app.name, query, { service, reads: {}, buildCohorts: buildRetentionCohorts }),
+    await getCohortFigures(service, app.name, query, { reads: {}, buildCohorts: buildRetentionCohorts }),
 );

@@ -3,7 +3,7 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 import { checkStore } from '../../lib/stores/contract.ts';
 
 export const handler = createHandler(checkStore)(async ({ app, params, recorder }, service) => {
-  const diagnosis = await diagnoseStoreSettings(app.name, params.platform, { recorder, service });
+  const diagnosis = await diagnoseStoreSettings(service, app.name, { platform: params.platform, recorder });
   const { platform, isConnected, summary, findings } = diagnosis;
   const errors = findings.filter(({ severity }) => severity === 'error');
   recorder.addContent({ refreshFailures: errors.map(({ problem }) => ({ platform, reason: problem })) });

@@ -11,7 +11,7 @@ export const handler = createHandler(setStore)(
     const settings =
       query.merge === 'true' ? mergeSettings(await findStoreSettings(service, app.name, platform), body) : body;
     const { checkSettings } = await loadStore(platform);
-    const context = await createStoreContext(app.name, platform, { recorder, service });
+    const context = await createStoreContext(service, app.name, { platform, recorder });
     const check = await checkSettings({ ...context, settings }, { callStore: true }).catch((error: unknown) => {
       // The settings are input here: a rejection is an error of the request, not of the service.
       const { code, message } = ServiceError.fromUnknown(error);

@@ -12,7 +12,7 @@ export const handler = createHandler(contract)(async ({ app, key, body, recorder
   const { applicationUsername: username, accessToken, ...request } = body;
   recorder.setUser(username);
   const isPublic = key.level === 'public' && accessToken === undefined;
-  if (!isPublic) await authorizeReader(accessToken, { key, username }, { app, recorder, service });
+  if (!isPublic) await authorizeReader({ app, recorder, service }, accessToken, { key, username });
   const receipt = isPublic ? await requireReceipt(service, app.name, username) : undefined;
   const { name: appName } = app;
   const [settings, catalogue = {}] = await Promise.all([
@@ -24,13 +24,12 @@ export const handler = createHandler(contract)(async ({ app, key, body, recorder
     productId: omitPrefix(request.productId),
     transactionId: request.transactionId && omitPrefix(request.transactionId),
   };
-  const { timestamp, ...signature } = await signOffer(offer, {
+  const { timestamp, ...signature } = await signOffer(service, offer, {
     appName,
     username,
     receipt,
     settings,
     catalogue,
-    service,
   });
   return { kind: request.kind, productId: offer.productId, ...signature, timestamp };
 });

@@ -4,5 +4,5 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(changePlan)(async ({ app, body, recorder }, service) => ({
   ok: true,
-  ...(await changeSubscriptionPlan(body, { app, recorder, service })),
+  ...(await changeSubscriptionPlan({ app, recorder, service }, body)),
 }));

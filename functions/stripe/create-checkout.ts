@@ -4,5 +4,5 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(createCheckout)(async ({ app, body, recorder }, service) => {
   if (body.applicationUsername !== undefined) recorder.setUser(body.applicationUsername);
-  return { ok: true, ...(await createCheckoutSession(body, { app, recorder, service })) };
+  return { ok: true, ...(await createCheckoutSession({ app, recorder, service }, body)) };
 });

@@ -4,5 +4,5 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(createPortal)(async ({ app, body, recorder }, service) => ({
   ok: true,
-  url: await createPortalSession(body, { app, recorder, service }),
+  url: await createPortalSession({ app, recorder, service }, body),
 }));

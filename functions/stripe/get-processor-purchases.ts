@@ -6,10 +6,10 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 export const handler = createHandler(getProcessorPurchases)(async ({ app, key, query, recorder }, service) => {
   const { accessToken, applicationUsername } = query;
   if (accessToken !== undefined)
-    return { ok: true, ...(await listPurchasesByAccessToken(accessToken, { app, recorder, service })) };
+    return { ok: true, ...(await listPurchasesByAccessToken({ app, recorder, service }, accessToken)) };
   // Spec: not shown. Without a token, the request requires the secret key or a viewer key, and `applicationUsername`.
   if (applicationUsername === undefined || key.level === 'public') {
     throw new ServiceError('InvalidPayload', 'accessToken: expected the token of the checkout.');
   }
-  return { ok: true, purchases: await listPurchasesByUser(applicationUsername, { app, recorder, service }) };
+  return { ok: true, purchases: await listPurchasesByUser({ app, recorder, service }, applicationUsername) };
 });

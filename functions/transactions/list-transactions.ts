@@ -10,11 +10,9 @@ const filterNames = ['order', 'cursor', 'applicationUsername', 'platform', 'prod
 export const handler = createHandler(listTransactions)(async ({ app, query }, service) => {
   const page = toPage(query);
   const { startdate, enddate, cursor, order = 'oldest', limit } = { ...query, ...page };
-  const context = {
-    appName: app.name,
+  const rowOptions = {
     includesNotifications: query.include_notifications === 'true',
     includesCustomers: query.include_customers === 'true',
-    service,
   };
   if (query.purchaseId === undefined && filterNames.some((name) => query[name] !== undefined)) {
     const { applicationUsername: username, platform, productId, refunded, sandbox } = query;
@@ -28,10 +26,10 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, se
       isSandbox: sandbox && sandbox === 'true',
     };
     const found = await findTransactions(service, app.name, { filter, order, limit, cursor });
-    const rows = await addPurchases(found.rows, context);
+    const rows = await addPurchases(service, app.name, found.rows, rowOptions);
     return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(rows, found.next) };
   }
   const purchaseId = query.purchaseId === undefined ? undefined : toNeutralId(query.purchaseId);
-  const { rows, total } = await list({ ...page, startdate, enddate, purchaseId }, context);
+  const { rows, total } = await list(service, app.name, { ...page, startdate, enddate, purchaseId }, rowOptions);
   return { paging: { ...page, total }, rows };
 });

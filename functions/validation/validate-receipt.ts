@@ -15,7 +15,7 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
     throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not supported.`);
   if (request.applicationUsername !== undefined) recorder.setUser(request.applicationUsername);
   recorder.addContent({ products: [describeProduct(body)] });
-  const outcome = await validateAtAccounts(request, transactionType.platform, { app, recorder, service });
+  const outcome = await validateAtAccounts({ app, recorder, service }, request, transactionType.platform);
   const credits = await settleValidation(service, {
     appName: app.name,
     username: request.applicationUsername,

@@ -7,8 +7,8 @@ export const handler = createHandler(contract)(async ({ app, key, body, recorder
   const { applicationUsername: username, accessToken } = body;
   // A name without a proof does not claim: the public key is in every released app.
   const isNamed = username !== undefined && (key.level !== 'public' || accessToken !== undefined);
-  if (!isNamed) return await verifyPurchase(body, { app, recorder, service, username: undefined });
-  await authorizeReader(accessToken, { key, username }, { app, recorder, service });
+  if (!isNamed) return await verifyPurchase({ app, recorder, service, username: undefined }, body);
+  await authorizeReader({ app, recorder, service }, accessToken, { key, username });
   recorder.setUser(username);
-  return await verifyPurchase(body, { app, recorder, service, username });
+  return await verifyPurchase({ app, recorder, service, username }, body);
 });

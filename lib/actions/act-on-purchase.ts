@@ -7,15 +7,15 @@ import { type ActionContext, checkAction, performAction } from './perform-action
 
 /** Performs an action or, for a dry run, checks it. Returns the purchase as the store reports it afterwards. */
 export async function actOnPurchase(
+  context: ActionContext,
   purchaseId: string,
   { dryRun = false, idempotencyKey, ...input }: ContractBody<typeof contract>,
-  context: ActionContext,
 ): Promise<ContractResponse<typeof contract>> {
   const { action, reason } = input;
   const common = { purchaseId, action, reason, dryRun };
   if (dryRun) {
-    const { effect, storeAnswer = null } = await checkAction(purchaseId, input, context);
-    const purchase = await readPurchase(purchaseId, context);
+    const { effect, storeAnswer = null } = await checkAction(context, purchaseId, input);
+    const purchase = await readPurchase(context, purchaseId);
     return { ...common, effect, performedAt: null, performedBy: null, storeAnswer, isConfirmed: null, purchase };
   }
   if (idempotencyKey === undefined)
@@ -23,7 +23,7 @@ export async function actOnPurchase(
       'InvalidPayload',
       'idempotencyKey is missing: the same text for each attempt of the action.',
     );
-  const outcome = await performAction(purchaseId, { ...input, idempotencyKey }, context);
+  const outcome = await performAction(context, purchaseId, { ...input, idempotencyKey });
   const { effect, performedAt, performedBy, storeAnswer = null, isConfirmed } = outcome;
   return {
     ...common,
@@ -32,11 +32,11 @@ export async function actOnPurchase(
     performedBy,
     storeAnswer,
     isConfirmed,
-    purchase: await readPurchase(purchaseId, context),
+    purchase: await readPurchase(context, purchaseId),
   };
 }
 
-async function readPurchase(purchaseId: string, { app, service }: ActionContext) {
+async function readPurchase({ app, service }: ActionContext, purchaseId: string) {
   const stored = await findPurchase(service, app.name, purchaseId);
   if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   return toPurchaseDetails(stored.purchase, stored.entitledUsers, { now: service.now() });

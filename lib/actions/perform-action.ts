@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { VerifiedKey } from '../apps/api-keys.ts';
-import type { App } from '../apps/app.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
-import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toUuid } from '../foundation/to-uuid.ts';
 import type { ActionName } from '../foundation/vocabulary.ts';
@@ -38,11 +36,8 @@ export interface ActionInput {
   readonly account?: string | undefined;
 }
 
-export interface ActionContext {
-  readonly app: App;
+export interface ActionContext extends OperationContext {
   readonly key: Pick<VerifiedKey, 'id' | 'name' | 'level'>;
-  readonly recorder: EventRecorder;
-  readonly service: Service;
 }
 
 /** The stored outcome of an action. */
@@ -70,12 +65,12 @@ type StoredOutcome = ActionOutcome & { readonly digest: string };
  * `ConnectionFailed` if the store is unavailable: then the request can be repeated with its key.
  */
 export async function performAction(
+  context: ActionContext,
   purchaseId: string,
   { idempotencyKey, ...input }: ActionInput & { readonly idempotencyKey: string },
-  context: ActionContext,
 ): Promise<ActionOutcome> {
-  requirePermission(input.action, context);
-  const { store, storeContext } = await openStore(purchaseId, context);
+  requirePermission(context, input.action);
+  const { store, storeContext } = await openStore(context, purchaseId);
   const name = `action#${purchaseId}#${idempotencyKey}`;
   const digest = toDigest(omitUndefined(input));
   const attempt: Attempt = { purchaseId, input, digest, name, store, storeContext, context };
@@ -104,13 +99,13 @@ const usedKeyError = (): ServiceError =>
 
 /** Checks an action at the store without performing it. */
 export async function checkAction(
+  context: ActionContext,
   purchaseId: string,
   input: ActionInput,
-  context: ActionContext,
 ): Promise<{ readonly effect: string; readonly storeAnswer?: StoreAnswer }> {
   context.recorder.setType('action.read');
-  requirePermission(input.action, context);
-  const { store, storeContext } = await openStore(purchaseId, context);
+  requirePermission(context, input.action);
+  const { store, storeContext } = await openStore(context, purchaseId);
   const digest = toDigest({ purchaseId });
   const { request, possible } = await prepare({ purchaseId, input, digest, name: '', store, storeContext, context });
   const storeAnswer = await store.checkAction?.(request, storeContext);
@@ -130,7 +125,7 @@ interface Attempt {
 
 const toDigest = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
-function requirePermission(action: ActionName, { app, key }: ActionContext): void {
+function requirePermission({ app, key }: ActionContext, action: ActionName): void {
   if (key.level === 'support' && !isAllowedToSupport(app, action))
     throw new ServiceError(
       'Forbidden',
@@ -138,11 +133,11 @@ function requirePermission(action: ActionName, { app, key }: ActionContext): voi
     );
 }
 
-async function openStore(purchaseId: string, { app, recorder, service }: ActionContext) {
+async function openStore({ app, recorder, service }: ActionContext, purchaseId: string) {
   const stored = await findPurchase(service, app.name, purchaseId);
   if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   const { platform } = stored.purchase;
-  const storeContext = await createStoreContext(app.name, platform, { recorder, service });
+  const storeContext = await createStoreContext(service, app.name, { platform, recorder });
   return { store: await loadStore(platform), storeContext };
 }
 
@@ -182,7 +177,7 @@ async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt
   const { purchaseId, input, context } = attempt;
   const { days, account } = input;
   const request = { action: toStoreAction(input.action), ...omitUndefined({ days, account }) };
-  await refreshPurchaseNow(purchaseId, withAction(request, context));
+  await refreshPurchaseNow(withAction(context, request), purchaseId);
   if (!(await readEffect(request, baseline, attempt))) return undefined;
   return { ...toOutcome(attempt, { effect: 'The store had performed the action.' }), digest, isConfirmed: true };
 }
@@ -191,7 +186,7 @@ async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt
  * The state alone shows neither whether a later expiration is an extension, whose notification can arrive later, nor
  * the username of an account that no customer has had before.
  */
-const withAction = ({ action, account }: EffectRequest, context: ActionContext) => ({
+const withAction = (context: ActionContext, { action, account }: EffectRequest) => ({
   ...context,
   ...(action === 'extend' && { storeReason: 'EXTENDED' as const }),
   ...(action === 'set-account' && account !== undefined && !isDigest(account) && { storeUser: account }),
@@ -214,7 +209,7 @@ interface PreparedAction {
 /** Queries the store and decides by its present state. */
 async function prepare({ purchaseId, input, name, context }: Attempt): Promise<PreparedAction> {
   const { app, key, service } = context;
-  await refreshPurchaseNow(purchaseId, context);
+  await refreshPurchaseNow(context, purchaseId);
   const [state, payments] = await Promise.all([
     findRefreshState(service, app.name, purchaseId),
     listTransactionsOfPurchases(service, app.name, [purchaseId]),
@@ -269,7 +264,7 @@ async function confirm(
   attempt: Pick<Attempt, 'purchaseId' | 'context'>,
 ): Promise<boolean | null> {
   try {
-    await refreshPurchaseNow(attempt.purchaseId, withAction(request, attempt.context));
+    await refreshPurchaseNow(withAction(attempt.context, request), attempt.purchaseId);
   } catch (error) {
     attempt.context.recorder.addContent({
       refreshFailures: [

@@ -1,6 +1,7 @@
 import type { ContractBody } from '../api/contract.ts';
 import type { ActiveGrant } from '../customers/access-token.ts';
 import { rotateAccessToken } from '../customers/access-token-table.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { unavailableError } from '../stores/stripe/api-errors.ts';
 import { fetchObservations } from '../stores/stripe/fetch-observations.ts';
@@ -11,12 +12,7 @@ import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { fetchSubscription, listSubscriptions } from '../stores/stripe/stripe-queries.ts';
 import { listBilledItems } from '../stores/stripe/subscription-items.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
-import {
-  type CheckoutContext,
-  openCheckoutAccount,
-  requireGrant,
-  requireStripeCustomerId,
-} from './checkout-context.ts';
+import { openCheckoutAccount, requireGrant, requireStripeCustomerId } from './checkout-context.ts';
 import type { changePlan, PurchaseWithOffer } from './contract.ts';
 import { findOfferPrice } from './price-list.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
@@ -28,19 +24,19 @@ const changeableStatuses = ['active', 'trialing', 'past_due'];
  * token.
  */
 export async function changeSubscriptionPlan(
+  context: OperationContext,
   request: ContractBody<typeof changePlan>,
-  context: CheckoutContext,
 ): Promise<{ readonly purchase?: PurchaseWithOffer; readonly newAccessToken: string }> {
   const { app, service } = context;
   const { accessToken: token } = request;
-  const grant = await requireGrant(token, context);
+  const grant = await requireGrant(context, token);
   const account = await openCheckoutAccount(context, grant.platform);
   const { customer, subscription } = await findOwnSubscription(request, grant, account);
   const { price } = await findOfferPrice(request.offerId, account);
   if (!price.recurring) throw new ServiceError('InvalidPayload', 'offerId must be the offer of a subscription.');
   await updateSubscriptionPrice(subscription, price, account);
   const observations = await callStripe(() => fetchObservations(subscription.id, account));
-  const purchases = await recordStripePurchases(observations, context);
+  const purchases = await recordStripePurchases(context, observations);
   const recorded = purchases.find(({ purchase }) => purchase.offerId?.endsWith(`#${price.id}`)) ?? purchases[0];
   const newGrant: ActiveGrant = { ...grant, customer, subscription: subscription.id };
   return {

@@ -1,10 +1,8 @@
-import type { App } from '../apps/app.ts';
 import type { AccessTokenGrant, ActiveGrant } from '../customers/access-token.ts';
 import { findAccessToken } from '../customers/access-token-table.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
-import type { Service } from '../foundation/service.ts';
 import { selectCheckoutPlatform } from '../stores/checkout-platform.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
@@ -12,32 +10,28 @@ import { openStripeAccount, type StripeAccount } from '../stores/stripe/stripe-a
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { fetchSession } from '../stores/stripe/stripe-queries.ts';
 
-/** Dependencies of a request to a checkout endpoint. */
-export interface CheckoutContext {
-  readonly app: App;
-  readonly recorder: EventRecorder;
-  readonly service: Service;
-}
-
 /** Opens the Stripe account of an access token's platform. The default is the account that the app sells through. */
-export async function openCheckoutAccount(context: CheckoutContext, platform?: StripePlatform): Promise<StripeAccount> {
-  const { app, service } = context;
+export async function openCheckoutAccount(
+  { app, recorder, service }: OperationContext,
+  platform?: StripePlatform,
+): Promise<StripeAccount> {
   const checkoutPlatform = platform ?? (await selectCheckoutPlatform(service, app.name));
-  return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, context));
+  const context = await createStoreContext(service, app.name, { platform: checkoutPlatform, recorder });
+  return openStripeAccount(checkoutPlatform, context);
 }
 
 /** A grant of a Stripe account. */
 export type CheckoutGrant = ActiveGrant & { readonly platform: StripePlatform };
 
 /** Finds the grant of an access token. Returns undefined if the token is unknown, expired or for another store. */
-export async function findGrant(token: string, { app, service }: CheckoutContext): Promise<CheckoutGrant | undefined> {
+export async function findGrant({ app, service }: OperationContext, token: string): Promise<CheckoutGrant | undefined> {
   const grant = await findAccessToken(service, app.name, token, service.now());
   return grant && isStripePlatform(grant.platform) ? { ...grant, platform: grant.platform } : undefined;
 }
 
 /** Finds the grant of an access token. Throws `Forbidden` if the token is unknown, expired or for another store. */
-export async function requireGrant(token: string, context: CheckoutContext): Promise<CheckoutGrant> {
-  const grant = await findGrant(token, context);
+export async function requireGrant(context: OperationContext, token: string): Promise<CheckoutGrant> {
+  const grant = await findGrant(context, token);
   if (!grant) throw invalidTokenError();
   return grant;
 }

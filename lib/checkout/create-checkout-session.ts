@@ -1,13 +1,14 @@
 import type Stripe from 'stripe';
 import type { ContractBody } from '../api/contract.ts';
 import { issueAccessToken } from '../customers/access-token-table.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { removeErasedNames } from '../purchases/erased-name-table.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import { unavailableError } from '../stores/stripe/api-errors.ts';
 import type { Price } from '../stores/stripe/payloads.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
-import { type CheckoutContext, findGrant, findStripeCustomerId, openCheckoutAccount } from './checkout-context.ts';
+import { findGrant, findStripeCustomerId, openCheckoutAccount } from './checkout-context.ts';
 import type { createCheckout } from './contract.ts';
 import { findOfferPrice } from './price-list.ts';
 import { getTrialDays } from './to-price-list.ts';
@@ -22,12 +23,12 @@ const maxReferenceLength = 200;
  * counts as no token: the buyer is a new Stripe customer.
  */
 export async function createCheckoutSession(
+  context: OperationContext,
   request: CheckoutRequest,
-  context: CheckoutContext,
 ): Promise<{ readonly sessionId: string; readonly url: string; readonly accessToken: string }> {
   const { app, service } = context;
   // Clients send their stored token forever and never discard it, so an ended token must not prevent an order.
-  const grant = request.accessToken === undefined ? undefined : await findGrant(request.accessToken, context);
+  const grant = request.accessToken === undefined ? undefined : await findGrant(context, request.accessToken);
   const account = await openCheckoutAccount(context, grant?.platform);
   const { price } = await findOfferPrice(request.offerId, account);
   const customer = grant && (await findStripeCustomerId(grant, account));

@@ -1,14 +1,10 @@
 import type { ContractBody } from '../api/contract.ts';
 import { findCachedSettings } from '../apps/app-cache.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { parseStoredSettings } from '../stores/stripe/settings.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
-import {
-  type CheckoutContext,
-  openCheckoutAccount,
-  requireGrant,
-  requireStripeCustomerId,
-} from './checkout-context.ts';
+import { openCheckoutAccount, requireGrant, requireStripeCustomerId } from './checkout-context.ts';
 import type { createPortal } from './contract.ts';
 
 /**
@@ -17,11 +13,11 @@ import type { createPortal } from './contract.ts';
  * @see https://docs.stripe.com/api/customer_portal/sessions/create
  */
 export async function createPortalSession(
+  context: OperationContext,
   { accessToken, id, returnUrl }: ContractBody<typeof createPortal>,
-  context: CheckoutContext,
 ): Promise<string> {
   const { app, service } = context;
-  const grant = await requireGrant(accessToken, context);
+  const grant = await requireGrant(context, accessToken);
   const account = await openCheckoutAccount(context, grant.platform);
   const customer = await requireStripeCustomerId(grant, account);
   if (id !== undefined) await authorizeSubscriptionId(id, customer, account);

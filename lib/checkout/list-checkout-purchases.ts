@@ -1,6 +1,7 @@
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token.ts';
 import { rotateAccessToken } from '../customers/access-token-table.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { platformTokens, withPlatform } from '../foundation/platform.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
@@ -8,7 +9,6 @@ import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { fetchGrantObservations } from '../stores/stripe/evidence.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import {
-  type CheckoutContext,
   type CheckoutGrant,
   findStripeCustomerId,
   invalidTokenError,
@@ -23,13 +23,13 @@ import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purc
  * the current token expires soon.
  */
 export async function listPurchasesByAccessToken(
+  context: OperationContext,
   token: string,
-  context: CheckoutContext,
 ): Promise<{ readonly purchases: PurchaseWithOffer[]; readonly newAccessToken?: string }> {
   const { app, service } = context;
   const now = service.now();
-  const grant = await requireGrant(token, context);
-  const { recorded, resolvedGrant } = await recordGrantPurchases(grant, context);
+  const grant = await requireGrant(context, token);
+  const { recorded, resolvedGrant } = await recordGrantPurchases(context, grant);
   const newAccessToken = isExpiringSoon(grant, now)
     ? await rotateAccessToken(service, app.name, { token, grant: resolvedGrant }, now)
     : undefined;
@@ -40,12 +40,12 @@ export async function listPurchasesByAccessToken(
 }
 
 /** Fetches the purchases of a grant from Stripe and records them. Returns the grant with its Stripe customer. */
-async function recordGrantPurchases(grant: CheckoutGrant, context: CheckoutContext) {
+async function recordGrantPurchases(context: OperationContext, grant: CheckoutGrant) {
   const account = await openCheckoutAccount(context, grant.platform);
   const customer = await findStripeCustomerId(grant, account);
   const resolvedGrant = { ...grant, ...(customer !== undefined && { customer }) };
   const observations = await callStripe(() => fetchGrantObservations(resolvedGrant, account));
-  return { recorded: await recordStripePurchases(observations, context), resolvedGrant };
+  return { recorded: await recordStripePurchases(context, observations), resolvedGrant };
 }
 
 /**
@@ -53,15 +53,15 @@ async function recordGrantPurchases(grant: CheckoutGrant, context: CheckoutConte
  * because any holder of the public key can start a checkout for any name. Queries Stripe unless a purchase of the
  * checkout is stored. Throws `Forbidden` for any other token.
  */
-async function authorizeCustomer(token: string, username: string, context: CheckoutContext): Promise<void> {
+async function authorizeCustomer(context: OperationContext, token: string, username: string): Promise<void> {
   const { app, service } = context;
-  const grant = await requireGrant(token, context);
+  const grant = await requireGrant(context, token);
   if (grant.username !== username) throw invalidTokenError();
   const { platform, subscription, session } = grant;
   const ids = [subscription, session].flatMap((id) => (id === undefined ? [] : [withPlatform(platform, id)]));
   const owned = await listRepresentativePurchases(service, app.name, username);
   if (listPaid(owned).some(({ purchaseId }) => ids.includes(purchaseId))) return;
-  const { recorded } = await recordGrantPurchases(grant, context);
+  const { recorded } = await recordGrantPurchases(context, grant);
   const isOwner = recorded.some(
     ({ purchase, entitledUsers }) => !isUnpaid(purchase) && entitledUsers.includes(username),
   );
@@ -73,8 +73,8 @@ const listPaid = (purchases: readonly Purchase[]): Purchase[] => purchases.filte
 
 /** Lists the Stripe purchases among a customer's deciding purchases, for the app's own server. */
 export async function listPurchasesByUser(
+  { app, service }: OperationContext,
   username: string,
-  { app, service }: CheckoutContext,
 ): Promise<PurchaseWithOffer[]> {
   const platforms: readonly string[] = [
     platformTokens.stripe,
@@ -96,12 +96,12 @@ interface Reader {
  * customer's access token. Throws `Forbidden`.
  */
 export async function authorizeReader(
+  context: OperationContext,
   accessToken: string | undefined,
   { key, username }: Reader,
-  context: CheckoutContext,
 ): Promise<void> {
   if (key.level !== 'public') return;
   if (accessToken === undefined)
     throw new ServiceError('Forbidden', "The public key requires the customer's access token.");
-  await authorizeCustomer(accessToken, username, context);
+  await authorizeCustomer(context, accessToken, username);
 }

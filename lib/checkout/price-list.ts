@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
 import { findFreshPriceList, savePriceList } from '../purchases/price-list-table.ts';
@@ -7,13 +8,13 @@ import { isOwnMetadata } from '../stores/stripe/mapping-context.ts';
 import { Price, type Product, parseStripeObject } from '../stores/stripe/payloads.ts';
 import type { StripeAccount } from '../stores/stripe/stripe-account.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
-import { type CheckoutContext, openCheckoutAccount } from './checkout-context.ts';
+import { openCheckoutAccount } from './checkout-context.ts';
 import { PriceListProduct } from './contract.ts';
 import { parseOfferId } from './offer-id.ts';
 import { parseActiveProduct, toPriceList } from './to-price-list.ts';
 
 /** Returns the app's price list, at most 5 minutes old. */
-export async function getPriceList(context: CheckoutContext): Promise<PriceListProduct[]> {
+export async function getPriceList(context: OperationContext): Promise<PriceListProduct[]> {
   const { app, service } = context;
   const account = await openCheckoutAccount(context);
   const { platform, now: fetchedAt } = account.mapping;

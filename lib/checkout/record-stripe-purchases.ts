@@ -1,10 +1,10 @@
+import type { OperationContext } from '../events/operation-context.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
 import { recordObservations } from '../validation/record-observations.ts';
-import type { CheckoutContext } from './checkout-context.ts';
 import type { PurchaseWithOffer } from './contract.ts';
 
 /**
@@ -12,15 +12,15 @@ import type { PurchaseWithOffer } from './contract.ts';
  * stored purchases.
  */
 export async function recordStripePurchases(
+  context: OperationContext,
   observations: readonly Observation[],
-  { app, recorder, service }: CheckoutContext,
 ): Promise<EntitledPurchase[]> {
   const usernames = new Set(observations.map(({ checkoutUsername }) => checkoutUsername));
   const recorded: EntitledPurchase[] = [];
   for (const username of usernames) {
     const userObservations = observations.filter(({ checkoutUsername }) => checkoutUsername === username);
     const request = username === undefined ? {} : { applicationUsername: username };
-    recorded.push(...(await recordObservations(userObservations, { app, recorder, service, request })));
+    recorded.push(...(await recordObservations({ ...context, request }, userObservations)));
   }
   return recorded;
 }

@@ -72,7 +72,7 @@ async function attemptOrSkip(service: Service, delivery: WebhookDelivery): Promi
   const skipped = skipIfBlocked(delivery, urlHealth, service.now());
   if (skipped) return skipped;
   const { outcome, startedAt } = await attemptForward(service, delivery, sender);
-  await updateUrlHealth(delivery, { outcome, urlHealth, service });
+  await updateUrlHealth(service, delivery, { outcome, urlHealth });
   const now = service.now();
   const after = applyAttempt(delivery, outcome, { now, random: Math.random(), startedAt });
   // A message that waited for others has fewer attempts, and ends with them.

@@ -142,7 +142,7 @@ function listStoreChecks(
   const url = buildNotificationUrl(baseUrl, app, platform);
   const diagnose = async (): Promise<readonly Finding[]> => {
     const recorder = createEventRecorder({ type: 'settings.checked', date: service.now() });
-    return (await diagnoseStoreSettings(app, platform, { recorder, service })).findings;
+    return (await diagnoseStoreSettings(service, app, { platform, recorder })).findings;
   };
   return [
     { name: 'store settings', ...scope, skipReason, run: diagnose },

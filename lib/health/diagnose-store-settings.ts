@@ -21,9 +21,9 @@ export interface StoreDiagnosis {
 }
 
 interface DiagnosisOptions {
+  readonly platform: Platform;
   /** Records the requests to the store. */
   readonly recorder: Pick<EventRecorder, 'addExternalCall'>;
-  readonly service: Service;
 }
 
 /**
@@ -31,12 +31,12 @@ interface DiagnosisOptions {
  * `DatabaseError` if the settings cannot be read from the table.
  */
 export async function diagnoseStoreSettings(
+  service: Service,
   app: string,
-  platform: Platform,
-  { recorder, service }: DiagnosisOptions,
+  { platform, recorder }: DiagnosisOptions,
 ): Promise<StoreDiagnosis> {
   const store = await loadStore(platform);
-  const context = await readContext(app, platform, { recorder, service });
+  const context = await readContext(service, app, { platform, recorder });
   if ('findings' in context) return context;
   if (context.settings === undefined) return { platform, isConnected: false, findings: [] };
   const clock = observeClock(context);
@@ -49,12 +49,12 @@ export async function diagnoseStoreSettings(
 
 /** Reads the settings. A value that cannot be decrypted is a finding. */
 async function readContext(
+  service: Service,
   app: string,
-  platform: Platform,
-  { recorder, service }: DiagnosisOptions,
+  { platform, recorder }: DiagnosisOptions,
 ): Promise<StoreContext | StoreDiagnosis> {
   try {
-    return await createStoreContext(app, platform, { recorder, service });
+    return await createStoreContext(service, app, { platform, recorder });
   } catch (error) {
     if (error instanceof ServiceError && error.code === ('DatabaseError' satisfies ErrorCode)) throw error;
     const diagnosis = {

@@ -41,7 +41,7 @@ export async function testNotificationRoute(
   const startedAt = performance.now();
   try {
     const recorder = createEventRecorder({ type: 'settings.checked', date: service.now() });
-    const context = await createStoreContext(app, platform, { recorder, service });
+    const context = await createStoreContext(service, app, { platform, recorder });
     const earlier = new Set(listTestIds(await listLatestEvents(), platform));
     const test = await loadNotificationTest(platform);
     const route = await test({ url, waitMs: timeoutMs * waitShare }, context);

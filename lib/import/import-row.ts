@@ -1,5 +1,6 @@
 import type { App } from '../apps/app.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError, unavailableError } from '../foundation/errors.ts';
 import { storeNames } from '../foundation/platform.ts';
@@ -17,13 +18,14 @@ import type { ImportRow } from './parse-import-row.ts';
 
 export interface ImportContext {
   readonly app: App;
+  /** Line of the row in its file. */
+  readonly line: number;
   /** The app's server receives no webhooks for the imported purchases and claims. */
   readonly isUnannounced: boolean;
   /** Payments that are recorded for the first time give the credits of the catalogue of today. */
   readonly givesCredits?: boolean;
   /** Called for each call of a store. */
   readonly onStoreCall: () => void;
-  readonly service: Service;
 }
 
 /** Loads the adapters. A test replaces it. */
@@ -31,15 +33,17 @@ export const rowStores = perContainer((): { load: LoadStore } => ({ load: loadSt
 
 /**
  * Imports a row: queries the store, records the purchases and claims them for the customers. Idempotent, and safe to
- * run concurrently with other rows and with the service. Acknowledges and consumes nothing at the store. `line` is the
- * line of the row in its file: rows without `claimedAt` count as claimed at the purchase date, in the order of the
- * file.
+ * run concurrently with other rows and with the service. Acknowledges and consumes nothing at the store. Rows without
+ * `claimedAt` count as claimed at the purchase date, in the order of the file.
  *
  * Throws like `Store.validate`, and also `InvalidPayload` if the store does not have the purchase or a customer was
  * erased, and `ConnectionFailed` if the store does not return an amount. Returns whether the table changed.
  */
-export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
-  const { app, isUnannounced, givesCredits = false, onStoreCall, service } = context;
+export async function importRow(
+  service: Service,
+  row: ImportRow,
+  { app, line, isUnannounced, givesCredits = false, onStoreCall }: ImportContext,
+): Promise<boolean> {
   const { platform, usernames } = row;
   await rejectErasedUsers(service, app.name, usernames);
   const recorder = createEventRecorder({ type: 'purchase.imported', date: service.now() });
@@ -49,24 +53,27 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
   };
   const store = await rowStores(service).load(platform);
   const storeContext = {
-    ...(await createStoreContext(app.name, platform, { recorder: { addExternalCall }, service })),
+    ...(await createStoreContext(service, app.name, { platform, recorder: { addExternalCall } })),
     requiresAmounts: true,
     requiresQuery: true,
   };
   const { observations, purchaseId } = await queryStore(row, store, storeContext);
   let isChanged = false;
   for (const applicationUsername of usernames.length > 0 ? usernames : [undefined]) {
-    const recorded = await recordObservations(observations, {
-      app,
-      recorder,
-      service,
-      request: { ...(applicationUsername !== undefined && { applicationUsername }) },
-      importedClaims: { isUnannounced, givesCredits, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
-      ...(purchaseId !== undefined && { validation: { purchaseId } }),
-    });
+    const recorded = await recordObservations(
+      {
+        app,
+        recorder,
+        service,
+        request: { ...(applicationUsername !== undefined && { applicationUsername }) },
+        importedClaims: { isUnannounced, givesCredits, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
+        ...(purchaseId !== undefined && { validation: { purchaseId } }),
+      },
+      observations,
+    );
     isChanged ||= recorded.some((purchase) => purchase.isChanged);
   }
-  if (isChanged) await recordImportEvent(row, { recorder, context });
+  if (isChanged) await recordImportEvent({ app, recorder, service }, row);
   return isChanged;
 }
 
@@ -129,8 +136,8 @@ async function refreshFirst(
 }
 
 async function recordImportEvent(
+  { app, recorder, service }: OperationContext,
   { platform, usernames }: ImportRow,
-  { recorder, context: { app, service } }: { readonly recorder: EventRecorder; readonly context: ImportContext },
 ): Promise<void> {
   const [username] = usernames;
   if (username !== undefined) recorder.setUser(username);

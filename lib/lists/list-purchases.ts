@@ -8,12 +8,6 @@ import type { PurchaseRow } from '../purchases/purchase-contract.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
 import { findListedPurchases, getPurchasePage, type ListedPurchase, listUpdatedPurchaseIds } from './list-tables.ts';
 
-interface PurchaseListContext {
-  readonly appName: string;
-  readonly includesNotifications: boolean;
-  readonly service: Service;
-}
-
 /** Selects the purchases: by app, by customer or by the date of the last change. */
 interface PurchaseListQuery extends DateRange {
   readonly skip: number;
@@ -22,6 +16,7 @@ interface PurchaseListQuery extends DateRange {
   /** Order of the purchases of a customer. Default: `oldest`. */
   readonly order?: 'oldest' | 'newest' | undefined;
   readonly isActiveOnly: boolean;
+  readonly includesNotifications: boolean;
 }
 
 type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly limit: number };
@@ -30,37 +25,42 @@ type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly li
  * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that
  * the limit of the response was reached.
  */
-export async function listPurchases(query: PurchaseListQuery, context: PurchaseListContext): Promise<PurchasePage> {
-  const { customerId, startdate, enddate } = query;
-  if (customerId !== undefined) return await listOwnedPurchases({ ...query, customerId }, context);
-  if (isDated(query)) return await listUpdatedPurchases({ startdate, enddate }, context);
-  const { skip, limit } = query;
-  const { appName, service } = context;
+export async function listPurchases(
+  service: Service,
+  appName: string,
+  query: PurchaseListQuery,
+): Promise<PurchasePage> {
+  const { customerId, skip, limit } = query;
+  if (customerId !== undefined) return await listOwnedPurchases(service, appName, { ...query, customerId });
+  if (isDated(query)) return await listUpdatedPurchases(service, appName, query);
   const { rows, total } = await getPurchasePage(service, appName, { skip, limit, now: service.now() });
-  return { skip, limit, total, rows: await toRows(rows, context) };
+  return { skip, limit, total, rows: await toRows(service, appName, rows, query) };
 }
 
 const isDated = ({ startdate, enddate }: DateRange): boolean => startdate !== undefined || enddate !== undefined;
 
-async function listUpdatedPurchases(range: DateRange, context: PurchaseListContext): Promise<PurchasePage> {
-  const ids = await listUpdatedPurchaseIds(context.service, context.appName, range);
+async function listUpdatedPurchases(
+  service: Service,
+  appName: string,
+  query: PurchaseListQuery,
+): Promise<PurchasePage> {
+  const { startdate, enddate } = query;
+  const ids = await listUpdatedPurchaseIds(service, appName, { startdate, enddate });
   const loadRows = async (batch: readonly string[]) =>
-    await toRows(await findListedPurchases(context.service, context.appName, batch), context);
+    await toRows(service, appName, await findListedPurchases(service, appName, batch), query);
   const rows = await collectRowsThatFit(ids, loadRows);
   return { skip: 0, limit: rows.length, total: ids.length, rows };
 }
 
 type OwnedPurchaseQuery = PurchaseListQuery & { readonly customerId: string };
 
-async function listOwnedPurchases(query: OwnedPurchaseQuery, context: PurchaseListContext): Promise<PurchasePage> {
-  const ids = await listOwnedIds(query, context);
+async function listOwnedPurchases(service: Service, appName: string, query: OwnedPurchaseQuery): Promise<PurchasePage> {
+  const ids = await listOwnedIds(service, appName, query);
   const { skip, limit } = isDated(query) ? { skip: 0, limit: ids.length } : query;
   const rows = await collectRowsThatFit(ids.slice(skip, skip + limit), async (batch) => {
-    const purchases = await findListedPurchases(context.service, context.appName, batch);
-    return await toRows(
-      purchases.filter((purchase) => isSelected(purchase, query)),
-      context,
-    );
+    const purchases = await findListedPurchases(service, appName, batch);
+    const selected = purchases.filter((purchase) => isSelected(purchase, query));
+    return await toRows(service, appName, selected, query);
   });
   return isDated(query)
     ? { skip, limit: rows.length, total: rows.length, rows }
@@ -69,8 +69,9 @@ async function listOwnedPurchases(query: OwnedPurchaseQuery, context: PurchaseLi
 
 /** Lists the ids of a customer's purchases in the requested order. */
 async function listOwnedIds(
+  service: Service,
+  appName: string,
   { customerId, order, isActiveOnly }: OwnedPurchaseQuery,
-  { appName, service }: PurchaseListContext,
 ): Promise<readonly string[]> {
   if (!isActiveOnly) {
     const oldestFirst = await listOwnedPurchaseIds(service, appName, customerId);
@@ -89,8 +90,10 @@ const isSelected = (
 ): boolean => entitledUsers.includes(customerId) && updatedAt >= startdate && updatedAt < enddate;
 
 async function toRows(
+  service: Service,
+  appName: string,
   listed: readonly ListedPurchase[],
-  { appName, includesNotifications, service }: PurchaseListContext,
+  { includesNotifications }: Pick<PurchaseListQuery, 'includesNotifications'>,
 ): Promise<PurchaseRow[]> {
   const ids = includesNotifications ? listed.map(({ purchase }) => purchase.purchaseId) : [];
   const notifications = await listNotificationsByPurchase(service, appName, ids);

@@ -8,12 +8,10 @@ import type { Transaction } from '../purchases/transaction.ts';
 import type { TransactionRecord } from '../purchases/transaction-contract.ts';
 import { getTransactionPage } from './list-tables.ts';
 
-interface TransactionListContext {
-  readonly appName: string;
+interface TransactionRowOptions {
   readonly includesNotifications: boolean;
   /** Rows list the customers who own the purchase. */
   readonly includesCustomers: boolean;
-  readonly service: Service;
 }
 
 /** Transactions of an app or a purchase, by their dates. */
@@ -28,22 +26,25 @@ type TransactionRow = TransactionRecord & { notifications?: PurchaseNotification
 
 /** Lists a page of transactions, oldest first, each with the state of its purchase. */
 export async function listTransactions(
+  service: Service,
+  appName: string,
   query: TransactionListQuery,
-  context: TransactionListContext,
+  options: TransactionRowOptions,
 ): Promise<ListPage<TransactionRow>> {
-  const { appName, service } = context;
   const { purchaseId, ...request } = query;
   const { rows: transactions, total } =
     purchaseId === undefined
       ? await getTransactionPage(service, appName, { ...request, now: service.now() })
       : await listTransactionsOfPurchase(service, appName, { ...request, purchaseId });
-  return { rows: await addPurchases(transactions, context), total };
+  return { rows: await addPurchases(service, appName, transactions, options), total };
 }
 
 /** Converts transactions to records, each with the state of its purchase. */
 export async function addPurchases(
+  service: Service,
+  appName: string,
   transactions: readonly Transaction[],
-  { appName, includesNotifications, includesCustomers, service }: TransactionListContext,
+  { includesNotifications, includesCustomers }: TransactionRowOptions,
 ): Promise<TransactionRow[]> {
   const purchaseIds = transactions.map((transaction) => transaction.purchaseId);
   const entitledPurchases = await findPurchases(service, appName, purchaseIds);

@@ -31,7 +31,6 @@ interface OfferContext {
   readonly receipt?: string | undefined;
   readonly settings: unknown;
   readonly catalogue: Catalogue;
-  readonly service: Service;
 }
 
 /**
@@ -40,14 +39,15 @@ interface OfferContext {
  * `ConnectionFailed` (429) above the limit of the customer or of a receipt.
  */
 export async function signOffer(
+  service: Service,
   { transactionId, ...requested }: OfferRequest,
-  { appName, username, receipt, settings: stored, catalogue, service }: OfferContext,
+  { appName, username, receipt, settings: stored, catalogue }: OfferContext,
 ): Promise<OfferSignature> {
   const settings = parseStoredSettings(stored);
   const rule = requireRule(settings.offers, requested);
   if (rule.kind === 'introductory' && transactionId === undefined)
     throw new ServiceError('InvalidPayload', 'transactionId is missing: Apple requires it for an introductory offer.');
-  const ownPurchases = await findOwnPurchases(transactionId, { appName, username, service });
+  const ownPurchases = await findOwnPurchases(service, transactionId, { appName, username });
   const owned = await listRepresentativePurchases(service, appName, username);
   if (!meetsCondition(rule, owned, { catalogue, now: service.now() }))
     throw new ServiceError('Forbidden', `The offer is for customers who meet its condition: ${rule.who}.`);
@@ -77,8 +77,9 @@ function requireRule(
  * not stored is accepted: Apple binds the signature to the customer of the transaction.
  */
 async function findOwnPurchases(
+  service: Service,
   transactionId: string | undefined,
-  { appName, username, service }: Pick<OfferContext, 'appName' | 'username' | 'service'>,
+  { appName, username }: Pick<OfferContext, 'appName' | 'username'>,
 ): Promise<string[]> {
   if (transactionId === undefined) return [];
   const stored = await listTransactionsById(service, appName, withPlatform(platformTokens.appStore, transactionId));

@@ -22,15 +22,15 @@ interface VerificationContext extends ValidationContext {
  * evidence, and the errors of `Store.validate` that do not decide about the purchase.
  */
 export async function verifyPurchase(
-  body: VerifyPurchaseBody,
   context: VerificationContext,
+  body: VerifyPurchaseBody,
 ): Promise<PurchaseVerification> {
   const { app, recorder, service, username } = context;
   const verification = await toVerificationRequest(
     body,
     async (purchaseId) => (await findPurchase(service, app.name, purchaseId))?.purchase,
   );
-  const outcome = await tryValidate(verification, context);
+  const outcome = await tryValidate(context, verification);
   if (typeof outcome === 'string') return buildVerification(body.store, outcome);
   const entitled = selectPurchase(outcome, verification, body.expectedProductId);
   if (!entitled) return buildVerification(body.store, 'INAUTHENTIC');
@@ -41,7 +41,7 @@ export async function verifyPurchase(
   const state = toOpenIapState(purchase, {
     now,
     catalogue: await findCachedCatalogue(service, app.name),
-    isRefunded: isExpired(purchase, now) && (await hasRefund(purchase, context)),
+    isRefunded: isExpired(purchase, now) && (await hasRefund(context, purchase)),
   });
   const isForeign =
     (body.expectedProductId ?? productId) !== productId ||
@@ -54,8 +54,8 @@ export async function verifyPurchase(
 }
 
 async function hasRefund(
-  { purchaseId, transactionId }: Purchase,
   { app, service }: VerificationContext,
+  { purchaseId, transactionId }: Purchase,
 ): Promise<boolean> {
   const transactions = await listTransactionsOfPurchases(service, app.name, [purchaseId]);
   return transactions.some((item) => item.transactionId === transactionId && item.refundedAt !== undefined);
@@ -71,16 +71,20 @@ const buildVerification = (store: VerifyPurchaseBody['store'], state: OpenIapSta
  * Validates the evidence. Returns the state if the store rejects it. Google Play deletes the tokens of old purchases.
  */
 async function tryValidate(
-  { platform, request }: VerificationRequest,
   context: VerificationContext,
+  { platform, request }: VerificationRequest,
 ): Promise<ValidationOutcome | OpenIapState> {
   const { username: applicationUsername } = context;
   try {
-    return await processValidation({ ...request, ...omitUndefined({ applicationUsername }) }, platform, {
-      ...context,
-      // Without a query, Google Play accepts only signed receipts, which OpenIAP clients do not send.
-      requiresQuery: platform === platformTokens.googlePlay,
-    });
+    return await processValidation(
+      {
+        ...context,
+        // Without a query, Google Play accepts only signed receipts, which OpenIAP clients do not send.
+        requiresQuery: platform === platformTokens.googlePlay,
+      },
+      { ...request, ...omitUndefined({ applicationUsername }) },
+      platform,
+    );
   } catch (error) {
     const code = error instanceof ServiceError ? error.code : undefined;
     if (code === 'InvalidPayload') return 'INAUTHENTIC';

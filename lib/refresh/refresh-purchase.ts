@@ -1,7 +1,7 @@
-import type { App } from '../apps/app.ts';
 import { findCachedApp } from '../apps/app-cache.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
-import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import { createEventRecorder } from '../events/event-recorder.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
@@ -22,11 +22,7 @@ import type { PurchaseMessage } from './refresh-message.ts';
 
 const noObservations: FetchResult = { observations: [] };
 
-/** Resources of one refresh. */
-export interface RefreshContext {
-  readonly app: App;
-  readonly recorder: EventRecorder;
-  readonly service: Service;
+interface RefreshContext extends OperationContext {
   /** Reason of the change at the store if the caller has caused it. */
   readonly storeReason?: NotificationReason;
   /** Customer whom the caller has named to the store. The service can meet the customer for the first time. */
@@ -46,9 +42,9 @@ export async function refreshPurchase(service: Service, { appName, purchaseId }:
   if (!refreshState) return true;
   const recorder = createEventRecorder({ type: 'receipt.refreshed', date: service.now() });
   const context = { app, recorder, service };
-  const result = (await fetchObservations(refreshState, context)) ?? noObservations;
+  const result = (await fetchObservations(context, refreshState)) ?? noObservations;
   const { failure } = result;
-  const recorded = await recordRefresh(result, purchaseId, context);
+  const recorded = await recordRefresh(context, result, purchaseId);
   addRecordedPurchases(recorder, recorded, purchaseId);
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);
@@ -66,18 +62,18 @@ export async function refreshPurchase(service: Service, { appName, purchaseId }:
  * The schedule does not change if the store is unavailable. Throws `ResourceNotFound` for an unknown purchase,
  * `InvalidPayload` for a purchase that cannot be refreshed, and the error of the store.
  */
-export async function refreshPurchaseNow(purchaseId: string, context: RefreshContext): Promise<void> {
+export async function refreshPurchaseNow(context: RefreshContext, purchaseId: string): Promise<void> {
   const { app, recorder, service } = context;
   const refreshState = await findRefreshState(service, app.name, purchaseId);
   if (!refreshState) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   recorder.addTag(purchaseId, '_P');
-  const result = await fetchObservations(refreshState, context);
+  const result = await fetchObservations(context, refreshState);
   if (!result)
     throw new ServiceError('InvalidPayload', 'The purchase cannot be refreshed: its store cannot be queried for it.');
   if (result.failure) throw result.failure;
   if (!hasObservation(result.observations, purchaseId))
     throw new ServiceError('ResourceNotFound', 'The store has no current data about the purchase.');
-  const recorded = await recordAndFulfill(result, context);
+  const recorded = await recordAndFulfill(context, result);
   addRecordedPurchases(recorder, recorded, purchaseId);
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);
@@ -92,14 +88,14 @@ interface FetchResult {
 
 /** Returns undefined if the store cannot be queried for the purchase. */
 async function fetchObservations(
-  { purchase, refreshToken }: PurchaseRefreshState,
   { app, recorder, service }: RefreshContext,
+  { purchase, refreshToken }: PurchaseRefreshState,
 ): Promise<FetchResult | undefined> {
   const { platform } = purchase;
   const store = await loadStore(platform);
   if (!refreshToken || !store.refresh) return undefined;
   try {
-    const storeContext = await createStoreContext(app.name, platform, { recorder, service });
+    const storeContext = await createStoreContext(service, app.name, { platform, recorder });
     return { observations: await store.refresh(refreshToken, storeContext), source: { store, storeContext } };
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
@@ -113,11 +109,11 @@ const hasObservation = (observations: readonly Observation[], purchaseId: string
 
 /** Records the refreshed purchase even without an observation of it, because that schedules the next refresh. */
 async function recordRefresh(
+  context: RefreshContext,
   result: FetchResult,
   purchaseId: string,
-  context: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
-  const recorded = await recordAndFulfill(result, context);
+  const recorded = await recordAndFulfill(context, result);
   if (hasObservation(result.observations, purchaseId)) return recorded;
   const { app, recorder, service } = context;
   const { eventId } = recorder;
@@ -129,19 +125,19 @@ async function recordRefresh(
 
 /** Records the observations, then acknowledges their purchases at the store if the settings request it. */
 async function recordAndFulfill(
-  { observations, source }: FetchResult,
   context: RefreshContext,
+  { observations, source }: FetchResult,
 ): Promise<RecordPurchaseResult[]> {
-  const recorded = await recordObservations(observations, context);
+  const recorded = await recordObservations(context, observations);
   if (!source) return recorded;
   const { store, storeContext } = source;
   const fulfilled = await tryFulfill(store, { observations }, { storeContext, recorder: context.recorder });
-  return [...recorded, ...(await recordObservations(fulfilled, context))];
+  return [...recorded, ...(await recordObservations(context, fulfilled))];
 }
 
 async function recordObservations(
-  observations: readonly Observation[],
   { app, recorder: { eventId }, service, storeReason, storeUser: namedUser }: RefreshContext,
+  observations: readonly Observation[],
 ): Promise<RecordPurchaseResult[]> {
   const update = { trigger: 'refresh', eventId, strategy: app.strategy, ...(storeReason && { storeReason }) } as const;
   const results: (RecordPurchaseResult | undefined)[] = [];

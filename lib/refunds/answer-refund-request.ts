@@ -244,7 +244,7 @@ async function trySend(
   try {
     const store = await loadStore(platform);
     if (!store.answerRefundRequest) throw new ServiceError('InternalError', `${platform} does not request statements.`);
-    const context = await createStoreContext(appName, platform, { recorder, service });
+    const context = await createStoreContext(service, appName, { platform, recorder });
     await store.answerRefundRequest(request, answer, context);
     return undefined;
   } catch (error) {

@@ -63,26 +63,25 @@ async function readIntervals(service: Service, appName: string, query: IntervalQ
   const filters = pickFilters(query);
   // Before the counters, which contain at least what was counted then.
   const countedUntil = await readCountedUntil(service);
-  const readings = await readFigures(
-    appName,
-    { range, by, filters, isSandbox, page: query, rowsPerGroup: intervals.length, hasCohorts: false },
-    service,
-  );
+  const readings = await readFigures(service, appName, {
+    range,
+    by,
+    filters,
+    isSandbox,
+    page: query,
+    rowsPerGroup: intervals.length,
+    hasCohorts: false,
+  });
   const context = { intervals, wholeMonths, today };
   return { countedUntil, interval, by, ...buildFilters(filters), readings, context };
 }
 
 /** Reads figures by interval. `buildRows` builds the rows of the app and of each group. */
 export async function getIntervalFigures<Row>(
+  service: Service,
   appName: string,
   query: IntervalQuery,
-  {
-    service,
-    buildRows,
-  }: {
-    readonly service: Service;
-    readonly buildRows: (sums: FigureSums, context: MovementContext) => Row[];
-  },
+  buildRows: (sums: FigureSums, context: MovementContext) => Row[],
 ) {
   const { amount = 'after_refunds' } = query;
   const { readings, context, by, ...head } = await readIntervals(service, appName, query, true);
@@ -137,14 +136,13 @@ export async function getRevenueFigures(service: Service, appName: string, query
 
 /** Reads figures by cohort. `buildCohorts` builds the cohorts of the app and of each group. */
 export async function getCohortFigures<Cohort>(
+  service: Service,
   appName: string,
   query: Query & { readonly interval?: CohortInterval | undefined },
   {
-    service,
     reads,
     buildCohorts,
   }: {
-    readonly service: Service;
     /** Further counters that the cohorts need: customers, and the figures of their days or months. */
     readonly reads: { readonly customers?: true; readonly days?: true };
     readonly buildCohorts: (sums: CohortSums, starts: readonly string[], context: CohortContext) => Cohort[];
@@ -165,19 +163,15 @@ export async function getCohortFigures<Cohort>(
       : await listCounterMonths(service, appName, first.slice(0, 7), days[1].slice(0, 7));
   const countedUntil = await readCountedUntil(service);
   const [readings, customerPeriods] = await Promise.all([
-    readFigures(
-      appName,
-      {
-        range: { days: reads.days && readsDays ? [days] : [], months: [first.slice(0, 7), today.slice(0, 7)] },
-        by,
-        filters,
-        isSandbox: query.sandbox === 'true',
-        hasCohorts: true,
-        page: query,
-        rowsPerGroup: starts.length * (reads.days ? 1 : Math.min(starts.length, maxCohortPeriods[unit])),
-      },
-      service,
-    ),
+    readFigures(service, appName, {
+      range: { days: reads.days && readsDays ? [days] : [], months: [first.slice(0, 7), today.slice(0, 7)] },
+      by,
+      filters,
+      isSandbox: query.sandbox === 'true',
+      hasCohorts: true,
+      page: query,
+      rowsPerGroup: starts.length * (reads.days ? 1 : Math.min(starts.length, maxCohortPeriods[unit])),
+    }),
     reads.customers ? readCustomers() : [],
   ]);
   const { app, total, groups } = readings;

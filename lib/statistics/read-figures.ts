@@ -69,9 +69,9 @@ const concurrency = 25;
  * too many rows.
  */
 export async function readFigures(
+  service: Service,
   appName: string,
   { range, by, filters, isSandbox, page, rowsPerGroup, hasCohorts }: FiguresRequest,
-  service: Service,
 ): Promise<FigureReadings> {
   // The aggregator writes the counters after seconds, so an eventually consistent read is hardly older.
   const options = { isSandbox, isEventuallyConsistent: true };

@@ -1,7 +1,8 @@
 import type { App } from '../apps/app.ts';
 import { findCachedApp } from '../apps/app-cache.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
-import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import { createEventRecorder } from '../events/event-recorder.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
@@ -45,7 +46,7 @@ export async function processNotification(service: Service, queued: QueuedNotifi
     notification: { type: notification.type, date: new Date(notification.occurredAt).toISOString() },
   };
   try {
-    await recordNotification(queued, { app, recorder, service });
+    await recordNotification({ app, recorder, service }, queued);
     await recordWorkerEvent(service, app.name, { recorder, request });
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
@@ -80,20 +81,14 @@ async function recordRenewalNotice(
   });
 }
 
-interface ProcessingContext {
-  readonly app: App;
-  readonly recorder: EventRecorder;
-  readonly service: Service;
-}
-
 async function recordNotification(
+  context: OperationContext,
   { platform, notification }: QueuedNotification,
-  context: ProcessingContext,
 ): Promise<void> {
   const { app, recorder, service } = context;
   const store = await loadStore(platform);
   if (!store.observe) throw new ServiceError('InternalError', `${platform} does not support notifications.`);
-  const storeContext = await createStoreContext(app.name, platform, { recorder, service });
+  const storeContext = await createStoreContext(service, app.name, { platform, recorder });
   const observed = await store.observe(notification, storeContext);
   const { observations, reason, pricesChanged, unknownPurchaseId, refundRequest, refundOutcome, storeRequest } =
     observed;
@@ -103,7 +98,7 @@ async function recordNotification(
     const request = await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
     addRequestedPurchase(recorder, request.purchaseId, await findRequestCustomer(service, app.name, request));
   }
-  if (storeRequest) await recordStoreRequest(storeRequest, { app, notification, recorder, service });
+  if (storeRequest) await recordStoreRequest(context, storeRequest, notification);
   if (refundOutcome) await recordRefundOutcome(service, app.name, refundOutcome, notification.occurredAt);
   const isPartOfSeveral = observations.length > 1;
   const notificationKey = { platform, key: notification.key };
@@ -119,13 +114,13 @@ async function recordNotification(
       strategy: app.strategy,
       now: service.now(),
     });
-    if (result) recorded.push((await claimForNewAlias(result, observation, context)) ?? result);
+    if (result) recorded.push((await claimForNewAlias(context, result, observation)) ?? result);
   }
   if (pricesChanged) await invalidatePriceList(service, app.name, platform, service.now());
   // A single purchase is marked as handled in the transaction that records it.
   if (observations.length !== 1) await markNotificationHandled(service, app.name, notificationKey, service.now());
   const fulfilled = await tryFulfill(store, { observations }, { storeContext, recorder });
-  recorded.push(...(await recordFulfilled(fulfilled, context)));
+  recorded.push(...(await recordFulfilled(context, fulfilled)));
   // The event is found by its purchase even if the notification changed nothing.
   const subjectId = observations[0]?.purchase.purchaseId;
   if (unknownPurchaseId !== undefined) recorder.addTag(unknownPurchaseId, '_P');
@@ -140,9 +135,9 @@ async function recordNotification(
  * did not find the purchase among the unclaimed ones yet.
  */
 async function claimForNewAlias(
+  { app, recorder: { eventId }, service }: OperationContext,
   { stored }: RecordPurchaseResult,
   observation: Observation,
-  { app, recorder: { eventId }, service }: ProcessingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   if (stored.claims.length > 0) return undefined;
   const { storeUser } = await resolveStoreUser(service, app.name, observation);
@@ -157,8 +152,8 @@ async function claimForNewAlias(
 }
 
 async function recordFulfilled(
+  { app, recorder: { eventId }, service }: OperationContext,
   observations: readonly Observation[],
-  { app, recorder: { eventId }, service }: ProcessingContext,
 ): Promise<RecordPurchaseResult[]> {
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {

@@ -94,7 +94,7 @@ async function enqueueNotifications(
   const store = await loadStore(platform);
   if (!store.receive) throw new ServiceError('ResourceNotFound', `${platform} does not support notifications.`);
   try {
-    const context = await createStoreContext(app.name, platform, { recorder, service });
+    const context = await createStoreContext(service, app.name, { platform, recorder });
     if (context.settings === undefined) throw new ServiceError('Forbidden', `The settings of ${platform} are missing.`);
     const received = await store.receive(raw, context);
     const notifications = received.notifications.map((notification) => parse(StoreNotification, notification));

@@ -1,6 +1,4 @@
-import type { App } from '../apps/app.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
-import type { Service } from '../foundation/service.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import type { StoreNotification } from '../stores/store.ts';
 import type { StoreRequest } from '../stores/store-request-contract.ts';
 import { announceStoreRequest } from '../webhooks/announce-store-request.ts';
@@ -10,20 +8,11 @@ const maxTaggedPurchases = 10;
 
 /** Announces a store's request to the app, and adds its customers and purchases to the event of the notification. */
 export async function recordStoreRequest(
+  { app, recorder, service }: OperationContext,
   request: StoreRequest,
-  {
-    app,
-    notification: { key, occurredAt },
-    recorder,
-    service,
-  }: {
-    readonly app: App;
-    readonly notification: StoreNotification;
-    readonly recorder: EventRecorder;
-    readonly service: Service;
-  },
+  { key, occurredAt }: StoreNotification,
 ): Promise<void> {
-  const { purchases, usernames } = await announceStoreRequest(app, request, { key, date: occurredAt, service });
+  const { purchases, usernames } = await announceStoreRequest(service, app, { request, key, date: occurredAt });
   for (const { purchaseId } of purchases.slice(0, maxTaggedPurchases)) recorder.addTag(purchaseId, '_P');
   for (const username of usernames) recorder.addTag(username, '_A');
   const rows = purchases.map(({ purchaseId, productId, platform }) => ({ purchaseId, productId, platform }));

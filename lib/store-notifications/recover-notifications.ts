@@ -115,7 +115,7 @@ async function listKeptNotifications(
   { platform, since, service }: { platform: Platform; since: EpochMillis; service: Service },
 ): Promise<readonly StoreNotification[]> {
   const recorder = createEventRecorder({ type: 'notifications.reconciled', date: service.now() });
-  const context = await createStoreContext(appName, platform, { recorder, service });
+  const context = await createStoreContext(service, appName, { platform, recorder });
   if (context.settings === undefined) return [];
   const { listNotifications, listUndelivered } = await loadStore(platform);
   const kept = (await (listNotifications ?? listUndelivered)?.(since, context)) ?? [];
@@ -172,7 +172,7 @@ async function recoverForApp(service: Service, app: App, platform: Platform): Pr
   const recorder = createEventRecorder({ type: 'notifications.reconciled', date: service.now() });
   const request = { route: 'reconcile', params: { platform } };
   try {
-    const context = await createStoreContext(app.name, platform, { recorder, service });
+    const context = await createStoreContext(service, app.name, { platform, recorder });
     if (context.settings === undefined) return;
     const store = await loadStore(platform);
     const undelivered = (await store.listUndelivered?.(service.now() - lookbackMs, context)) ?? [];

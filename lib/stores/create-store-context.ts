@@ -17,9 +17,9 @@ import type { StoreContext } from './store-context.ts';
  * if the app does not use the store.
  */
 export async function createStoreContext(
+  service: Service,
   appName: string,
-  platform: Platform,
-  { recorder, service }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly service: Service },
+  { platform, recorder }: { readonly platform: Platform; readonly recorder: Pick<EventRecorder, 'addExternalCall'> },
 ): Promise<StoreContext> {
   const { now } = service;
   const [settings, catalogue = {}] = await Promise.all([

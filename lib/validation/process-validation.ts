@@ -1,9 +1,7 @@
-import type { App } from '../apps/app.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
-import type { Service } from '../foundation/service.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { restoreBeforeConsumption } from '../purchases/service-consumption.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
@@ -18,12 +16,9 @@ import { loadLastVerifiedState } from './last-verified-state.ts';
 import { recordObservations } from './record-observations.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
 
-export interface ValidationContext {
-  readonly app: App;
-  readonly recorder: EventRecorder;
+export interface ValidationContext extends OperationContext {
   /** The evidence alone does not suffice. */
   readonly requiresQuery?: boolean;
-  readonly service: Service;
 }
 
 /**
@@ -31,21 +26,21 @@ export interface ValidationContext {
  * settings request it. Returns the last verified state while the store is unavailable.
  */
 export async function processValidation(
+  context: ValidationContext,
   request: ValidationRequest,
   platform: Platform,
-  context: ValidationContext,
 ): Promise<ValidationOutcome> {
-  const { app, service, requiresQuery = false } = context;
+  const { app, recorder, service, requiresQuery = false } = context;
   const store = await loadStore(platform);
-  const storeContext = { ...(await createStoreContext(app.name, platform, context)), requiresQuery };
+  const storeContext = { ...(await createStoreContext(service, app.name, { platform, recorder })), requiresQuery };
   const { catalogue } = storeContext;
   const validation = await store.validate(request, storeContext).catch(async (failure: unknown) => {
     return await loadLastVerifiedState(service, failure, { app, store, request, catalogue });
   });
   if ('purchases' in validation) return validation;
-  const recorded = await recordObservations(validation.observations, { ...context, request, validation });
-  const changed = await tryFulfill(store, validation, { storeContext, recorder: context.recorder });
-  const fulfilled = await recordObservations(changed, { ...context, request });
+  const recorded = await recordObservations({ ...context, request, validation }, validation.observations);
+  const changed = await tryFulfill(store, validation, { storeContext, recorder });
+  const fulfilled = await recordObservations({ ...context, request }, changed);
   const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
   const toFirst = ({ purchase, entitledUsers }: EntitledPurchase): EntitledPurchase => ({
     entitledUsers,
@@ -93,18 +88,18 @@ async function listOtherPurchases(
  * if both reject it, and any other error immediately: an unavailable store has not rejected the evidence.
  */
 export async function validateAtAccounts(
+  context: ValidationContext,
   request: ValidationRequest,
   platform: Platform,
-  context: ValidationContext,
 ): Promise<ValidationOutcome> {
   const { app, service } = context;
-  if (platform !== platformTokens.stripe) return await processValidation(request, platform, context);
+  if (platform !== platformTokens.stripe) return await processValidation(context, request, platform);
   const [account, otherAccount] = await listCheckoutPlatforms(service, app.name);
   try {
-    return await processValidation(request, account, context);
+    return await processValidation(context, request, account);
   } catch (rejection) {
     if (!isRejection(rejection) || otherAccount === undefined) throw rejection;
-    return await processValidation(request, otherAccount, context).catch((error: unknown) => {
+    return await processValidation(context, request, otherAccount).catch((error: unknown) => {
       throw isRejection(error) ? rejection : error;
     });
   }

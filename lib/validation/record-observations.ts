@@ -1,8 +1,6 @@
 import pMap from 'p-map';
-import type { App } from '../apps/app.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
-import type { Service } from '../foundation/service.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { UpdateTrigger } from '../purchases/announced-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
@@ -24,10 +22,7 @@ import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 import { selectObservations } from './select-observations.ts';
 
-interface RecordingContext {
-  readonly app: App;
-  readonly recorder: EventRecorder;
-  readonly service: Service;
+interface RecordingContext extends OperationContext {
   /** The user claims the purchases. Without `applicationUsername`, no claim is created. */
   readonly request: Pick<
     ValidationRequest,
@@ -64,18 +59,16 @@ const maxUnclaimedPurchases = 100;
  * of the observations.
  */
 export async function recordObservations(
-  observations: readonly Observation[],
   context: RecordingContext,
+  observations: readonly Observation[],
 ): Promise<RecordedPurchase[]> {
-  const { app, service, recorder, request, validation } = context;
-  const { observations: selected, unchanged } = await selectObservations(observations, {
-    app,
-    service,
+  const { recorder, request, validation } = context;
+  const { observations: selected, unchanged } = await selectObservations(context, observations, {
     username: request.applicationUsername,
     unlistedPurchaseIds: validation?.unlistedPurchaseIds,
   });
   const [results, aliases] = await Promise.all([
-    pMap(selected, async (observation) => await recordObservation(observation, context), { concurrency }),
+    pMap(selected, async (observation) => await recordObservation(context, observation), { concurrency }),
     selected.length + unchanged.length > 0 ? findAliases(context) : undefined,
   ]);
   const recorded = results.filter((result) => result !== undefined);
@@ -85,7 +78,7 @@ export async function recordObservations(
     ...unchanged,
   ];
   if (stored.length > 0 && aliases && (hasNewClaim || !aliases.md5.isSaved))
-    await linkUserAliases(listEvidenceAliases(observations, stored, context), aliases, context);
+    await linkUserAliases(context, listEvidenceAliases(context, observations, stored), aliases);
   addRecordedPurchases(recorder, recorded, validation?.purchaseId);
   if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
   return recorded.map(({ stored: { state, entitledUsers }, change }) => ({
@@ -101,9 +94,9 @@ export async function recordObservations(
  * of the store account can have been made by another customer.
  */
 function listEvidenceAliases(
+  { request: { applicationUsername: username }, validation }: RecordingContext,
   observations: readonly Observation[],
   stored: readonly EntitledPurchase[],
-  { request: { applicationUsername: username }, validation }: RecordingContext,
 ): string[] {
   const ownIds = stored
     .filter(({ entitledUsers }) => username !== undefined && entitledUsers.includes(username))
@@ -144,9 +137,9 @@ async function findAliases({
  * purchases are unclaimed than one validation can claim, so that the next validation continues.
  */
 async function linkUserAliases(
+  context: RecordingContext,
   storeAliases: readonly string[],
   { username, md5, others: found }: FoundAliases,
-  context: RecordingContext,
 ): Promise<void> {
   const { app, service, request } = context;
   const { obfuscatedUsername } = request;
@@ -156,19 +149,19 @@ async function linkUserAliases(
   const others =
     found && !canBeConfirmed ? found : await findUnclaimedPurchases(service, app.name, user, maxUnclaimedPurchases);
   const purchaseIds = [...new Set([...md5.purchaseIds, ...others.purchaseIds])].slice(0, maxUnclaimedPurchases);
-  await claimPurchases(username, purchaseIds, context);
+  await claimPurchases(context, username, purchaseIds);
   if (purchaseIds.length === maxUnclaimedPurchases) return;
   await saveUserAliases(service, app.name, user);
   // A notification that was processed concurrently did not find the aliases.
   const ownAliases = [md5.alias, ...others.ownAliases];
   const filedSince = await listUnclaimedPurchases(service, app.name, ownAliases, maxUnclaimedPurchases);
-  await claimPurchases(username, filedSince, context);
+  await claimPurchases(context, username, filedSince);
 }
 
 async function claimPurchases(
+  { app, service, recorder: { eventId }, importedClaims }: RecordingContext,
   username: string,
   purchaseIds: readonly string[],
-  { app, service, recorder: { eventId }, importedClaims }: RecordingContext,
 ): Promise<void> {
   const input = { trigger: toTrigger(importedClaims), storeUser: username, eventId, strategy: app.strategy };
   await pMap(
@@ -182,8 +175,8 @@ const toTrigger = (importedClaims: ImportedClaims | undefined): UpdateTrigger =>
   importedClaims?.isUnannounced ? 'import' : 'validation';
 
 async function recordObservation(
-  observation: Observation,
   { app, service, recorder: { eventId }, request, validation, importedClaims }: RecordingContext,
+  observation: Observation,
 ): Promise<RecordPurchaseResult | undefined> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   const user = username !== undefined && { username, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };

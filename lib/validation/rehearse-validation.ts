@@ -42,13 +42,16 @@ const app: App = {
 export async function rehearseRecording(container = getService()): Promise<void> {
   const service: Service = { ...container, table: createRehearsalTable(clientOptions()), container: {} };
   const recorder = createEventRecorder({ type: name, date: service.now() });
-  await recordObservations([buildObservation(service.now())], {
-    app,
-    recorder,
-    service,
-    request: { applicationUsername: name },
-    validation: { purchaseId },
-  });
+  await recordObservations(
+    {
+      app,
+      recorder,
+      service,
+      request: { applicationUsername: name },
+      validation: { purchaseId },
+    },
+    [buildObservation(service.now())],
+  );
   const outcome = { status: 200, ok: true };
   const { event, raw } = recorder.finish({
     request: { route: name, body: { id: name } },

@@ -1,6 +1,7 @@
 import type { App } from '../apps/app.ts';
 import { findCachedCatalogue } from '../apps/app-cache.ts';
 import type { Catalogue } from '../apps/catalogue.ts';
+import type { OperationContext } from '../events/operation-context.ts';
 import type { Service } from '../foundation/service.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
 import { isLastStrategy } from '../purchases/claims.ts';
@@ -10,9 +11,7 @@ import { findObservedPurchases } from '../purchases/purchase-table.ts';
 import type { ComparedPurchase, EntitledPurchase } from '../purchases/stored-purchase.ts';
 import type { StoreValidation } from '../stores/store.ts';
 
-interface SelectionContext {
-  readonly app: App;
-  readonly service: Service;
+interface SelectionOptions {
   /** The customer who claims the purchases. */
   readonly username: string | undefined;
   readonly unlistedPurchaseIds: StoreValidation['unlistedPurchaseIds'];
@@ -34,8 +33,9 @@ const maxUnlistedPurchases = 100;
  * continues. New and changed purchases take precedence over purchases without a claim of the customer.
  */
 export async function selectObservations(
+  { app, service }: Pick<OperationContext, 'app' | 'service'>,
   observations: readonly Observation[],
-  { app, service, username, unlistedPurchaseIds = [] }: SelectionContext,
+  { username, unlistedPurchaseIds = [] }: SelectionOptions,
 ): Promise<SelectedObservations> {
   const unlistedIds = new Set(unlistedPurchaseIds);
   const isUnlisted = ({ purchase }: Observation): boolean => unlistedIds.has(purchase.purchaseId);

@@ -29,9 +29,9 @@ const eventsByType: Readonly<Record<StoreRequest['type'], WebhookEvent>> = {
  * switched them on. They are due immediately. Idempotent: a repeated notification creates no others.
  */
 export async function announceStoreRequest(
+  service: Service,
   app: App,
-  request: StoreRequest,
-  { key, date, service }: { readonly key: string; readonly date: EpochMillis; readonly service: Service },
+  { request, key, date }: { readonly request: StoreRequest; readonly key: string; readonly date: EpochMillis },
 ): Promise<RequestSubjects> {
   const subjects = await findSubjects(service, app.name, request);
   if (!app.webhookSettings?.events?.includes(eventsByType[request.type])) return subjects;

@@ -47,9 +47,10 @@ const lostMessageAgeMs = 15 * minuteMs;
  * retention.
  */
 export async function backfillDeliveries(
+  service: Service,
   name: string,
   range: TimeRange,
-  { service, reportProgress }: { readonly service: Service; readonly reportProgress?: ReportProgress },
+  reportProgress?: ReportProgress,
 ): Promise<BackfillResult> {
   const app = await getApp(service, name);
   validateRange(app, range, service.now());
@@ -57,7 +58,7 @@ export async function backfillDeliveries(
   let created = 0;
   let checkedPurchases = 0;
   for await (const items of scanPurchasesUpdatedSince(service, app.name, range.from)) {
-    const result = await backfillPurchases(items, { app, range, service });
+    const result = await backfillPurchases(service, items, { app, range });
     expected += result.expected;
     created += result.created;
     checkedPurchases += items.length;
@@ -74,16 +75,17 @@ export async function backfillPurchaseDeliveries(
 ): Promise<void> {
   const app = await getApp(service, appName);
   const from = Math.max(range.from, service.now() - maxLookbackMs);
-  await backfillPurchases([item], { app, range: { ...range, from }, service });
+  await backfillPurchases(service, [item], { app, range: { ...range, from } });
 }
 
 type PurchaseItem = Readonly<Record<string, unknown>>;
 
 async function backfillPurchases(
+  service: Service,
   items: readonly PurchaseItem[],
-  { app, range, service }: { readonly app: App; readonly range: TimeRange; readonly service: Service },
+  { app, range }: { readonly app: App; readonly range: TimeRange },
 ): Promise<BackfillResult> {
-  const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, service }), {
+  const announcements = await pMap(items, async (item) => await findAnnouncements(service, item, { app, range }), {
     concurrency,
   });
   const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, service.now()));
@@ -112,8 +114,9 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
  * recipients are the current users who were already entitled at the time of the announcement.
  */
 async function findAnnouncements(
+  service: Service,
   item: PurchaseItem,
-  { app, range, service }: { app: App; range: TimeRange; service: Service },
+  { app, range }: { app: App; range: TimeRange },
 ): Promise<PurchaseAnnouncements[]> {
   const { announcements, announcedUsers, firstOwnerVersion, recipients, purchase, eventId } = readPurchaseItem(
     app.name,

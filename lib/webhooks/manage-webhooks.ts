@@ -29,9 +29,10 @@ export const parseUrls = (text: string): string[] =>
  * signatures of the replaced one, too, for `overlapMs`. Throws `InvalidPayload` for a URL that is not allowed.
  */
 export async function setWebhook(
+  service: Service,
   name: string,
   settings: WebhookSettings,
-  { newSecret, overlapMs = 0, service }: { newSecret: boolean; overlapMs?: number; service: Service },
+  { newSecret, overlapMs = 0 }: { newSecret: boolean; overlapMs?: number },
 ): Promise<string | undefined> {
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
   const urls = listUrls(uniqueSettings);

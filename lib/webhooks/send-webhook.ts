@@ -46,7 +46,7 @@ async function attemptOrSkip(service: Service, delivery: WebhookDelivery): Promi
     return markDead(delivery, 'The app has disabled webhooks.');
   const urls = await getCurrentUrls(service, delivery, sender.app);
   if (!urls.includes(url)) return await redirectDelivery(service, delivery, urls);
-  return skipIfBlocked(delivery, urlHealth, service.now()) ?? (await send(delivery, { sender, urlHealth, service }));
+  return skipIfBlocked(delivery, urlHealth, service.now()) ?? (await send(service, delivery, { sender, urlHealth }));
 }
 
 /**
@@ -65,11 +65,12 @@ function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: Ep
 }
 
 async function send(
+  service: Service,
   delivery: WebhookDelivery,
-  { sender, urlHealth, service }: { sender: WebhookSender; urlHealth: WebhookUrlHealth; service: Service },
+  { sender, urlHealth }: { sender: WebhookSender; urlHealth: WebhookUrlHealth },
 ): Promise<WebhookDelivery> {
   const { outcome, startedAt } = await attemptDelivery(service, delivery, sender);
-  await updateUrlHealth(delivery, { outcome, urlHealth, service });
+  await updateUrlHealth(service, delivery, { outcome, urlHealth });
   return applyAttempt(delivery, outcome, { now: service.now(), random: Math.random(), startedAt });
 }
 

@@ -31,16 +31,9 @@ export function skipIfBlocked(
  * response to the operator's test. A healthy URL needs no write.
  */
 export async function updateUrlHealth(
+  service: Service,
   { appName, url, type }: WebhookDelivery,
-  {
-    outcome,
-    urlHealth,
-    service,
-  }: {
-    outcome: PostOutcome;
-    urlHealth: WebhookUrlHealth;
-    service: Service;
-  },
+  { outcome, urlHealth }: { outcome: PostOutcome; urlHealth: WebhookUrlHealth },
 ): Promise<void> {
   if (isGoneResponse(outcome)) return await disableWebhookUrl(service, appName, url, service.now());
   if ('status' in outcome && type === 'test') return await enableWebhookUrl(service, appName, url);

@@ -94,7 +94,7 @@ async function givenApp(
     await setStoreSettings(getService(), keys.appName, platform, { ...valid, ...settings[platform] });
   }
   const webhook = { urls: [...urls], sandboxUrls: [], includesPassword: true };
-  await setWebhook(keys.appName, webhook, { newSecret: false, service: getService() });
+  await setWebhook(getService(), keys.appName, webhook, { newSecret: false });
   for (const platform of connected)
     if (platform !== 'store_c') await put(`/notifications/${platform}`, { url: toNotificationUrl(keys, platform) });
   return keys;

@@ -34,11 +34,7 @@ async function createAppWithWebhook(name: string, url: string): Promise<IssuedAp
 
   const keys = await createApp(localDeps, name, Date.now());
   await setStoreSettings(localDeps, name, 'store_a', await control('/settings/store_a'));
-  await setWebhook(
-    name,
-    { urls: [url], sandboxUrls: [], includesPassword: true },
-    { newSecret: false, service: localDeps },
-  );
+  await setWebhook(localDeps, name, { urls: [url], sandboxUrls: [], includesPassword: true }, { newSecret: false });
   return keys;
 }
 

@@ -239,7 +239,7 @@ async function validateIn(running: RunningHistory, [appName, ...others]: readonl
   const app = await getApp(router.service, appName);
   const validate = async () => {
     const recorder = createEventRecorder({ type: 'receipt.validated', date: router.service.now() });
-    return await processValidation(request, history.platform, { app, recorder, service: router.service }).then(
+    return await processValidation({ app, recorder, service: router.service }, request, history.platform).then(
       () => true,
       isPermanent,
     );
@@ -255,7 +255,7 @@ async function importIn({ getImportRow }: RunningHistory, appNames: readonly str
   const row = parseImportRow(await getImportRow());
   for (const appName of appNames) {
     const app = await getApp(router.service, appName);
-    await importRow(row, 1, { app, isUnannounced: false, onStoreCall: () => {}, service: router.service });
+    await importRow(router.service, row, { app, line: 1, isUnannounced: false, onStoreCall: () => {} });
   }
 }
 

@@ -112,7 +112,7 @@ async function validate(keys: IssuedApiKeys, body: object, platform: Platform) {
   if (!app) throw new Error(`${keys.appName} is not found.`);
   const recorder = createEventRecorder({ type: 'receipt.validated', date: router.service.now() });
   const request = toValidationRequest(parse(validateReceipt.body, body));
-  await processValidation(request, platform, { app, recorder, service: router.service }).catch((error: unknown) => {
+  await processValidation({ app, recorder, service: router.service }, request, platform).catch((error: unknown) => {
     if (!(error instanceof ServiceError)) throw error;
   });
   return (await service.validate(keys, body)).body;

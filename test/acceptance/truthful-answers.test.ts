@@ -102,7 +102,7 @@ async function runHistories({
   const playSettings = { ...(await service.callControl('/settings/store_b')), acknowledge: true };
   await setStoreSettings(getService(), keys.appName, 'store_b', playSettings);
   const webhooks = { urls: ['https://app.example.com/webhook'], sandboxUrls: [], includesPassword: false };
-  await setWebhook(keys.appName, webhooks, { newSecret: true, service: router.service });
+  await setWebhook(router.service, keys.appName, webhooks, { newSecret: true });
   router.routeTo([keys.appName]);
   await setCatalogue(getService(), keys.appName, buildOwnershipCatalogue('premium'));
   const owned = await Promise.all(histories.map((history) => startOwnership(history, service)));

@@ -123,13 +123,16 @@ describe('a customer whose alias another client has submitted', () => {
       { purchaseId, expirationDate: now + dayMs },
       { userAliases: [token], asOf: now },
     );
-    const [recorded] = await recordObservations([observation], {
-      app: { ...(await findOwnApp()), strategy: 'first' },
-      service: getService(),
-      validation: { purchaseId },
-      recorder: createEventRecorder({ type: 'validate', date: now }),
-      request: { applicationUsername: username, ...said },
-    });
+    const [recorded] = await recordObservations(
+      {
+        app: { ...(await findOwnApp()), strategy: 'first' },
+        service: getService(),
+        validation: { purchaseId },
+        recorder: createEventRecorder({ type: 'validate', date: now }),
+        request: { applicationUsername: username, ...said },
+      },
+      [observation],
+    );
     return recorded?.entitledUsers;
   };
   const findOwnApp = async () => (await findApp(getService(), keys.appName)) as App;

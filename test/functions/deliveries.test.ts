@@ -44,7 +44,7 @@ beforeEach(async () => {
 async function createAppWithWebhook(): Promise<IssuedApiKeys> {
   const created = await service.createApp([]);
   const settings = { urls: [`${server.url}/hook?token=secret`], sandboxUrls: [], includesPassword: false };
-  await setWebhook(created.appName, settings, { newSecret: false, service: getService() });
+  await setWebhook(getService(), created.appName, settings, { newSecret: false });
   return created;
 }
 

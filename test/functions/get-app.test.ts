@@ -60,9 +60,10 @@ describe('GET /v3/app', () => {
     const secret = 'a-token-of-more-than-25-characters';
     const urls = [`https://example.com/hooks/${secret}?key=${secret}`];
     await setWebhook(
+      getService(),
       keys.appName,
       { urls, sandboxUrls: [], includesPassword: false },
-      { newSecret: false, service: getService() },
+      { newSecret: false },
     );
     const { body } = await callWithSecretKey(getApp, keys);
     expect(body.webhooks).toEqual({

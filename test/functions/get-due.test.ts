@@ -35,9 +35,10 @@ const url = 'https://example.com/hook?token=secret';
 async function createAppWithWebhook(platforms: readonly 'store_b'[] = []) {
   const keys = await service.createApp(platforms);
   await setWebhook(
+    getService(),
     keys.appName,
     { urls: [url], sandboxUrls: [], includesPassword: false },
-    { newSecret: false, service: getService() },
+    { newSecret: false },
   );
   return keys;
 }

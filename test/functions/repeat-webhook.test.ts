@@ -37,7 +37,7 @@ beforeEach(() => {
 
 const setWebhookUrl = async ({ appName }: IssuedApiKeys) => {
   const settings = { urls: [server.url], sandboxUrls: [], includesPassword: true };
-  await setWebhook(appName, settings, { newSecret: false, service: getService() });
+  await setWebhook(getService(), appName, settings, { newSecret: false });
 };
 
 /** Calls the endpoint and delivers the webhooks. */

@@ -34,7 +34,7 @@ async function givenSubscription(events: WebhookEvent[], order: object = {}, san
   keys = await service.createApp(['store_a']);
   router.routeTo([keys.appName]);
   const settings = { urls: [server.url], sandboxUrls, includesPassword: false, events };
-  await setWebhook(keys.appName, settings, { newSecret: false, service: getService() });
+  await setWebhook(getService(), keys.appName, settings, { newSecret: false });
   const purchase = {
     platform: 'store_a',
     productId: 'premium',

@@ -21,7 +21,10 @@ export async function findPlayTokens(
   appName: string,
   orderIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const context = await createStoreContext(appName, platformTokens.googlePlay, { recorder: ignoreCalls, service });
+  const context = await createStoreContext(service, appName, {
+    platform: platformTokens.googlePlay,
+    recorder: ignoreCalls,
+  });
   const tokens = new Map<string, string>();
   for (const batch of splitIntoChunks([...new Set(orderIds)], batchSize)) {
     const play = connectPlay(context, { budgetMs });

@@ -53,7 +53,7 @@ const createKey = async (appName: string, name: string) =>
 
 const configureWebhook = async (appName: string, url: string, used = service): Promise<string | undefined> => {
   const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
-  return await setWebhook(appName, settings, { newSecret: false, service: used });
+  return await setWebhook(used, appName, settings, { newSecret: false });
 };
 
 const listViewerKeys = async (appName: string): Promise<string[]> =>
@@ -70,7 +70,7 @@ describe('setWebhook', () => {
     const { appName } = await givenApp();
     const settings = { urls: ['https://example.com/hook'], sandboxUrls: [], includesPassword: false };
     const change = async (events: object) => {
-      await setWebhook(appName, { ...settings, ...events }, { newSecret: false, service });
+      await setWebhook(service, appName, { ...settings, ...events }, { newSecret: false });
       return (await findApp(service, appName))?.webhookSettings?.events;
     };
     expect(await change({})).toBeUndefined();

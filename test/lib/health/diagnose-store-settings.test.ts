@@ -24,10 +24,10 @@ async function setAccountProblem(platform: Platform, problem: string | null): Pr
   expect(status).toBe(200);
 }
 
-const diagnose = async (appName: string, platform: Platform, dependencies = getService()) =>
-  await diagnoseStoreSettings(appName, platform, {
+const diagnose = async (appName: string, platform: Platform, used = getService()) =>
+  await diagnoseStoreSettings(used, appName, {
+    platform,
     recorder: createEventRecorder({ type: 'test', date: Date.now() }),
-    service: dependencies,
   });
 
 /** Creates an app with changed settings for the store, and diagnoses them. */

@@ -63,12 +63,12 @@ async function runImport(
   const store = { platform: 'store_a', validate: validateReceipt, refresh };
   const importService = { ...service, container: {} };
   rowStores(importService).load = async () => store as unknown as Store;
-  return await importRow(row, line, {
+  return await importRow(importService, row, {
     app: await getApp(getService(), appName),
+    line,
     isUnannounced,
     givesCredits,
     onStoreCall: () => {},
-    service: importService,
   });
 }
 

@@ -99,9 +99,9 @@ async function sendRequests(platform: Platform, changes: readonly string[]): Pro
     await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
     await refreshPurchase(getService(), { appName: keys.appName, purchaseId: `${platform}:${id}` });
   }
-  await diagnoseStoreSettings(keys.appName, platform, {
+  await diagnoseStoreSettings(getService(), keys.appName, {
+    platform,
     recorder: { addExternalCall: () => {} },
-    service: getService(),
   });
   await recoverUndelivered(getService(), [await getApp(getService(), keys.appName)], () => Number.POSITIVE_INFINITY);
 }

@@ -37,9 +37,7 @@ async function givenStored(observations: readonly Observation[], { strategy }: {
   const select = async (observed: readonly Observation[], username = 'ann', listedId = '') => {
     const ids = observed.map(({ purchase }) => purchase.purchaseId);
     const unlistedPurchaseIds = ids.filter((id) => id !== listedId);
-    const { observations: selected } = await selectObservations(observed, {
-      app,
-      service: getService(),
+    const { observations: selected } = await selectObservations({ app, service: getService() }, observed, {
       username,
       unlistedPurchaseIds,
     });

@@ -36,12 +36,15 @@ describe('recordObservations', () => {
     const own = createObservation({ purchaseId: 'store_b:own', transactionId: 'store_b:own', platform: 'store_b' });
     const validate = async () => {
       const recorder = createEventRecorder({ type: 'receipt.validated', date: Date.now(), reqId: 'req' });
-      await recordObservations([own], {
-        app,
-        recorder,
-        service: getService(),
-        request: { applicationUsername: 'ann' },
-      });
+      await recordObservations(
+        {
+          app,
+          recorder,
+          service: getService(),
+          request: { applicationUsername: 'ann' },
+        },
+        [own],
+      );
       return (await listOwnedPurchaseIds(getService(), keys.appName, 'ann')).length;
     };
     expect(await validate()).toBe(101);

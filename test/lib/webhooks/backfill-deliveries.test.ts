@@ -17,7 +17,7 @@ const getServer = useApplicationServer();
 
 /** Backfills the range and delivers the enqueued webhooks. */
 async function backfill(harness: WebhookHarness, from = startDate, to = harness.now + 1) {
-  const result = await backfillDeliveries(harness.keys.appName, { from, to }, { service: harness.service });
+  const result = await backfillDeliveries(harness.service, harness.keys.appName, { from, to });
   await harness.workUntil(harness.now);
   return result;
 }
@@ -177,7 +177,7 @@ describe('backfillDeliveries', () => {
           await harness.fanOut([record]);
         }
         const range = { from: startDate, to: harness.now + 1 };
-        expect(await backfillDeliveries(app.name, range, { service: harness.service })).toMatchObject({ created: 0 });
+        expect(await backfillDeliveries(harness.service, app.name, range)).toMatchObject({ created: 0 });
       });
       await fc.assert(property, sampleRuns({ sample: 3, full: 40 }));
     },
@@ -234,7 +234,7 @@ describe('backfillDeliveries', () => {
     expect(await backfill(harness, startDate + 1)).toEqual({ expected: 0, created: 0 });
     await expect(backfill(harness, harness.now, harness.now)).rejects.toMatchObject({ code: 'InvalidPayload' });
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(harness.keys.appName, settings, { newSecret: false, service: harness.service });
+    await setWebhook(harness.service, harness.keys.appName, settings, { newSecret: false });
     await expect(backfill(harness, harness.now - dayMs)).rejects.toMatchObject({
       message: expect.stringMatching(/webhook URL .* is missing/),
     });

@@ -17,7 +17,7 @@ async function givenHarness(events: WebhookEvent[]): Promise<WebhookHarness> {
   const harness = await createWebhookHarness({ urls: [getServer().url] });
   const { url } = getServer();
   const settings = { urls: [url], sandboxUrls: [`${url}/sandbox`], includesPassword: false, events };
-  await setWebhook(harness.keys.appName, settings, { newSecret: false, service: harness.service });
+  await setWebhook(harness.service, harness.keys.appName, settings, { newSecret: false });
   return harness;
 }
 

@@ -22,7 +22,7 @@ async function givenHarness() {
   const { service, now } = harness;
   const { appName } = harness.keys;
   const settings = { urls: [getServer().url], sandboxUrls: [], includesPassword: false };
-  await setWebhook(appName, { ...settings, events: ['credits', 'refunds'] }, { newSecret: false, service });
+  await setWebhook(service, appName, { ...settings, events: ['credits', 'refunds'] }, { newSecret: false });
   /** Sends the webhooks of the latest change of an item, and returns the header of each. */
   const createSender = (partition: string, prefix: string) => {
     let before: object | undefined;

@@ -35,7 +35,7 @@ const buildBackoff = ({ now }: WebhookHarness) => ({ consecutiveFailures: 7, bac
 /** Replaces the app's webhook URLs by one URL. */
 async function setOnlyUrl({ keys, service }: WebhookHarness, path: string): Promise<void> {
   const settings = { urls: [`${getServer().url}${path}`], sandboxUrls: [], includesPassword: true };
-  await setWebhook(keys.appName, settings, { newSecret: false, service });
+  await setWebhook(service, keys.appName, settings, { newSecret: false });
 }
 
 const listBodies = () => getServer().requests.map(({ body }) => JSON.parse(body));
@@ -428,7 +428,7 @@ describe('redirectDelivery', () => {
     await announce(harness);
     const urls = [`${getServer().url}/other`, `${getServer().url}/other?2`];
     const settings = { urls, sandboxUrls: [], includesPassword: true };
-    await setWebhook(appName, settings, { newSecret: false, service: harness.service });
+    await setWebhook(harness.service, appName, settings, { newSecret: false });
     await harness.workUntil(startDate + minuteMs);
     const [firstBody, secondBody] = listBodies();
     expect(listPaths().slice(0, 2)).toEqual(['/', '/other']);
@@ -507,7 +507,7 @@ describe('redirectDelivery', () => {
       sandboxUrls: [`${getServer().url}/first`],
       includesPassword: true,
     };
-    await setWebhook(appName, settings, { newSecret: false, service: harness.service });
+    await setWebhook(harness.service, appName, settings, { newSecret: false });
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     await harness.workUntil(startDate + dayMs);
@@ -521,7 +521,7 @@ describe('redirectDelivery', () => {
     await announce(harness);
     await sendTestWebhook(harness.service, appName);
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(appName, settings, { newSecret: false, service: harness.service });
+    await setWebhook(harness.service, appName, settings, { newSecret: false });
     await harness.workUntil(startDate + dayMs);
     expect(getServer().requests).toHaveLength(1);
     expect((await listFailureReasons(harness)).sort()).toEqual([

@@ -53,7 +53,7 @@ export async function startCheckoutService(): Promise<CheckoutService> {
     findStoredPurchase: async (id) => (await findPurchase(getService(), keys.appName, `processor_a:${id}`))?.purchase,
     createContext: async () => {
       const recorder = createEventRecorder({ type: 'test', date: getService().now() });
-      return await createStoreContext(keys.appName, 'processor_a', { recorder, service: getService() });
+      return await createStoreContext(getService(), keys.appName, { platform: 'processor_a', recorder });
     },
     fetchFromStripe: async (path, { appName, platform } = { appName: keys.appName, platform: 'processor_a' }) => {
       const { secretKey } = (await findStoreSettings(getService(), appName, platform)) as { secretKey: string };
