@@ -45,13 +45,16 @@ async function showAction(
   const group = { isSandbox: sandbox === true };
   const rows = months
     ? buildMonthlyStats(
-        indexByPeriod(await listCounterMonths(getService(), appName, ...range.months, group)),
+        indexByPeriod(await listCounterMonths(getService(), appName, { months: range.months, ...group })),
         range.months,
         {},
       )
     : buildDailyStats(
         indexByPeriod(
-          await listCounterDays(getService(), appName, getFirstRequiredDay(range.days[0]), range.days[1], group),
+          await listCounterDays(getService(), appName, {
+            days: [getFirstRequiredDay(range.days[0]), range.days[1]],
+            ...group,
+          }),
         ),
         range.days,
         {},

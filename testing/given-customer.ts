@@ -89,7 +89,7 @@ export async function givenCustomer(
     'store_a:unclaimed',
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:unclaimed' }, [alias])),
   );
-  await shareClaim(service, appName, 'store_a:other', { username, source: 'validation' }, startDate);
+  await shareClaim(service, appName, 'store_a:other', { username, source: 'validation', now: startDate });
   await recordPurchase(
     service,
     appName,

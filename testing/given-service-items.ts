@@ -65,7 +65,10 @@ async function givenApp({ appName, service, now }: Context): Promise<void> {
 }
 
 async function givenWebhooks({ appName, service, now }: Context): Promise<void> {
-  await storeWebhook(service, appName, { urls: [url], sandboxUrls: [], includesPassword: true }, () => 'whsec_secret');
+  await storeWebhook(service, appName, {
+    settings: { urls: [url], sandboxUrls: [], includesPassword: true },
+    createSecret: () => 'whsec_secret',
+  });
   const notification = { id: 'n1', reason: 'RENEWED', date: now } as const;
   const delivery = buildDelivery({ appName, type: 'purchases.updated', url, notification, createdAt: now });
   const failure = { failure: 'no-connection', message: 'The server refused the connection.' } as const;
@@ -130,5 +133,10 @@ async function givenStatistics({ appName, service, now }: Context): Promise<void
   await writeMarkers(service);
   const increment = { sequenceNumber: '1', writtenAt: now, counts: { requests: 1 } };
   for (const shard of shards)
-    await incrementCounter({ ...service, counterParts: 2 }, appName, { period: '2026-01' }, shard, [increment]);
+    await incrementCounter(
+      { ...service, counterParts: 2 },
+      appName,
+      { period: '2026-01' },
+      { shard, increments: [increment] },
+    );
 }

@@ -14,7 +14,7 @@ export const handler = createHandler(getAppStats)(async ({ app, params }, servic
     throw new ServiceError('Forbidden', 'The key does not belong to the app in the path.');
   const thisMonth = toUtcDay(service.now()).slice(0, 7);
   const lastMonth = addMonths(thisMonth, -1);
-  const months = indexByPeriod(await listCounterMonths(service, app.name, lastMonth, thisMonth));
+  const months = indexByPeriod(await listCounterMonths(service, app.name, { months: [lastMonth, thisMonth] }));
   const readCount = (month: string, name: string): number => months.get(month)?.[name] ?? 0;
   return {
     monthlyQuota,

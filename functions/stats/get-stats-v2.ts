@@ -9,7 +9,9 @@ export const handler = createHandler(getStatsV2)(async ({ app, query }, service)
   const range = parseStatsRange(query, service.now());
   if (!range) return { dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } };
   const { days } = range;
-  const countsByDay = indexByPeriod(await listCounterDays(service, app.name, getFirstRequiredDay(days[0]), days[1]));
+  const countsByDay = indexByPeriod(
+    await listCounterDays(service, app.name, { days: [getFirstRequiredDay(days[0]), days[1]] }),
+  );
   const dailyStats = buildDailyStats(countsByDay, days, {});
   const lastDay = dailyStats.at(-1);
   return {

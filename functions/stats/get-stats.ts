@@ -11,8 +11,8 @@ export const handler = createHandler(getStats)(async ({ app, query }, service) =
   const { days, months } = range;
   const group = { isSandbox: query.sandbox === 'true' };
   const [daily, monthly] = await Promise.all([
-    listCounterDays(service, app.name, getFirstRequiredDay(days[0]), days[1], group),
-    listCounterMonths(service, app.name, ...months, group),
+    listCounterDays(service, app.name, { days: [getFirstRequiredDay(days[0]), days[1]], ...group }),
+    listCounterMonths(service, app.name, { months, ...group }),
   ]);
   const options = { currency: query.currency, includeNotifications: query.include_notifications === 'true' };
   return {

@@ -72,6 +72,12 @@ export async function updateApp(
   return app;
 }
 
+interface WebhookChange {
+  readonly settings?: WebhookSettings;
+  readonly createSecret: (hasSecret: boolean) => string | undefined;
+  readonly overlapMs?: number;
+}
+
 /**
  * Replaces the webhook settings, and the signing secret if `createSecret` returns one. The current secret stays valid
  * for `overlapMs`. Without settings, or without their `events`, the stored ones stay. Returns the new secret. Throws
@@ -80,9 +86,7 @@ export async function updateApp(
 export async function storeWebhook(
   { table, cipher, now }: Service,
   name: string,
-  settings: WebhookSettings | undefined,
-  createSecret: (hasSecret: boolean) => string | undefined,
-  overlapMs = 0,
+  { settings, createSecret, overlapMs = 0 }: WebhookChange,
 ): Promise<string | undefined> {
   const { secret } = await changeItem(table, name, async (app, { signingSecret }) => {
     const secret = createSecret(signingSecret !== undefined);

@@ -41,9 +41,7 @@ export async function selectExistingCustomers(
 export async function findCustomerNames(
   { table }: Service,
   appName: string,
-  list: ShardedList<'byKey'>,
-  prefix: string,
-  limit: number,
+  { list, prefix, limit }: { list: ShardedList<'byKey'>; prefix: string; limit: number },
 ): Promise<string[]> {
   const partitions = list.partitions(appName);
   const range = { partitions, index: 'byKey', between: keys.namePrefixRange(prefix) } as const;

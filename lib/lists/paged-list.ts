@@ -38,7 +38,7 @@ export async function getItemPage(
     service,
     appName,
     collection,
-    months: await listCounterMonths(service, appName, undefined, undefined, pageCounters),
+    months: await listCounterMonths(service, appName, pageCounters),
   };
   const { startdate = 0, enddate, skip, limit, now } = request;
   const settledUntil = now - counterLagMs;
@@ -122,7 +122,7 @@ async function findPosition(
   const monthPosition = findMonth(months, collection, target);
   if (!monthPosition) return { from: 0, rowsBefore: 0 };
   const { month } = monthPosition;
-  const days = await listCounterDays(service, appName, `${month}-01`, `${month}-31`, pageCounters);
+  const days = await listCounterDays(service, appName, { days: [`${month}-01`, `${month}-31`], ...pageCounters });
   return findHour(days, collection, { ...target, ...monthPosition });
 }
 

@@ -67,7 +67,7 @@ export const createRhythmList = (service: Service, appName: string): (() => Prom
   once(async () => {
     const today = new Date(service.now()).toISOString().slice(0, 10);
     const query = { isEventuallyConsistent: true };
-    return await listCounterDays(service, appName, addDays(today, 1 - windowDays), today, query);
+    return await listCounterDays(service, appName, { days: [addDays(today, 1 - windowDays), today], ...query });
   });
 
 /**

@@ -166,8 +166,7 @@ export async function shareClaim(
   { table }: Service,
   appName: string,
   purchaseId: string,
-  { username, isNamedByStore = false }: ClaimRequest,
-  now: EpochMillis,
+  { username, isNamedByStore = false, now }: ClaimRequest & { readonly now: EpochMillis },
 ): Promise<void> {
   const id = randomUUID();
   const claim: v.InferOutput<typeof SharedClaimItem> = { id, username, isNamedByStore, sharedAt: now };
@@ -237,13 +236,12 @@ export async function savePurchaseCheck({ table }: Service, appName: string, cha
 
 /** Writes only the handled marker. Throws `Conflict` if another writer has handled the part. */
 export async function markPartHandled(
-  { table }: Service,
+  { table, now }: Service,
   appName: string,
   purchaseId: string,
   part: NotificationPart,
-  now: EpochMillis,
 ): Promise<void> {
-  await table.transact([buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), now)]);
+  await table.transact([buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), now())]);
 }
 
 /** Encrypts stale refresh tokens under the current master key. Returns the number of stale tokens. */

@@ -88,7 +88,7 @@ async function applyUpdate(
     async (attempt) => {
       // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
       if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined)
-        await shareClaim(service, appName, purchaseId, claim, now);
+        await shareClaim(service, appName, purchaseId, { ...claim, now });
       return changesRarely ? await checkPurchase(service, context) : await changePurchase(service, context, attempt);
     },
     trigger === 'validation' ? validationAttempts : undefined,
@@ -157,7 +157,7 @@ async function saveDraft(
   const registered = draft && (await registerCustomer(service, appName, draft, now));
   const change = registered ? computePurchaseChange(before, { ...update, payer: registered.payer }) : draft;
   if (!change) {
-    if (part) await markPartHandled(service, appName, purchaseId, part, now);
+    if (part) await markPartHandled(service, appName, purchaseId, part);
     return before && { stored: before };
   }
   if (before && !part && isCheckOnly(change)) {

@@ -48,8 +48,8 @@ async function searchCustomers(service: Service, { name }: App, q: string) {
   const [named, aliased, prefixed, worded] = await Promise.all([
     findCustomerRows(service, name, [q]),
     findUserOfAlias(service, name, q),
-    findCustomerNames(service, name, customerNameList, q, maxNames),
-    findCustomerNames(service, name, nameWordList, q, maxNames),
+    findCustomerNames(service, name, { list: customerNameList, prefix: q, limit: maxNames }),
+    findCustomerNames(service, name, { list: nameWordList, prefix: q, limit: maxNames }),
   ]);
   const matches = [
     ...named.map(({ username }) => [username, 'name'] as const),

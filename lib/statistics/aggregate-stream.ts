@@ -55,7 +55,7 @@ export async function aggregateStreamRecords(
       const last = increments.reduce((a, b) => (a.writtenAt > b.writtenAt ? a : b));
       const key = getCounterKey(appName, counter);
       await skipPermanent({ appName, key, writtenAt: last.writtenAt }, async () => {
-        await incrementCounter(service, appName, counter, shardKey, increments);
+        await incrementCounter(service, appName, counter, { shard: shardKey, increments });
       });
     },
     { concurrency },

@@ -46,6 +46,9 @@ export interface CounterQuery extends CounterGroup {
   readonly isEventuallyConsistent?: boolean;
 }
 
+/** First and last day or month, both included. */
+type PeriodRange = readonly [first: string, last: string];
+
 interface CounterName extends CounterGroup {
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
@@ -72,8 +75,7 @@ export async function incrementCounter(
   service: Service,
   appName: string,
   counter: CounterName,
-  shard: string,
-  increments: readonly CountsIncrement[],
+  { shard, increments }: { readonly shard: string; readonly increments: readonly CountsIncrement[] },
 ): Promise<void> {
   const { product, period } = counter;
   const key = counterKey(appName, period, counter);
@@ -129,36 +131,22 @@ async function findPart(
   return { part: own, before: ownPart, ...(!base.isSplit && { unsplit: base }) };
 }
 
-/** Lists the existing days from the first to the last, both included, earliest first. A `~` follows each country. */
+/** Lists the existing days of the range, earliest first. */
 export async function listCounterDays(
   service: Service,
   appName: string,
-  first: string,
-  last: string,
-  query: CounterQuery = {},
+  { days, ...query }: CounterQuery & { readonly days: PeriodRange },
 ): Promise<CounterPeriod[]> {
-  return await listBetween(
-    service,
-    appName,
-    [keys.dayCounterKey.sortKey() + first, `${keys.dayCounterKey.sortKey()}${last}~`],
-    query,
-  );
+  return await listBetween(service, appName, toSortKeys(keys.dayCounterKey.sortKey(), days), query);
 }
 
-/** Lists the existing months from the first to the last, both included, earliest first. */
+/** Lists the existing months of the range, by default all, earliest first. */
 export async function listCounterMonths(
   service: Service,
   appName: string,
-  first: string = '',
-  last: string = '9999',
-  query: CounterQuery = {},
+  { months = ['', '9999'], ...query }: CounterQuery & { readonly months?: PeriodRange } = {},
 ): Promise<CounterPeriod[]> {
-  return await listBetween(
-    service,
-    appName,
-    [keys.monthCounterKey.sortKey() + first, `${keys.monthCounterKey.sortKey()}${last}~`],
-    query,
-  );
+  return await listBetween(service, appName, toSortKeys(keys.monthCounterKey.sortKey(), months), query);
 }
 
 /** Lists the products that have counters, by platform and id. */
@@ -226,6 +214,9 @@ const sumParts = <Part extends Pick<Counter, 'counts' | 'version'>>(parts: reado
     (sum, { counts, version }) => ({ counts: addCounts(sum.counts, counts), version: sum.version + version }),
     { counts: {} as Counts, version: 0 },
   );
+
+/** A `~` follows each country. */
+const toSortKeys = (prefix: string, [first, last]: PeriodRange): PeriodRange => [prefix + first, `${prefix}${last}~`];
 
 async function listBetween(
   { table }: Service,

@@ -159,8 +159,8 @@ export async function getCohortFigures<Cohort>(
   const readsDays = unit === 'week';
   const readCustomers = async () =>
     readsDays
-      ? await listCounterDays(service, appName, ...days)
-      : await listCounterMonths(service, appName, first.slice(0, 7), days[1].slice(0, 7));
+      ? await listCounterDays(service, appName, { days })
+      : await listCounterMonths(service, appName, { months: [first.slice(0, 7), days[1].slice(0, 7)] });
   const countedUntil = await readCountedUntil(service);
   const [readings, customerPeriods] = await Promise.all([
     readFigures(service, appName, {

@@ -60,8 +60,8 @@ export async function readBreakdown(
   const readSums = async (product?: Product): Promise<SumsByPeriod> => {
     const month = days[0].slice(0, 7);
     const [daily, monthly] = await Promise.all([
-      listCounterDays(service, appName, `${month}-01`, days[1], { isSandbox, product }),
-      listCounterMonths(service, appName, '', addMonths(month, -1), { isSandbox, product }),
+      listCounterDays(service, appName, { days: [`${month}-01`, days[1]], isSandbox, product }),
+      listCounterMonths(service, appName, { months: ['', addMonths(month, -1)], isSandbox, product }),
     ]);
     return { days: indexByPeriod(daily), earlierMonths: monthly.map(({ counts }) => counts) };
   };

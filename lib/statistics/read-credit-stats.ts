@@ -14,8 +14,8 @@ export async function readCreditStats(
   const group = { figures: 'credits' } as const;
   const month = first.slice(0, 7);
   const [months, days] = await Promise.all([
-    listCounterMonths(service, appName, '', addMonths(month, -1), group),
-    listCounterDays(service, appName, `${month}-01`, last, group),
+    listCounterMonths(service, appName, { months: ['', addMonths(month, -1)], ...group }),
+    listCounterDays(service, appName, { days: [`${month}-01`, last], ...group }),
   ]);
   const opening = sumCounts([...months, ...days.filter(({ period }) => period < first)]);
   const inRange = days.filter(({ period }) => period >= first);

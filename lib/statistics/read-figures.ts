@@ -77,11 +77,11 @@ export async function readFigures(
   const options = { isSandbox, isEventuallyConsistent: true };
   const listMonths = async (group: CounterQuery) =>
     range.months[0] <= range.months[1]
-      ? await listCounterMonths(service, appName, ...range.months, { ...group, ...options })
+      ? await listCounterMonths(service, appName, { months: range.months, ...group, ...options })
       : [];
   const listDays = async (group: CounterQuery) => {
     const query = { ...group, ...options };
-    const days = range.days.map(async (days) => await listCounterDays(service, appName, ...days, query));
+    const days = range.days.map(async (days) => await listCounterDays(service, appName, { days, ...query }));
     return (await Promise.all(days)).flat();
   };
   const readSums = async (group: CounterQuery): Promise<Sums> => {

@@ -55,11 +55,14 @@ async function findPriceChanges(
     async (product) => {
       if (counters > maxCounters) return [];
       const query = { figures: 'cells', product, isEventuallyConsistent: true } as const;
-      const months = await listCounterMonths(service, appName, firstMonth, lastMonth, query);
+      const months = await listCounterMonths(service, appName, { months: [firstMonth, lastMonth], ...query });
       counters += months.length;
       const starts = findPriceStarts(months).filter(({ month }) => month >= first.slice(0, 7));
       const found = starts.map(async (start) => {
-        const days = await listCounterDays(service, appName, `${start.month}-01`, `${start.month}-31`, query);
+        const days = await listCounterDays(service, appName, {
+          days: [`${start.month}-01`, `${start.month}-31`],
+          ...query,
+        });
         return toPriceChange(product, start, { days, months }) ?? [];
       });
       return (await Promise.all(found)).flat();

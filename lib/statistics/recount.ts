@@ -114,8 +114,11 @@ async function readCounters(
 ) {
   const wholeMonths = listWholeMonths(range);
   const [first, last] = [wholeMonths[0], wholeMonths.at(-1)];
-  const days = await listCounterDays(service, appName, ...range, group);
-  const months = first === undefined ? [] : await listCounterMonths(service, appName, first, last, group);
+  const days = await listCounterDays(service, appName, { days: range, ...group });
+  const months =
+    first === undefined || last === undefined
+      ? []
+      : await listCounterMonths(service, appName, { months: [first, last], ...group });
   const countries = group.figures && group.product ? [...days, ...months].map(({ country }) => country) : [undefined];
   return [...new Set(countries)].map((country) => {
     const pick = (counters: CounterReadings): CounterReadings => counters.filter((each) => each.country === country);

@@ -38,7 +38,7 @@ export async function setWebhook(
   const urls = listUrls(uniqueSettings);
   for (const url of urls) parseWebhookUrl(url, { allowsLoopback: isLocalService(service.emulator) });
   const createSecret = (hasSecret: boolean) => (newSecret || !hasSecret ? generateSigningSecret() : undefined);
-  const secret = await storeWebhook(service, name, uniqueSettings, createSecret, overlapMs);
+  const secret = await storeWebhook(service, name, { settings: uniqueSettings, createSecret, overlapMs });
   for (const url of urls) await enableWebhookUrl(service, name, url);
   return secret;
 }
@@ -48,14 +48,15 @@ export const rotateSigningSecret = async (
   service: Service,
   name: string,
   overlapMs: number,
-): Promise<string | undefined> => await storeWebhook(service, name, undefined, generateSigningSecret, overlapMs);
+): Promise<string | undefined> => await storeWebhook(service, name, { createSecret: generateSigningSecret, overlapMs });
 
 /** Creates the signing secret of an app that lacks one. Returns the new secret. */
 export async function ensureSigningSecret(service: Service, name: string): Promise<string | undefined> {
   const { webhookSettings = { urls: [], sandboxUrls: [], includesPassword: false } } = await getApp(service, name);
-  return await storeWebhook(service, name, webhookSettings, (hasSecret) =>
-    hasSecret ? undefined : generateSigningSecret(),
-  );
+  return await storeWebhook(service, name, {
+    settings: webhookSettings,
+    createSecret: (hasSecret) => (hasSecret ? undefined : generateSigningSecret()),
+  });
 }
 
 const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];

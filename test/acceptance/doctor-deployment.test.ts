@@ -70,12 +70,10 @@ const app = createUniqueName();
 const createTableService = (key = masterKey) =>
   createService(table, { cipher: createCipher(async () => key, Date.now), now: Date.now });
 const setWebhook = async (urls: string[], signingSecret?: string): Promise<void> => {
-  await storeWebhook(
-    createTableService(),
-    app,
-    { urls, sandboxUrls: [], includesPassword: false },
-    () => signingSecret,
-  );
+  await storeWebhook(createTableService(), app, {
+    settings: { urls, sandboxUrls: [], includesPassword: false },
+    createSecret: () => signingSecret,
+  });
 };
 
 /** Creates an app whose webhooks are off and that is not connected, so only the deployment can have problems. */
@@ -314,12 +312,10 @@ describe('doctor for a deployment', () => {
   });
 
   it('names webhook secrets that cannot be decrypted', async () => {
-    await storeWebhook(
-      createTableService('a-lost-master-key'),
-      app,
-      { urls: [], sandboxUrls: [], includesPassword: false },
-      () => 'whsec_lost',
-    );
+    await storeWebhook(createTableService('a-lost-master-key'), app, {
+      settings: { urls: [], sandboxUrls: [], includesPassword: false },
+      createSecret: () => 'whsec_lost',
+    });
     const report = await doctor();
     await setWebhook([], 'whsec_test');
     expectOnly(report, { code: 'webhook-secrets-unreadable', cure: expect.stringContaining('rotate-key') as never });

@@ -45,13 +45,11 @@ const recordToken = async (container: Service, appName: string, token: string, n
 /** Creates an app with one secret of each kind. */
 async function createSecrets(container: Service) {
   const keys = await createApp(container, createUniqueName(), startDate);
-  await storeWebhook(
-    container,
-    keys.appName,
-    { urls: [], sandboxUrls: [], includesPassword: true },
-    () => 'whsec_c2VjcmV0',
-  );
-  await storeWebhook(container, keys.appName, undefined, () => 'whsec_bmV3', dayMs);
+  await storeWebhook(container, keys.appName, {
+    settings: { urls: [], sandboxUrls: [], includesPassword: true },
+    createSecret: () => 'whsec_c2VjcmV0',
+  });
+  await storeWebhook(container, keys.appName, { createSecret: () => 'whsec_bmV3', overlapMs: dayMs });
   await setStoreSettings(container, keys.appName, 'store_a', { sharedSecret: 'shared' });
   await recordToken(container, keys.appName, 'T');
   return keys;

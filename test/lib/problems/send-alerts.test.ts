@@ -34,7 +34,7 @@ async function givenDeadWebhook() {
 
   const { appName } = await givenApp(table);
   await setAlertUrl(service, appName, alertUrl);
-  await storeWebhook(service, appName, settings, () => 'whsec_4cret');
+  await storeWebhook(service, appName, { settings, createSecret: () => 'whsec_4cret' });
   const notification = { id: 'n-1', reason: 'RENEWED', date: startDate } as const;
   const [url = ''] = settings.urls;
   const delivery = buildDelivery({

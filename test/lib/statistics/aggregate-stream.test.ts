@@ -72,7 +72,9 @@ async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, 
 async function readCounters(appName: string) {
   return {
     days: omitEmpty(
-      indexByPeriod(await listCounterDays(createAggregationDeps(table), appName, '2000-01-01', '2099-12-31')),
+      indexByPeriod(
+        await listCounterDays(createAggregationDeps(table), appName, { days: ['2000-01-01', '2099-12-31'] }),
+      ),
     ),
     months: omitEmpty(indexByPeriod(await listCounterMonths(createAggregationDeps(table), appName))),
   };
@@ -152,7 +154,7 @@ describe('aggregateStreamRecords', () => {
       aggregateStreamRecords(service, [recordOfShard2], 'shard-2'),
     ]);
     await aggregateStreamRecords(service, [recordOfShard1], 'shard-1');
-    const [counter] = await listCounterDays(service, appName, '2026-01-01', '2026-01-01');
+    const [counter] = await listCounterDays(service, appName, { days: ['2026-01-01', '2026-01-01'] });
     expect(counter?.counts).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
   });
 
@@ -194,7 +196,7 @@ describe('aggregateStreamRecords', () => {
       buildStreamRecord({ after }, position),
     );
     await aggregateStreamRecords(service, records, 'shard');
-    const [counter] = await listCounterDays(service, appName, '2026-01-01', '2026-01-01');
+    const [counter] = await listCounterDays(service, appName, { days: ['2026-01-01', '2026-01-01'] });
     expect(counter?.counts).toMatchObject({ transactions: 1 });
     const { key, writtenAt } = records[0] as StreamRecord;
     const reason = 'transaction: expected an object.';
@@ -208,7 +210,9 @@ describe('aggregateStreamRecords', () => {
     await table.batchPut([{ ...key, counts: 'none' }]);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
     await aggregateStreamRecords(service, [buildStreamRecord({ after: event }, 1)], 'shard');
-    expect((await listCounterDays(service, appName, '2026-01-01', '2026-01-01'))[0]?.counts).toEqual({ requests: 1 });
+    expect((await listCounterDays(service, appName, { days: ['2026-01-01', '2026-01-01'] }))[0]?.counts).toEqual({
+      requests: 1,
+    });
     expect(service.sentFailures).toMatchObject([{ worker: 'aggregate-statistics', appName, key }]);
   });
 
@@ -251,7 +255,7 @@ describe('aggregateStreamRecords (sandbox)', () => {
   it('writes no counter of the sandbox for items outside it', async () => {
     const appName = createUniqueName();
     const service = createAggregationDeps(table);
-    const read = async () => await listCounterMonths(service, appName, undefined, undefined, { isSandbox: true });
+    const read = async () => await listCounterMonths(service, appName, { isSandbox: true });
     const build = (id: number, sandbox: boolean, position: number) =>
       buildStreamRecord({ after: buildTransactionItem(appName, id, { sandbox }) }, position);
     await aggregateStreamRecords(service, [build(1, false, 1)], 'shard-1');

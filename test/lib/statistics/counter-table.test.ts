@@ -81,7 +81,9 @@ async function countShards(appName: string, { shards, counterParts }: { shards: 
   const numbers = Array.from({ length: shards }, (_, shard) => shard);
   const count = async (shard: number) => {
     const increments = [toIncrement(shard, { requests: 1 })];
-    await deliver(async () => await incrementCounter(service, appName, { period: day }, `shard-${shard}`, increments));
+    await deliver(
+      async () => await incrementCounter(service, appName, { period: day }, { shard: `shard-${shard}`, increments }),
+    );
   };
   await pMap(numbers, count, { concurrency: 2 });
 }
@@ -98,7 +100,12 @@ async function givenCounters(): Promise<string> {
   const appName = createUniqueName('app');
   const position = { sequenceNumber: '1', writtenAt: 1 };
   const increment = async (period: string, counts: Readonly<Record<string, number>>) =>
-    await incrementCounter(createDeps(1), appName, { ...figures, period }, 'shard', [{ ...position, counts }]);
+    await incrementCounter(
+      createDeps(1),
+      appName,
+      { ...figures, period },
+      { shard: 'shard', increments: [{ ...position, counts }] },
+    );
   await increment('2026-01', { 'm2026-01:a1': 1 });
   await increment('2026-02', { 'g.new': 5, 'm2026-01:a1': 2, left: 3 });
   return appName;
@@ -106,7 +113,9 @@ async function givenCounters(): Promise<string> {
 
 describe('listCounterMonths', () => {
   it('returns all sums of each period', async () => {
-    expect(await listCounterMonths(createDeps(1), await givenCounters(), '2026-01', '2026-02', figures)).toEqual([
+    expect(
+      await listCounterMonths(createDeps(1), await givenCounters(), { months: ['2026-01', '2026-02'], ...figures }),
+    ).toEqual([
       { period: '2026-01', counts: { 'm2026-01:a1': 1 }, version: 1 },
       { period: '2026-02', counts: { 'g.new': 5, 'm2026-01:a1': 2, left: 3 }, version: 1 },
     ]);
@@ -121,10 +130,13 @@ describe('listCounterMonths', () => {
       ['2026-02', 'ZZ'],
       ['2026-03', 'DE'],
     ] as const)
-      await incrementCounter(createDeps(1), appName, { ...cells, country, period }, 'shard', [
-        { sequenceNumber: '1', writtenAt: 1, counts: { began: 1 } },
-      ]);
-    expect(await listCounterMonths(createDeps(1), appName, '2026-01', '2026-02', cells)).toEqual([
+      await incrementCounter(
+        createDeps(1),
+        appName,
+        { ...cells, country, period },
+        { shard: 'shard', increments: [{ sequenceNumber: '1', writtenAt: 1, counts: { began: 1 } }] },
+      );
+    expect(await listCounterMonths(createDeps(1), appName, { months: ['2026-01', '2026-02'], ...cells })).toEqual([
       { period: '2026-01', country: 'DE', counts: { began: 1 }, version: 1 },
       { period: '2026-01', country: 'US', counts: { began: 1 }, version: 1 },
       { period: '2026-02', country: 'ZZ', counts: { began: 1 }, version: 1 },
@@ -147,7 +159,9 @@ describe('counters in parts', () => {
             const service = createDeps(partCounts.next().value, crashesNow);
             const counter = { period: day, ...groups[group] };
             const increments = [toIncrement(sequence, counts)];
-            await deliver(async () => await incrementCounter(service, appName, counter, `shard-${shard}`, increments));
+            await deliver(
+              async () => await incrementCounter(service, appName, counter, { shard: `shard-${shard}`, increments }),
+            );
           };
           // Shards are read concurrently, and each one in order.
           const shards = new Map<number, { change: Change; sequence: number }[]>();
@@ -170,9 +184,9 @@ describe('counters in parts', () => {
           }
           const reader = createDeps(1);
           const readings = await Promise.all([
-            listCounterDays(reader, appName, day, day),
-            listCounterDays(reader, appName, day, day, { product }),
-            listCounterDays(reader, appName, day, day, { figures: 'cells', product }),
+            listCounterDays(reader, appName, { days: [day, day] }),
+            listCounterDays(reader, appName, { days: [day, day], product }),
+            listCounterDays(reader, appName, { days: [day, day], figures: 'cells', product }),
           ]);
           const sums = readings
             .flat()
@@ -203,7 +217,7 @@ describe('counters in parts', () => {
     const [item, ...others] = await listItems(whole);
     expect([item?.counts, item?.isSplit, others]).toEqual([{ requests: 100 }, undefined, []]);
     for (const appName of [split, whole]) {
-      const [counter, ...rest] = await listCounterDays(createDeps(1), appName, day, day);
+      const [counter, ...rest] = await listCounterDays(createDeps(1), appName, { days: [day, day] });
       expect([counter?.counts, rest]).toEqual([{ requests: 100 }, []]);
     }
   });
@@ -219,7 +233,7 @@ describe('counters in parts', () => {
     const appName = createUniqueName();
     await countShards(appName, { shards: 100, counterParts: maxCounterParts });
     await countShards(appName, { shards: 110, counterParts: 1 });
-    const [counter] = await listCounterDays(createDeps(1), appName, day, day);
+    const [counter] = await listCounterDays(createDeps(1), appName, { days: [day, day] });
     expect(counter?.counts).toEqual({ requests: 110 });
   });
 
@@ -237,11 +251,16 @@ describe('counters in parts', () => {
     );
     const service = { ...createAggregationDeps(table), table: { ...table, ...traced } as Table };
     const increment = async (sequence: number) =>
-      await incrementCounter(service, appName, { period: day }, 'shard', [toIncrement(sequence, { requests: 1 })]);
+      await incrementCounter(
+        service,
+        appName,
+        { period: day },
+        { shard: 'shard', increments: [toIncrement(sequence, { requests: 1 })] },
+      );
     await increment(0);
     await increment(1);
     await increment(1);
-    await listCounterDays(service, appName, day, day);
+    await listCounterDays(service, appName, { days: [day, day] });
     await listCounterMonths(service, appName);
     expect(calls).toEqual(['get', 'update', 'get', 'update', 'get', 'query', 'query']);
   });

@@ -117,8 +117,8 @@ function addSubscription(sums: Sums, item: PurchaseItem, isSandbox: boolean): vo
 async function readProductSums(service: Service, appName: string, isSandbox: boolean) {
   const sums = new Sums();
   for (const product of await listCountedProducts(service, appName)) {
-    const days = await listCounterDays(service, appName, '2000-01-01', '2099-12-31', { product, isSandbox });
-    const months = await listCounterMonths(service, appName, undefined, undefined, { product, isSandbox });
+    const days = await listCounterDays(service, appName, { days: ['2000-01-01', '2099-12-31'], product, isSandbox });
+    const months = await listCounterMonths(service, appName, { product, isSandbox });
     for (const { period, counts } of [...days, ...months])
       for (const [name, value] of Object.entries(counts))
         sums.add([product.platform, product.productId, period], name, value);
@@ -130,7 +130,10 @@ async function readProductSums(service: Service, appName: string, isSandbox: boo
 async function readAppSums(service: Service, appName: string, isSandbox: boolean) {
   const platforms = new Sums();
   const totals = new Sums();
-  for (const { period, counts } of await listCounterDays(service, appName, '2000-01-01', '2099-12-31', { isSandbox })) {
+  for (const { period, counts } of await listCounterDays(service, appName, {
+    days: ['2000-01-01', '2099-12-31'],
+    isSandbox,
+  })) {
     for (const [name, value] of Object.entries(counts)) {
       const [platform = '', sum] = name.split('/');
       if (sum !== undefined) platforms.add([platform, period], sum, value);

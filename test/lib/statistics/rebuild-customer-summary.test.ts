@@ -197,7 +197,8 @@ describe('rebuildCustomerSummaries for customers of earlier releases', () => {
     const { appName } = await givenApp(table);
     const username = 'ann.lee@example.com';
     await table.batchPut([{ ...customerKey(appName, username), ...customerIndexKeys(appName, username, 1), username }]);
-    const find = async () => await findCustomerNames(getService(), appName, nameWordList, 'LEE', 20);
+    const find = async () =>
+      await findCustomerNames(getService(), appName, { list: nameWordList, prefix: 'LEE', limit: 20 });
     expect(await find()).toEqual([]);
     for (let run = 0; run < 2; run++) await rebuildCustomerSummaries(getService(), appName);
     expect(await find()).toEqual([username]);

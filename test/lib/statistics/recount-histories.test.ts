@@ -176,16 +176,19 @@ const normalizeAll = (sums: SumsByPeriod) =>
 
 /** Expects that the counters, and the pages that are located with them, agree with the items in the table. */
 async function expectCorrectCounters({ appName, aggregation }: History, skips: readonly number[] = []): Promise<void> {
-  const days = await listCounterDays(aggregation, appName, ...range);
+  const days = await listCounterDays(aggregation, appName, { days: range });
   const months = await listCounterMonths(aggregation, appName);
   const counted = Object.fromEntries(indexByPeriod([...days, ...months]));
   expect(normalize(counted)).toEqual(normalize(await computeSums(appName)));
   await expectCorrectProductCounters(table, { appName, service: aggregation });
-  const sandboxDays = await listCounterDays(aggregation, appName, '2000-01-01', '2099-12-31', { isSandbox: true });
+  const sandboxDays = await listCounterDays(aggregation, appName, {
+    days: ['2000-01-01', '2099-12-31'],
+    isSandbox: true,
+  });
   const sandboxMonths: Record<string, Counts> = {};
   for (const { period, counts } of sandboxDays)
     sandboxMonths[period.slice(0, 7)] = addCounts(sandboxMonths[period.slice(0, 7)] ?? {}, counts);
-  const countedMonths = await listCounterMonths(aggregation, appName, undefined, undefined, { isSandbox: true });
+  const countedMonths = await listCounterMonths(aggregation, appName, { isSandbox: true });
   expect(normalizeAll(Object.fromEntries(indexByPeriod(countedMonths)))).toEqual(normalizeAll(sandboxMonths));
   for (const list of listKinds) {
     const rows = await readRows(appName, list);

@@ -133,14 +133,14 @@ describe('correctCounters', () => {
     expect(await recount(service, appName, range)).toEqual([]);
     const product = { platform: 'store_a', productId: 'store_a:monthly' } as const;
     expect(await listCountedProducts(service, appName)).toEqual([product]);
-    const [first] = await listCounterDays(service, appName, ...range, { product });
+    const [first] = await listCounterDays(service, appName, { days: range, product });
     expect(first).toMatchObject({
       period: '2026-01-01',
       counts: { active: 2, transactions: 1, paid: 1, usd: 4_990_000 },
     });
-    const [january, february] = await listCounterMonths(service, appName, '', '9999', { product });
+    const [january, february] = await listCounterMonths(service, appName, { months: ['', '9999'], product });
     expect([january?.counts, february]).toEqual([{ active: 2 }, undefined]);
-    const [renewal] = await listCounterDays(service, appName, '2026-01-06', '2026-01-06', { product });
+    const [renewal] = await listCounterDays(service, appName, { days: ['2026-01-06', '2026-01-06'], product });
     expect(renewal?.counts).toEqual({ 'N.RENEWED': 1 });
   });
 
