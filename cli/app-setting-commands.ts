@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { actionNames } from '../lib/api/enumerations.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/request-limits.ts';
 import {
   type App,
@@ -12,7 +13,7 @@ import {
   strategies,
 } from '../lib/apps/app.ts';
 import { changeSettings } from '../lib/apps/manage-apps.ts';
-import { actionNames, vocabularies } from '../lib/foundation/vocabulary.ts';
+import { vocabularies } from '../lib/foundation/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';

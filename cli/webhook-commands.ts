@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type WebhookEvent, webhookEvents } from '../lib/api/enumerations.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { hourMs } from '../lib/foundation/time.ts';
-import { type WebhookEvent, webhookEvents } from '../lib/foundation/vocabulary.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';

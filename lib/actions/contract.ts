@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
+import { actionNames } from '../api/enumerations.ts';
 import { GrantingKey, Id } from '../api/identifiers.ts';
 import { purchaseId } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
-import { actionNames } from '../foundation/vocabulary.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 
 /*

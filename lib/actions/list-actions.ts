@@ -1,7 +1,7 @@
+import { type ActionName, actionNames } from '../api/enumerations.ts';
 import type { ApiKeyLevel, App } from '../apps/app.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { type ActionName, actionNames } from '../foundation/vocabulary.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { listActionVerdicts } from '../stores/list-action-verdicts.ts';

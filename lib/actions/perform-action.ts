@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ActionName } from '../api/enumerations.ts';
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
@@ -6,7 +7,6 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toUuid } from '../foundation/to-uuid.ts';
-import type { ActionName } from '../foundation/vocabulary.ts';
 import {
   findPurchase,
   findPurchaseFacts,

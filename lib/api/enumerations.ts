@@ -46,6 +46,19 @@ export type ProductType = v.InferOutput<typeof ProductType>;
 export const TagType = v.picklist(['_A', '_R', '_X', 'AT', '_P', '_T', '_I']);
 export type TagType = v.InferOutput<typeof TagType>;
 
+/**
+ * What support can do with a purchase at its store. `defer` and `extend` are the same action: stores use either name.
+ */
+export const actionNames = ['refund', 'cancel', 'revoke', 'defer', 'extend', 'finish', 'set-account'] as const;
+export type ActionName = (typeof actionNames)[number];
+
+/**
+ * Webhooks that an app must switch on: requests of stores for statements about refunds, rescinded consents of parents,
+ * external purchase tokens, and changes of credits.
+ */
+export const webhookEvents = ['refunds', 'consents', 'external-purchases', 'credits'] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
 /** A platform in the vocabulary of the response: neutral or brand tokens. */
 export const PlatformToken = v.union([
   Platform,

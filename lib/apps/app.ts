@@ -1,6 +1,7 @@
 import * as v from 'valibot';
+import { actionNames, webhookEvents } from '../api/enumerations.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../api/request-limits.ts';
-import { actionNames, vocabularies, webhookEvents } from '../foundation/vocabulary.ts';
+import { vocabularies } from '../foundation/vocabulary.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { CommissionRates } from './commission-rates.ts';
 

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformToken } from '../api/enumerations.ts';
+import { PlatformToken, webhookEvents } from '../api/enumerations.ts';
 import { DateTime, QueryFlag } from '../api/schemas.ts';
-import { webhookEvents } from '../foundation/vocabulary.ts';
 import { RequestKey } from './api-key-contract.ts';
 import { CatalogueProduct } from './catalogue-contract.ts';
 

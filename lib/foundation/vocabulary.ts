@@ -133,16 +133,3 @@ export const toValidatorPlatform = (platform: Platform, vocabulary: Vocabulary):
 /** Responses on paths with a brand token use the brand vocabulary. */
 export const isBrandPath = (template: string): boolean =>
   [...platformByBrandToken.keys()].some((token) => template.split('/').includes(token));
-
-/**
- * What support can do with a purchase at its store. `defer` and `extend` are the same action: stores use either name.
- */
-export const actionNames = ['refund', 'cancel', 'revoke', 'defer', 'extend', 'finish', 'set-account'] as const;
-export type ActionName = (typeof actionNames)[number];
-
-/**
- * Webhooks that an app must switch on: requests of stores for statements about refunds, rescinded consents of parents,
- * external purchase tokens, and changes of credits.
- */
-export const webhookEvents = ['refunds', 'consents', 'external-purchases', 'credits'] as const;
-export type WebhookEvent = (typeof webhookEvents)[number];

@@ -1,6 +1,6 @@
+import type { ActionName } from '../api/enumerations.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import type { ActionName } from '../foundation/vocabulary.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 

@@ -1,8 +1,8 @@
+import type { WebhookEvent } from '../api/enumerations.ts';
 import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import type { WebhookEvent } from '../foundation/vocabulary.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { findPurchases, listPurchaseIdsByStoreAccount } from '../purchases/purchase-table.ts';
 import type { StoreRequest } from '../stores/store-request-contract.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { WebhookEvent } from '../../../lib/api/enumerations.ts';
 import { give, take } from '../../../lib/credits/change-credits.ts';
 import { endCredits } from '../../../lib/credits/credit-table.ts';
 import { listCustomerTimeline } from '../../../lib/events/timeline-table.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
-import type { WebhookEvent } from '../../../lib/foundation/vocabulary.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { toTimelineRecord } from '../../../lib/webhooks/to-timeline-record.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
