@@ -25,7 +25,7 @@ export const benchCustomers = async (): Promise<BenchResult> =>
 
 /** Writes the items of consumed consumables and one subscription, as recorded purchases have them. */
 export async function loadPurchases(appName: string, count: number): Promise<void> {
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   const keys = await import('../lib/foundation/keys.ts');
   const { listLinks } = await import('../lib/purchases/owned-purchase-links.ts');
   const { createObservation, startDate } = await import('../testing/given.ts');
@@ -81,7 +81,7 @@ async function measureReads(
 ) {
   const api = await import('../lib/customers/contract.ts');
   const { getCustomerEntitlements } = await import('../lib/entitlements/contract.ts');
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   const { purchaseKey } = await import('../lib/foundation/keys.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');

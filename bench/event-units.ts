@@ -23,7 +23,7 @@ export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): 
 }
 
 async function recordEvents(appName: string): Promise<string> {
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
   const startDate = Date.now() - 10_000;
   let lastEventId = '';

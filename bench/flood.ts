@@ -43,7 +43,7 @@ async function measureCredentialFloods(metered: MeteredService): Promise<BenchRe
 
 /** Each flood has its own app with the lowest limit, so that the flood exceeds it early. */
 async function measureKeyFloods({ service, ...metered }: MeteredService): Promise<BenchResult> {
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   const { changeSettings } = await import('../lib/apps/manage-apps.ts');
   const otherKeys = await service.createApp(['store_a']);
   const rows = [];

@@ -27,7 +27,7 @@ const storefronts = ['DEU', 'FRA', 'USA', 'GBR', 'JPN', 'ITA', 'ESP', 'CAN', 'BR
 
 /** Writes 20,000 customers, 50,000 purchases and 200,000 transactions, and counts them with the aggregator. */
 export async function loadLists(appName: string, options?: LoadOptions): Promise<void> {
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildStreamRecord } = await import('../testing/stream-records.ts');
   for (const [batchIndex, batch] of splitIntoChunks(await buildItems(appName, options), batchSize).entries()) {

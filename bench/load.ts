@@ -320,7 +320,7 @@ export function listMinima(samples: readonly Point[]): Point[] {
 
 async function createTableReader(service: ServiceProcess): Promise<() => Promise<void>> {
   await connectService(service);
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   const { appKey } = await import('../lib/foundation/keys.ts');
   const { table } = getService();
   return async () => {

@@ -125,7 +125,7 @@ function pad(text: string): string {
 
 /** Loads the customer, and returns a function that creates webhooks and returns their messages. */
 async function createWebhooks({ webhookUrl: url }: CostService, appName: string) {
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   const { buildDelivery } = await import('../lib/webhooks/delivery.ts');
   await loadPurchases(appName, ownedPurchases);
   return async (): Promise<string[]> => {

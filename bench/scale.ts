@@ -374,7 +374,7 @@ const leasedItems = 2_000;
 async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise<number> {
   const { dueIndexKeys } = await import('../lib/foundation/due-index.ts');
   const { purchaseKey } = await import('../lib/foundation/keys.ts');
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   let cpuMs = Number.NaN;
   for (let run = 0; run < 2; run++) {
     const keys = Array.from({ length: leasedItems }, (_, number) => purchaseKey('a', `store_a:lease-${run}-${number}`));

@@ -46,7 +46,7 @@ export const withTestService = async <T>(use: (service: TestService) => Promise<
 
 /** Calls `run` once to fill caches, then `runs` times. Returns the units of one call and the median time. */
 export async function measureCalls<T>(run: () => Promise<T>, runs: number) {
-  const { getService } = await import('../lib/foundation/container.ts');
+  const { getService } = await import('../lib/foundation/get-service.ts');
   let result = await run();
   const before = { ...getService().table.consumed };
   const timesMs: number[] = [];

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { App } from '../lib/apps/app.ts';
 import { findCatalogue, listApps, listConnectedPlatforms } from '../lib/apps/app-table.ts';
 import { addStreamFailureCount } from '../lib/foundation/count-messages.ts';
+import { getStreamFailuresUrl } from '../lib/foundation/get-service.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { listProblems } from '../lib/problems/list-problems.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
@@ -22,7 +23,9 @@ export const createStatusCommand = (): Command =>
     .addHelpText('after', formatExamples('status', '--json status'))
     .action(async (options, command: Command) => {
       const program = formatProgram(command.optsWithGlobals());
-      await printResult(async () => await showStatus(addStreamFailureCount(getService()), program))(options, command);
+      await printResult(
+        async () => await showStatus(addStreamFailureCount(getService(), getStreamFailuresUrl()), program),
+      )(options, command);
     });
 
 /** Returns the program with the options that select the service, so that a next step runs as it is printed. */

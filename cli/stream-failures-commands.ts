@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { clientOptions } from '../lib/foundation/connections.ts';
-import { requireVariable } from '../lib/foundation/container.ts';
+import { clientOptions } from '../lib/foundation/container.ts';
+import { requireVariable } from '../lib/foundation/get-service.ts';
 import { createMessageInbox } from '../lib/foundation/message-inbox.ts';
 import type { ReceivedMessage } from '../lib/foundation/message-queue.ts';
 import { once } from '../lib/foundation/once.ts';

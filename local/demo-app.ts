@@ -5,7 +5,7 @@ import type { App } from '../lib/apps/app.ts';
 import { findApp, findWebhookSender, setStoreSettings, updateApp } from '../lib/apps/app-table.ts';
 import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createCipher } from '../lib/foundation/cipher.ts';
-import { createServiceRecord } from '../lib/foundation/container.ts';
+import { createServiceRecord } from '../lib/foundation/get-service.ts';
 import { parse } from '../lib/foundation/parse.ts';
 import { Platform, platformTokens } from '../lib/foundation/platform.ts';
 import type { Service } from '../lib/foundation/service.ts';

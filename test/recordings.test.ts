@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Recording } from '../cli/prove/recording.ts';
 import { updateApp } from '../lib/apps/app-table.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import { parse } from '../lib/foundation/parse.ts';
 import { Platform } from '../lib/foundation/platform.ts';
 import { importRow } from '../lib/import/import-row.ts';

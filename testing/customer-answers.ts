@@ -1,7 +1,7 @@
 import { findWebhookSender } from '../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../lib/customers/contract.ts';
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import { getPurchase, listPurchases } from '../lib/purchases/contract.ts';
 import { attemptDelivery } from '../lib/webhooks/attempt-delivery.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';

@@ -7,7 +7,7 @@ import { give } from '../lib/credits/change-credits.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { saveEvent } from '../lib/events/event-table.ts';
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import { creditEntryKey, eventKey, toPaymentDigest, toRefundRequestId } from '../lib/foundation/keys.ts';
 import { dayMs } from '../lib/foundation/time.ts';
 import { savePriceList } from '../lib/purchases/price-list-table.ts';

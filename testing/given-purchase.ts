@@ -1,4 +1,4 @@
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import { customerKey, purchaseKey } from '../lib/foundation/keys.ts';
 import type { Item } from '../lib/foundation/table.ts';
 import type { Observation } from '../lib/purchases/observation.ts';

@@ -1,4 +1,4 @@
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import { createdLists, purchaseKey } from '../lib/foundation/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { listConnectedPlatforms } from '../lib/apps/app-table.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { hourMs } from '../lib/foundation/time.ts';

@@ -1,5 +1,5 @@
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import { listDueItems } from '../lib/refresh/due-item-table.ts';
 import { runDueStep } from '../lib/refunds/answer-refund-request.ts';

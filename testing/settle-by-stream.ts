@@ -1,5 +1,5 @@
 import { settleRecords } from '../lib/credits/settle-records.ts';
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import { purchaseKey } from '../lib/foundation/keys.ts';
 import { buildStreamRecord } from './stream-records.ts';
 

@@ -1,4 +1,4 @@
-import { getService } from '../lib/foundation/container.ts';
+import { getService } from '../lib/foundation/get-service.ts';
 import { toKey } from '../lib/foundation/key.ts';
 import { purchaseKey } from '../lib/foundation/keys.ts';
 import type { Item } from '../lib/foundation/table.ts';

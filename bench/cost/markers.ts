@@ -10,7 +10,7 @@ export const markerFunction = 'workers/enqueue-due-items';
 
 /** Moves the latest markers a minute into the past, so that the next run writes the markers of its minute. */
 export async function advanceMarkers(): Promise<void> {
-  const { getService } = await import('../../lib/foundation/container.ts');
+  const { getService } = await import('../../lib/foundation/get-service.ts');
   const { markerLogKey } = await import('../../lib/foundation/keys.ts');
   const { table } = getService();
   const log = await table.get(markerLogKey());

@@ -97,7 +97,7 @@ export async function createApp(
   notificationsUrl: string,
 ): Promise<IssuedApiKeys> {
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
-  const { getService } = await import('../../lib/foundation/container.ts');
+  const { getService } = await import('../../lib/foundation/get-service.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
   const settings = { urls: [webhookUrl], sandboxUrls: [], includesPassword: true };
   await setWebhook(getService(), keys.appName, settings, { newSecret: true });
@@ -180,7 +180,7 @@ async function listReads(bench: Bench) {
 /** Creates an app that does not record successful reads. Lists a read of it. */
 async function listUnrecordedReads(bench: Bench) {
   const { changeSettings } = await import('../../lib/apps/manage-apps.ts');
-  const { getService } = await import('../../lib/foundation/container.ts');
+  const { getService } = await import('../../lib/foundation/get-service.ts');
   const { getCustomerPurchases } = await import('../../lib/customers/contract.ts');
   const keys = await bench.service.createApp(['store_a'], {}, 'com.example.unrecorded');
   await changeSettings(getService(), keys.appName, { recordsReads: false });
@@ -196,7 +196,7 @@ async function listUnrecordedReads(bench: Bench) {
 async function listCreditOperations(bench: Bench): Promise<Requests> {
   const { setCatalogue } = await import('../../lib/apps/manage-apps.ts');
   const { captureCredits, giveCredits, spendCredits } = await import('../../lib/credits/contract.ts');
-  const { getService } = await import('../../lib/foundation/container.ts');
+  const { getService } = await import('../../lib/foundation/get-service.ts');
   const keys = await bench.service.createApp(['store_a'], {}, 'com.example.credits');
   const products = { coins: { type: 'consumable', credits: { coins: 100 } }, premium: { type: 'paid subscription' } };
   await setCatalogue(getService(), keys.appName, products as Parameters<typeof setCatalogue>[2]);
@@ -364,7 +364,7 @@ async function changePurchase(
   { id }: Bought,
   change: (item: Readonly<Record<string, unknown>>) => object,
 ): Promise<void> {
-  const { getService } = await import('../../lib/foundation/container.ts');
+  const { getService } = await import('../../lib/foundation/get-service.ts');
   const { purchaseKey } = await import('../../lib/foundation/keys.ts');
   const item = await getService().table.get(purchaseKey(keys.appName, `store_a:${id}`));
   if (!item) throw new Error(`The purchase ${id} is not found.`);

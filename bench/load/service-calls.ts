@@ -6,7 +6,7 @@ export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 /** Makes `getService` of this process use the tables and queues of a service. Can be called for several services. */
 export async function connectService({ environment }: ServiceProcess): Promise<void> {
   Object.assign(process.env, environment);
-  const { setContainerLookup } = await import('../../lib/foundation/connections.ts');
+  const { setContainerLookup } = await import('../../lib/foundation/container.ts');
   const { createAwsRequestHandler } = await import('../../lib/foundation/outgoing/aws-request-handler.ts');
   const container = { clientOptions: { requestHandler: createAwsRequestHandler() } };
   setContainerLookup(() => container);
@@ -14,7 +14,7 @@ export async function connectService({ environment }: ServiceProcess): Promise<v
 
 /** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
 export async function setWebhookUrl(service: ServiceProcess, recorder: Recorder): Promise<void> {
-  const { getService } = await import('../../lib/foundation/container.ts');
+  const { getService } = await import('../../lib/foundation/get-service.ts');
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
   recorder.setSecret((await setWebhook(getService(), service.app, settings, { newSecret: true })) ?? '');

@@ -1,7 +1,7 @@
 import { getTokenKeys } from '../../lib/entitlements/contract.ts';
 import { isPublished, toPublicJwk } from '../../lib/entitlements/token-key.ts';
 import { listPublicTokenKeys } from '../../lib/entitlements/token-key-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { createReply } from '../../lib/http/http-result.ts';
 import { createOpenHandler } from '../../lib/http/open-endpoint.ts';
 

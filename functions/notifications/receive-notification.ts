@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
 
 /** Does not use `createHandler`, because signatures cover the raw body and stores expect their own response formats. */

@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { getCounterParts, getService } from '../../lib/foundation/container.ts';
+import { getCounterParts, getService } from '../../lib/foundation/get-service.ts';
 import { startBatch } from '../../lib/foundation/start-batch.ts';
 import { parseStreamRecord } from '../../lib/purchases/stream-record.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';

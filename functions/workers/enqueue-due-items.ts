@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { enqueueDueItems } from '../../lib/refresh/enqueue-due-items.ts';
 import { writeMarkers } from '../../lib/statistics/counted-until-table.ts';
 

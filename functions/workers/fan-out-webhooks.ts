@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { settleRecords } from '../../lib/credits/settle-records.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { startBatch } from '../../lib/foundation/start-batch.ts';
 import { parseStreamRecord } from '../../lib/purchases/stream-record.ts';
 import { fanOutDeliveries } from '../../lib/webhooks/fan-out.ts';

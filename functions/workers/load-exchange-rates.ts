@@ -1,4 +1,4 @@
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { createStopwatch } from '../../lib/foundation/stopwatch.ts';
 import { loadRates } from '../../lib/money/exchange-rates/load-rates.ts';
 import { createRecordedFetch } from '../../lib/stores/recorded-fetch.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { listApps } from '../../lib/apps/app-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { reportSilentStores } from '../../lib/problems/report-silent-stores.ts';
 import { recoverUndelivered } from '../../lib/store-notifications/recover-notifications.ts';
 

@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { handleBatch } from '../../lib/foundation/handle-batch.ts';
 import { RefreshMessage } from '../../lib/refresh/refresh-message.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';

@@ -1,7 +1,5 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
-import { once } from './once.ts';
-import { type AwsRequestHandler, createAwsRequestHandler } from './outgoing/aws-request-handler.ts';
-import type { Service } from './service.ts';
+import type { AwsRequestHandler } from './outgoing/aws-request-handler.ts';
 import { secondMs } from './time.ts';
 
 /**
@@ -36,33 +34,3 @@ export const awsClientOptions = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: secondMs, requestTimeout: 5 * secondMs, throwOnRequestTimeout: true },
 };
-
-/** An instance of a function: its settings of AWS clients, and its service record from the first request on. */
-export interface Container {
-  readonly clientOptions: AwsClientOptions;
-  service?: Service;
-}
-
-/** The engines of the local runtime share a machine with the service and can be slow. */
-const createContainer = once((): Container => {
-  const isLocal = process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
-  const { maxAttempts, requestHandler } = awsClientOptions;
-  const { connectionTimeout: connectTimeoutMs, requestTimeout: timeoutMs } = requestHandler;
-  return {
-    clientOptions: isLocal
-      ? { requestHandler: createAwsRequestHandler() }
-      : { maxAttempts, requestHandler: createAwsRequestHandler({ connectTimeoutMs, timeoutMs }) },
-  };
-});
-
-let findContainer: () => Container | undefined = createContainer;
-
-/** Lets one process run several instances, as `npm start` does. On Lambda, an instance has its own process. */
-export function setContainerLookup(find: () => Container | undefined): void {
-  findContainer = find;
-}
-
-export const getContainer = (): Container => findContainer() ?? createContainer();
-
-/** Returns the settings of the AWS clients of this container. */
-export const clientOptions = (): AwsClientOptions => getContainer().clientOptions;

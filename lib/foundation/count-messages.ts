@@ -1,4 +1,5 @@
-import { type AwsClientOptions, awsClientOptions, clientOptions } from './connections.ts';
+import { type AwsClientOptions, awsClientOptions } from './connections.ts';
+import { clientOptions } from './container.ts';
 import { ServiceError } from './errors.ts';
 import { once } from './once.ts';
 import { perContainer, type Service } from './service.ts';
@@ -29,11 +30,10 @@ export function createMessageCounter(options: AwsClientOptions = awsClientOption
 const findCounter = perContainer(() => createMessageCounter(clientOptions()));
 
 /**
- * Adds the count of the messages about stream records that a worker could not process, if the environment names their
- * queue. It is of all apps, so it is read once.
+ * Adds the count of the messages about stream records that a worker could not process, if the URL of their queue is
+ * known. It is of all apps, so it is read once.
  */
-export function addStreamFailureCount(service: Service): Service {
-  const { STREAM_FAILURES_QUEUE_URL: url } = process.env;
+export function addStreamFailureCount(service: Service, url: string | undefined): Service {
   if (!url) return service;
   return { ...service, countStreamFailures: once(async () => await findCounter(service)(url)) };
 }

@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Contract } from '../api/contract.ts';
-import { clientOptions } from '../foundation/connections.ts';
+import { clientOptions } from '../foundation/container.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { secondMs } from '../foundation/time.ts';
 

@@ -1,8 +1,8 @@
 import type { App } from '../apps/app.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { saveEvent } from '../events/event-table.ts';
-import { clientOptions } from '../foundation/connections.ts';
-import { getService } from '../foundation/container.ts';
+import { clientOptions } from '../foundation/container.ts';
+import { getService } from '../foundation/get-service.ts';
 import { platformTokens } from '../foundation/platform.ts';
 import { createRehearsalTable } from '../foundation/rehearse-table-calls.ts';
 import type { Service } from '../foundation/service.ts';

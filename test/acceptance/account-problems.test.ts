@@ -5,7 +5,7 @@ import * as googlePlay from '../../emulator/google-play/account-problems.ts';
 import * as microsoftStore from '../../emulator/microsoft-store/account-problems.ts';
 import * as stripe from '../../emulator/stripe/account-problems.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { listProblems } from '../../lib/problems/list-problems.ts';
 import { checkStore, listStores } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApiKey, createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { listEventPage } from '../../lib/events/event-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { type Platform, platforms } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';
 import { findLatestRateDay } from '../../lib/health/health-table.ts';

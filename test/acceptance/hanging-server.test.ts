@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import type { LocalService } from '../../local/start-local.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Contract } from '../../lib/api/contract.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';

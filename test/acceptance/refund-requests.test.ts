@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { runDueStep } from '../../lib/refunds/answer-refund-request.ts';
 import { answerRefundRequest, listRefundRequests, setRefundConsent } from '../../lib/refunds/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { handleBatch } from '../../lib/foundation/handle-batch.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';

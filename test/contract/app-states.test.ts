@@ -8,7 +8,7 @@ import { contracts } from '../../lib/contracts/index.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { contentContext } from '../../lib/forwards/create-forwards.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { toPaymentDigest, toRefundRequestId } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';

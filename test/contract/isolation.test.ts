@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { CallOptions, CallResult } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import {

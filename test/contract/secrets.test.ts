@@ -5,7 +5,7 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { splitIntoChunks } from '../../lib/foundation/batches.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { toKey } from '../../lib/foundation/key.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import type { Item } from '../../lib/foundation/table.ts';

@@ -3,7 +3,7 @@ import { strategies } from '../../lib/apps/app.ts';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { findMd5Alias } from '../../lib/purchases/user-alias-table.ts';

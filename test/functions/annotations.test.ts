@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { saveAnnotation } from '../../lib/annotations/annotation-table.ts';
 import { createAnnotation, deleteAnnotation, listAnnotations } from '../../lib/annotations/contract.ts';
 import { createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { readPriceChanges } from '../../lib/statistics/read-price-changes.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { listEvents } from '../../lib/events/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';

@@ -4,7 +4,7 @@ import { findApp, findStoreSettings, findWebhookSender } from '../../lib/apps/ap
 import { changeApp, getApp, setWebhook, testAlert } from '../../lib/apps/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { platforms } from '../../lib/foundation/platform.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
 import { getStoreSettings, setStore } from '../../lib/stores/contract.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { listOwnedPurchaseIds } from '../../lib/purchases/owned-purchase-table.ts';
 import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import type { Context } from 'aws-lambda';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEvent, listEvents } from '../../lib/events/contract.ts';
-import { clientOptions } from '../../lib/foundation/connections.ts';
+import { clientOptions } from '../../lib/foundation/container.ts';
 import { createMessageQueue } from '../../lib/foundation/create-message-queue.ts';
 import { createTableClient, type Table } from '../../lib/foundation/table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

@@ -4,7 +4,7 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { findStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { type CallResult, callWithPublicKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

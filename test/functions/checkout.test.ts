@@ -11,7 +11,7 @@ import {
 } from '../../lib/checkout/contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEventsByTags } from '../../lib/events/event-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import { invalidatePriceList } from '../../lib/purchases/price-list-table.ts';
 import { callEndpoint, callWithSecretKey } from '../../testing/call.ts';

@@ -4,7 +4,7 @@ import type { App } from '../../lib/apps/app.ts';
 import { findApp } from '../../lib/apps/app-table.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';

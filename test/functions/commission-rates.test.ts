@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCommissionRates } from '../../lib/apps/commission-rate-contract.ts';
 import { changeSettings, type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';

@@ -17,7 +17,7 @@ import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { explainAccess } from '../../lib/entitlements/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseCreditsKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';

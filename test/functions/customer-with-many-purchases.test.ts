@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
 import * as api from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings, createApp, deleteApp } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
 import {
   getDelivery,

@@ -24,7 +24,7 @@ import {
 } from '../../lib/entitlements/contract.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { creditAccountKey } from '../../lib/foundation/keys.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';

@@ -5,7 +5,7 @@ import { listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { saveEvent } from '../../lib/events/event-table.ts';
 import { splitIntoChunks } from '../../lib/foundation/batches.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 
 interface EventInput {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { listCustomers } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';

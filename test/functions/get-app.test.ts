@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/apps/contract.ts';
 import { changeSettings, createApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { type CustomerClaim, getCustomerClaims } from '../../lib/customers/claim-contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { hourMs } from '../../lib/foundation/time.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

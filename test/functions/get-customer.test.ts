@@ -6,7 +6,7 @@ import {
   getCustomerTransactions,
 } from '../../lib/customers/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';

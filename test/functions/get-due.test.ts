@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { reportStreamFailures } from '../../lib/foundation/stream-failure.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';

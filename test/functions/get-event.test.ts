@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/events/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';

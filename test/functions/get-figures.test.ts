@@ -3,7 +3,7 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import { addDays } from '../../lib/foundation/calendar.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';

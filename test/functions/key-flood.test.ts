@@ -13,7 +13,7 @@ import {
   requestReportSize,
 } from '../../lib/apps/request-limiter.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

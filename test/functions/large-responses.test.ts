@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';

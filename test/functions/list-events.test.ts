@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getEventRaw } from '../../lib/events/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs, minuteMs } from '../../lib/foundation/time.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listCustomers } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';

@@ -4,7 +4,7 @@ import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts'
 import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { addErasedNames } from '../../lib/purchases/erased-name-table.ts';
 import { type CallOptions, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { parseKeyTimestamp } from '../../lib/foundation/key.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { dayMs } from '../../lib/foundation/time.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProductType } from '../../lib/api/enumerations.ts';
 import { storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { findPurchaseFacts } from '../../lib/purchases/purchase-table.ts';

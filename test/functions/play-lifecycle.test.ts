@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sortForRelease } from '../../emulator/release-order.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { isActive } from '../../lib/purchases/purchase.ts';
 import { findPurchase, findPurchaseFacts, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { actOnPurchase } from '../../lib/actions/contract.ts';
 import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { refreshPurchase } from '../../lib/purchases/contract.ts';
 import { listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
 import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { findPurchase, listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';

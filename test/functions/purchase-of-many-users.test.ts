@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { claimKey, purchaseKey } from '../../lib/foundation/keys.ts';
 
 import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase, getRefreshToken } from '../../lib/purchases/contract.ts';
 import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';

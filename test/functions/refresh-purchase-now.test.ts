@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { findRawEvent } from '../../lib/events/event-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { getPurchase, refreshPurchase } from '../../lib/purchases/contract.ts';
 import { loadPurchase } from '../../lib/purchases/purchase-table.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings, createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import {
   answerRefundRequest,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';

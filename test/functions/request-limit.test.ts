@@ -9,7 +9,7 @@ import {
 } from '../../lib/apps/request-limiter.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { type CallResult, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';

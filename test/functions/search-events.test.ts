@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

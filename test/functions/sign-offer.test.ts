@@ -11,7 +11,7 @@ import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { signOffer } from '../../lib/offers/contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

@@ -1,5 +1,5 @@
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { eventKey, notificationKey, transactionKey } from '../../lib/foundation/keys.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';

@@ -3,7 +3,7 @@ import type { WebhookEvent } from '../../lib/api/enumerations.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listDueItems } from '../../lib/refresh/due-item-table.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { checkStore, listStores } from '../../lib/stores/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addPeriod } from '../../emulator/calendar.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';

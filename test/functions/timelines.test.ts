@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { getCustomerPurchases, getCustomerTimeline } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { getPurchaseOwners, refreshPurchase } from '../../lib/purchases/contract.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';

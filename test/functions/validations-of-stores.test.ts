@@ -4,7 +4,7 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { getEventRaw, searchEvents } from '../../lib/events/contract.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { type Platform, withPlatform } from '../../lib/foundation/platform.ts';
 import { getPurchase, listPurchases } from '../../lib/purchases/contract.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';

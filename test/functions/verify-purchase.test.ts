@@ -3,7 +3,7 @@ import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '..
 import { contracts } from '../../lib/contracts/index.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';

@@ -4,7 +4,7 @@ import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { getService } from '../../lib/foundation/container.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { checkoutUrls, createStripeClient } from './checkout-fixture.ts';

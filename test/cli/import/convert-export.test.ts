@@ -8,7 +8,7 @@ import { defaultRates } from '../../../cli/import/rate-limiter.ts';
 import { runImport } from '../../../cli/import/run-import.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../../lib/customers/contract.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { verifyPurchase } from '../../../lib/openiap/contract.ts';
 import { listTransactionsOfPurchases } from '../../../lib/purchases/purchase-table.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../../testing/call.ts';

@@ -13,7 +13,7 @@ import { runImport } from '../../../cli/import/run-import.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../../lib/customers/contract.ts';
 import { listGrants } from '../../../lib/entitlements/grant-table.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { parse } from '../../../lib/foundation/parse.ts';
 import { listAnnouncements } from '../../../lib/purchases/purchase-table.ts';
 import { setForwards } from '../../../lib/webhooks/contract.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { type Platform, platforms } from '../../../lib/foundation/platform.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { listEventPage } from '../../../lib/events/event-table.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import { testNotificationRoute } from '../../../lib/health/test-notification-route.ts';
 import { type NotificationServer, startNotificationServer } from '../../../testing/notification-server.ts';

@@ -3,8 +3,8 @@ import { changeSettings, getApp, setCatalogue } from '../../../lib/apps/manage-a
 import { findAccount } from '../../../lib/credits/credit-table.ts';
 import { settleCredits } from '../../../lib/credits/settle-credits.ts';
 import { listEventsByTags } from '../../../lib/events/event-table.ts';
-import { getService } from '../../../lib/foundation/container.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { importRow, rowStores } from '../../../lib/import/import-row.ts';
 import { type ImportRow, parseImportRow } from '../../../lib/import/parse-import-row.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { toKey } from '../../../lib/foundation/key.ts';
 import type { ListKind } from '../../../lib/foundation/keys.ts';
 import * as keys from '../../../lib/foundation/keys.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { toKey } from '../../../lib/foundation/key.ts';
 import type { Item } from '../../../lib/foundation/table.ts';
 import { tableVersion } from '../../../lib/foundation/table-version.ts';

@@ -9,7 +9,7 @@ import { createFolderTarget } from '../../../cli/export/folder-target.ts';
 import { getApp, setCatalogue } from '../../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../../lib/export/export-app.ts';
 import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { platforms } from '../../../lib/foundation/platform.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listCustomers } from '../../../lib/customers/contract.ts';
 import { findCustomerNames, updateCustomerSummary } from '../../../lib/customers/customer-table.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { createdLists, customerIndexKeys, customerKey, nameWordList } from '../../../lib/foundation/keys.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, type EpochMillis, minuteMs, toIsoSeconds } from '../../../lib/foundation/time.ts';

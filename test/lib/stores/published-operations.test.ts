@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { actOnPurchase } from '../../../lib/actions/contract.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import type { Platform } from '../../../lib/foundation/platform.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
 import { refreshPurchase } from '../../../lib/refresh/refresh-purchase.ts';

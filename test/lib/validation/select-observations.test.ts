@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { App, Strategy } from '../../../lib/apps/app.ts';
 import { findCachedApp } from '../../../lib/apps/app-cache.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';

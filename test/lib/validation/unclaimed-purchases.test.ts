@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
 import { findCachedApp } from '../../../lib/apps/app-cache.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
-import { getService } from '../../../lib/foundation/container.ts';
+import { getService } from '../../../lib/foundation/get-service.ts';
 import { listOwnedPurchaseIds } from '../../../lib/purchases/owned-purchase-table.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { findMd5Alias } from '../../../lib/purchases/user-alias-table.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../../lib/apps/manage-apps.ts';
 import { listEvents } from '../../../../lib/events/event-table.ts';
-import { getService } from '../../../../lib/foundation/container.ts';
 import { ServiceError } from '../../../../lib/foundation/errors.ts';
+import { getService } from '../../../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../../../lib/purchases/contract.ts';
 import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';
 import type { QueuedNotification } from '../../../../lib/store-notifications/queued-notification.ts';

@@ -1,7 +1,7 @@
 import { findStoreSettings } from '../../../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../../../lib/events/event-recorder.ts';
-import { getService } from '../../../../lib/foundation/container.ts';
+import { getService } from '../../../../lib/foundation/get-service.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { findPurchase } from '../../../../lib/purchases/purchase-table.ts';
 import { createStoreContext } from '../../../../lib/stores/create-store-context.ts';

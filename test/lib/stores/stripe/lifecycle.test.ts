@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getService } from '../../../../lib/foundation/container.ts';
+import { getService } from '../../../../lib/foundation/get-service.ts';
 import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { getService } from '../../../../lib/foundation/container.ts';
+import { getService } from '../../../../lib/foundation/get-service.ts';
 import { findPurchase } from '../../../../lib/purchases/purchase-table.ts';
 import { loadStore } from '../../../../lib/stores/index.ts';
 import { findRejection } from '../../../../lib/stores/settings-rejection.ts';
