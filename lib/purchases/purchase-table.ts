@@ -169,11 +169,18 @@ export async function shareClaim(
   { username, isNamedByStore = false, now }: ClaimRequest & { readonly now: EpochMillis },
 ): Promise<void> {
   const id = randomUUID();
-  const claim: v.InferOutput<typeof SharedClaimItem> = { id, username, isNamedByStore, sharedAt: now };
-  const ttl = toTtl(now + sharedClaimRetentionMs);
   const key = sharedClaimKey(appName, purchaseId, id);
   const indexKeys = namingIndexKeys({ appName, username, kind: 'sharedClaim', date: now }, key);
-  await table.batchPut([{ ...key, ...indexKeys, ...claim, ttl }]);
+  const claim: v.InferOutput<typeof SharedClaimItem> & Item = {
+    ...key,
+    ...indexKeys,
+    id,
+    username,
+    isNamedByStore,
+    sharedAt: now,
+    ttl: toTtl(now + sharedClaimRetentionMs),
+  };
+  await table.batchPut([claim]);
 }
 
 export async function isPartHandled(
