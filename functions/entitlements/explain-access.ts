@@ -1,7 +1,7 @@
 import { explainAccess as contract } from '../../lib/entitlements/contract.ts';
 import { explainAccess } from '../../lib/entitlements/explain-access.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
-import { toIsoSeconds } from '../../lib/foundation/time.ts';
+import { toIsoSeconds, toNullableIsoSeconds } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(contract)(
@@ -14,7 +14,7 @@ export const handler = createHandler(contract)(
       applicationUsername,
       ...question,
       isActive,
-      because: because.map(({ at, ...fact }) => ({ ...fact, at: at === undefined ? null : toIsoSeconds(at) })),
+      because: because.map(({ at, ...fact }) => ({ ...fact, at: toNullableIsoSeconds(at) })),
       next: next ? { ...next, at: toIsoSeconds(next.at) } : null,
       asOf: toIsoSeconds(service.now()),
     };

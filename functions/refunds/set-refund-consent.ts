@@ -1,3 +1,4 @@
+import { toNullableIso } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { setRefundConsent as contract } from '../../lib/refunds/contract.ts';
 import { setRefundConsent } from '../../lib/refunds/refund-request-table.ts';
@@ -6,6 +7,6 @@ export const handler = createHandler(contract)(
   async ({ app, params: { applicationUsername }, body: { consented } }, service) => {
     const consentedAt = consented ? service.now() : undefined;
     await setRefundConsent(service, app.name, applicationUsername, consentedAt);
-    return { applicationUsername, consentedAt: consentedAt === undefined ? null : new Date(consentedAt).toISOString() };
+    return { applicationUsername, consentedAt: toNullableIso(consentedAt) };
   },
 );

@@ -1,11 +1,9 @@
 import type { CreditTotalsByName } from '../api/credit-totals.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIso, toNullableIso } from '../foundation/time.ts';
 import type { CreditEntryRecord, CreditRecord } from './contract.ts';
 import { type CreditAccount, type CreditBalance, getBalance, passTime } from './credit-account.ts';
 import type { CreditEntry } from './credit-entry.ts';
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Returns the numbers of each credit at `now`. */
 export const toCreditTotals = (account: CreditAccount, now: EpochMillis): CreditTotalsByName =>
@@ -36,7 +34,7 @@ export function toCreditRecords(account: CreditAccount, now: EpochMillis): Recor
           amount,
           left,
           givenAt: toIso(givenAt),
-          expiresAt: expiresAt === undefined ? null : toIso(expiresAt),
+          expiresAt: toNullableIso(expiresAt),
         })),
       holds: holds
         .filter((hold) => hold.credit === credit)

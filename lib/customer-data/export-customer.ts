@@ -9,7 +9,7 @@ import { listGrants } from '../entitlements/grant-table.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIso, toNullableIso } from '../foundation/time.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import { findPurchases, findRefreshState, listAnnouncements, loadPurchase } from '../purchases/purchase-table.ts';
@@ -68,7 +68,7 @@ export async function* exportCustomer(
     exportedAt: toIso(service.now()),
     customer: stored ? toExportedCustomer(stored, service.now()) : null,
     userAliases: await listSavedAliases(service, app.name, username),
-    refundConsentedAt: consentedAt === undefined ? null : toIso(consentedAt),
+    refundConsentedAt: toNullableIso(consentedAt),
   };
   const sections: Readonly<Record<string, AsyncIterable<object[]>>> = {
     purchases: exportPurchases(context),
@@ -97,8 +97,6 @@ export async function* exportCustomer(
   if (isEmpty) onEmpty?.();
   yield '}\n';
 }
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 const toExportedCustomer = ({ createdAt, summary }: StoredCustomer, now: EpochMillis) => ({
   createdAt: toIso(createdAt),

@@ -1,7 +1,7 @@
 import type { SandboxRule } from '../apps/app.ts';
 import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
 import type { Platform } from '../foundation/platform.ts';
-import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
+import { type EpochMillis, toNullableIsoSeconds } from '../foundation/time.ts';
 import { getAccessEnd, isActive, isSubscription, isUnpaid, noEnd, type Purchase } from '../purchases/purchase.ts';
 import type { EntitlementRecord } from './contract.ts';
 import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
@@ -134,9 +134,6 @@ export const toEntitlementRecords = (entitlements: Entitlements): Record<string,
   Object.fromEntries(
     [...entitlements].map(([name, { since, until, ...entitlement }]) => [
       name,
-      { ...entitlement, since: toNullableDate(since), until: toNullableDate(until) },
+      { ...entitlement, since: toNullableIsoSeconds(since), until: toNullableIsoSeconds(until) },
     ]),
   );
-
-const toNullableDate = (date: EpochMillis | undefined): string | null =>
-  date === undefined ? null : toIsoSeconds(date);

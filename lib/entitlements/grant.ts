@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EntitlementName } from '../api/identifiers.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
+import { type EpochMillis, toIsoSeconds, toNullableIsoSeconds } from '../foundation/time.ts';
 import type { GrantRecord } from './contract.ts';
 
 /** The API key with which a grant was made or changed. */
@@ -74,13 +74,10 @@ export function toGrantRecord(grant: Grant, now: EpochMillis): GrantRecord {
     reason,
     createdAt: toIsoSeconds(createdAt),
     createdBy,
-    until: toNullableDate(until),
+    until: toNullableIsoSeconds(until),
     ...omitUndefined({ changedBy, revokedBy }),
     ...(changedAt !== undefined && { changedAt: toIsoSeconds(changedAt) }),
     ...(revokedAt !== undefined && { revokedAt: toIsoSeconds(revokedAt) }),
     ...(movedAt !== undefined && { movedAt: toIsoSeconds(movedAt) }),
   };
 }
-
-const toNullableDate = (date: EpochMillis | undefined): string | null =>
-  date === undefined ? null : toIsoSeconds(date);

@@ -5,11 +5,9 @@ import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../eve
 import { addDays, countDaysBetween } from '../foundation/calendar.ts';
 import { once } from '../foundation/once.ts';
 import type { Service } from '../foundation/service.ts';
-import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, hourMs, toIso } from '../foundation/time.ts';
 import { toReceivedName } from '../statistics/counter-names.ts';
 import { type CounterPeriod, listCounterDays } from '../statistics/counter-table.ts';
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Reads the latest activities and the health of the connected stores of an app. */
 export async function readStoreStates(service: Service, appName: string) {
@@ -90,5 +88,5 @@ export async function findSilence(
   // The first and the last day can be incomplete.
   const isBusy = longestGap === 1 && days.slice(1, -1).every(({ count }) => count >= busyCount);
   const usualHours = isBusy ? busyHours : longestGap * 24;
-  return silentHours < 2 * usualHours ? undefined : { since: new Date(date).toISOString(), usualHours };
+  return silentHours < 2 * usualHours ? undefined : { since: toIso(date), usualHours };
 }

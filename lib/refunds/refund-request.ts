@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
-import { type EpochMillis, minuteMs } from '../foundation/time.ts';
+import { type EpochMillis, minuteMs, toIso, toNullableIso } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
@@ -226,6 +226,3 @@ export function toAnswerRecord(answer: StoredAnswer): NonNullable<RefundRequestR
     ...(sentAt === undefined && omitUndefined({ failureReason })),
   };
 }
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
-const toNullableIso = (date: EpochMillis | undefined): string | null => (date === undefined ? null : toIso(date));

@@ -1,10 +1,8 @@
 import type { DetailedEvent } from '../events/event.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { toIso } from '../foundation/time.ts';
 import type { DeliveryAttemptRecord, DeliveryRecord } from './contract.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { toDisplayUrl } from './display-url.ts';
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Returns the record of a delivery, without credentials in its URL. */
 export function toDeliveryRecord(delivery: WebhookDelivery): DeliveryRecord {

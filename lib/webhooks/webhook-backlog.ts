@@ -1,7 +1,7 @@
 import type { App } from '../apps/app.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { type EpochMillis, minuteMs } from '../foundation/time.ts';
+import { type EpochMillis, minuteMs, toIso } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { findUrlHealth } from './delivery-table.ts';
 import { toDisplayUrl } from './display-url.ts';
@@ -46,8 +46,6 @@ export function selectWaitingWebhooks(rows: readonly WebhookDelivery[]): Webhook
   );
   return { dates: listDates(waiting), isComplete: waiting.length < maxNewest };
 }
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** A restart of the server can fail one attempt, which is repeated after some seconds. */
 const minFailureMs = minuteMs;
