@@ -12,7 +12,7 @@ interface ExpirationInput {
   readonly item: BilledItem;
   readonly terms: ItemTerms;
   readonly unpaid: UnpaidTime | undefined;
-  readonly context: MappingContext;
+  readonly mapping: MappingContext;
 }
 
 /**
@@ -25,19 +25,19 @@ interface ExpirationInput {
  */
 export function computeExpiration(
   subscription: Subscription,
-  { item, terms, unpaid, context }: ExpirationInput,
+  { item, terms, unpaid, mapping }: ExpirationInput,
 ): EpochMillis {
   const { status, ended_at, trial_end, cancel_at, status_details } = subscription;
   const pausedAt = status_details?.paused?.transitioned_at ?? null;
   const [periodStart, periodEnd] = [toMillis(terms.periodStart), toMillis(terms.periodEnd)];
   if (!item.current) return Math.min(periodEnd, toOptionalMillis(ended_at) ?? Number.POSITIVE_INFINITY);
-  const graceEnd = unpaid ? computeGraceEnd(status, unpaid, context) : Number.POSITIVE_INFINITY;
+  const graceEnd = unpaid ? computeGraceEnd(status, unpaid, mapping) : Number.POSITIVE_INFINITY;
   switch (status) {
     case 'canceled':
     case 'incomplete_expired':
-      return Math.min(toOptionalMillis(ended_at) ?? periodStart, graceEnd, context.now);
+      return Math.min(toOptionalMillis(ended_at) ?? periodStart, graceEnd, mapping.now);
     case 'paused':
-      return Math.min(toOptionalMillis(pausedAt ?? trial_end) ?? periodStart, graceEnd, context.now);
+      return Math.min(toOptionalMillis(pausedAt ?? trial_end) ?? periodStart, graceEnd, mapping.now);
   }
   const runningEnd = (status === 'trialing' ? toOptionalMillis(trial_end) : undefined) ?? periodEnd;
   return Math.min(unpaid ? graceEnd : runningEnd, toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY);

@@ -83,8 +83,8 @@ async function mapSubscription(
     : undefined;
   const { invoices } = billing;
   const ids = [...listTrialPriceIds(subscription, invoices), ...listProratedPriceIds(subscription, invoices)];
-  const context = { ...account.mapping, pastPrices: await fetchPrices(account.stripe, [...new Set(ids)]) };
-  return toSubscriptionObservations(subscription, { ...billing, context, mainProductId });
+  const mapping = { ...account.mapping, pastPrices: await fetchPrices(account.stripe, [...new Set(ids)]) };
+  return toSubscriptionObservations(subscription, { ...billing, mapping, mainProductId });
 }
 
 /**
@@ -129,14 +129,14 @@ async function fetchInvoiceObservations(id: string, account: StripeAccount): Pro
 
 async function fetchStandaloneChargeObservations(
   charge: Charge,
-  { stripe, mapping: context }: StripeAccount,
+  { stripe, mapping }: StripeAccount,
 ): Promise<Observation[]> {
   const productId = getChargedProductId(charge);
   const [products, index] = await Promise.all([
     listProducts(stripe, productId === undefined ? [] : [productId]),
     fetchChargeIndex([charge], stripe),
   ]);
-  const observation = toChargeObservation(charge, { context, ...index, products });
+  const observation = toChargeObservation(charge, { mapping, ...index, products });
   return observation ? [observation] : [];
 }
 
@@ -151,7 +151,7 @@ async function fetchChargeIndex(charges: readonly Charge[], stripe: StripeAccoun
 
 /** Fetches the observations of all purchases that a customer made in the app. */
 export async function fetchCustomerObservations(customer: string, account: StripeAccount): Promise<Observation[]> {
-  const { stripe, mapping: context } = account;
+  const { stripe, mapping } = account;
   const [subscriptions, invoices, charges, sessions] = await Promise.all([
     listSubscriptions(stripe, customer),
     listInvoices(stripe, { customer }),
@@ -159,8 +159,8 @@ export async function fetchCustomerObservations(customer: string, account: Strip
     listSessions(stripe, { customer }),
   ]);
   const index = await fetchChargeIndex(charges, stripe);
-  const ownSubscriptions = subscriptions.filter(({ metadata }) => isOwnMetadata(context, metadata));
-  const ownPayments = sessions.filter(({ mode, metadata }) => mode === 'payment' && isOwnMetadata(context, metadata));
+  const ownSubscriptions = subscriptions.filter(({ metadata }) => isOwnMetadata(mapping, metadata));
+  const ownPayments = sessions.filter(({ mode, metadata }) => mode === 'payment' && isOwnMetadata(mapping, metadata));
   const bySubscription = ownSubscriptions.map(async (subscription) => {
     const ownInvoices = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
     return await mapSubscription(subscription, { invoices: ownInvoices, ...index }, account);
@@ -169,7 +169,7 @@ export async function fetchCustomerObservations(customer: string, account: Strip
 }
 
 async function mapSessions(sessions: readonly Session[], account: StripeAccount): Promise<Observation[]> {
-  const { stripe, mapping: context } = account;
+  const { stripe, mapping } = account;
   const charges = sessions.flatMap(({ payment_intent: intent }) =>
     typeof intent === 'string' ? [] : (getLatestCharge(intent ?? undefined) ?? []),
   );
@@ -180,7 +180,7 @@ async function mapSessions(sessions: readonly Session[], account: StripeAccount)
   const observations = sessions.map(async (session) => {
     const hasSeveralLines = (session.line_items?.data ?? []).length > 1;
     const mainProductId = hasSeveralLines ? await account.findStoredProductId(getPaymentId(session)) : undefined;
-    return toPaymentObservations(session, { context, ...index, products, mainProductId });
+    return toPaymentObservations(session, { mapping, ...index, products, mainProductId });
   });
   return (await Promise.all(observations)).flat();
 }

@@ -14,7 +14,7 @@ import { findPlanPrice } from './plan-price.ts';
 import { findGrantedEnd, findTrialEnd } from './trials.ts';
 
 interface TransactionContext {
-  readonly context: MappingContext;
+  readonly mapping: MappingContext;
   readonly terms: ItemTerms;
   /** All billings of the item. */
   readonly billings: readonly Billing[];
@@ -35,14 +35,14 @@ export const toInvoiceTransactionId = (
 export function toInvoiceTransaction(
   billing: Billing,
   subscription: Subscription,
-  { context, terms, billings, startedAt }: TransactionContext,
+  { mapping, terms, billings, startedAt }: TransactionContext,
 ): Transaction {
-  const { platform } = context;
+  const { platform } = mapping;
   const { share, line } = billing;
   const { invoice, item, amount, tax, country } = share;
   const { product, price } = findPrice(billing, { billings, terms });
   const purchaseDate = getPurchaseDate(share, startedAt);
-  const trialEnd = findTrialEnd(billing, { subscription, billings, prices: context.pastPrices });
+  const trialEnd = findTrialEnd(billing, { subscription, billings, prices: mapping.pastPrices });
   const isFree = trialEnd !== undefined;
   const grantedEnd = billing.period && findGrantedEnd(billing.period, subscription);
   const expirationDate = getPaidEnd(billing, { billings, trialEnd: trialEnd ?? grantedEnd });
@@ -51,7 +51,7 @@ export function toInvoiceTransaction(
     transactionId: toInvoiceTransactionId(share, { platform, isMain: item.purchaseId === subscription.id }),
     purchaseId: withPlatform(platform, item.purchaseId),
     productId: withPlatform(platform, product),
-    offerId: toOfferId(context, product, price),
+    offerId: toOfferId(mapping, product, price),
     platform,
     sandbox: !subscription.livemode,
     purchaseDate,
@@ -68,7 +68,7 @@ export function toInvoiceTransaction(
       plan: findPlanPrice(billing, {
         billings,
         price: item.current?.price,
-        prices: context.pastPrices,
+        prices: mapping.pastPrices,
         isExtended: grantedEnd !== undefined,
       }),
       isTrialPeriod: isFree || undefined,

@@ -10,18 +10,18 @@ import type { BilledItem } from './subscription-items.ts';
 interface IdentityContext {
   readonly subscription: Subscription;
   readonly terms: ItemTerms;
-  readonly context: MappingContext;
+  readonly mapping: MappingContext;
   /** Epoch seconds. */
   readonly start: number | null;
 }
 
 /** Returns the fields that identify the purchase of an item. */
-export function toIdentity({ purchaseId }: BilledItem, { subscription, terms, context, start }: IdentityContext) {
-  const { platform } = context;
+export function toIdentity({ purchaseId }: BilledItem, { subscription, terms, mapping, start }: IdentityContext) {
+  const { platform } = mapping;
   return {
     purchaseId: withPlatform(platform, purchaseId),
     productId: withPlatform(platform, terms.productId),
-    offerId: toOfferId(context, terms.productId, terms.priceId),
+    offerId: toOfferId(mapping, terms.productId, terms.priceId),
     platform,
     productType: 'paid subscription' as const,
     sandbox: !subscription.livemode,

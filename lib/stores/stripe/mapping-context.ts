@@ -34,8 +34,8 @@ export const isOwnMetadata = ({ appName }: Pick<MappingContext, 'appName'>, meta
   metadata?.app === undefined || metadata.app === appName;
 
 /** Throws `InvalidPayload` if the object belongs to another app with the same account. */
-export function requireOwnApp(context: Pick<MappingContext, 'appName'>, metadata: Metadata): void {
-  if (!isOwnMetadata(context, metadata)) {
+export function requireOwnApp(mapping: Pick<MappingContext, 'appName'>, metadata: Metadata): void {
+  if (!isOwnMetadata(mapping, metadata)) {
     throw new ServiceError('InvalidPayload', 'The purchase belongs to another app.');
   }
 }

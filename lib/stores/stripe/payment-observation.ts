@@ -20,7 +20,7 @@ import { type ChargeIndex, type PaymentReversals, splitReversals, toRefundFields
 import { toProductType } from './product-type.ts';
 
 interface SaleContext extends ChargeIndex {
-  readonly context: MappingContext;
+  readonly mapping: MappingContext;
   /** Products of the line items, by id. */
   readonly products: ReadonlyMap<string, Product>;
   /** Product of the stored purchase with the id of the payment, without platform prefix. */
@@ -42,9 +42,9 @@ interface SoldItem {
  * @see https://docs.stripe.com/api/checkout/sessions/object
  */
 export function toPaymentObservations(session: Session, sale: SaleContext): Observation[] {
-  const { context, products, mainProductId } = sale;
+  const { mapping, products, mainProductId } = sale;
   const intent = typeof session.payment_intent === 'string' ? undefined : (session.payment_intent ?? undefined);
-  requireOwnApp(context, session.metadata);
+  requireOwnApp(mapping, session.metadata);
   if (session.status !== 'complete') return [];
   const lines = listSoldLines(session, mainProductId);
   if (lines.length === 0) throw new ServiceError('InvalidPayload', 'The product of the checkout session is missing.');
@@ -52,8 +52,8 @@ export function toPaymentObservations(session: Session, sale: SaleContext): Obse
   return lines.map(({ price, quantity }, index) => {
     const productId = getPriceProductId(price);
     const item = { productId, price, quantity: quantity ?? 1, product: products.get(productId) };
-    return toLineObservation(session, toOneTimePurchase(payments[index] as Payment, item, context), {
-      context,
+    return toLineObservation(session, toOneTimePurchase(payments[index] as Payment, item, mapping), {
+      mapping,
       intent,
     });
   });
@@ -96,14 +96,14 @@ function splitPayment(payment: Payment, lines: readonly SoldLine[]): Payment[] {
 function toLineObservation(
   session: Session,
   { purchase, transaction }: ReturnType<typeof toOneTimePurchase>,
-  { context, intent }: { context: MappingContext; intent: PaymentIntent | undefined },
+  { mapping, intent }: { mapping: MappingContext; intent: PaymentIntent | undefined },
 ): Observation {
   // The status of the payment is newer than that of its session if the payment is captured by hand.
   const isUnpaid = session.payment_status === 'unpaid' && intent?.status !== 'succeeded';
   const isAbandoned = isUnpaid && failedStatuses.has(intent?.status ?? '');
   const isPending = isUnpaid && !isAbandoned;
   return {
-    asOf: context.now,
+    asOf: mapping.now,
     purchase: {
       ...purchase,
       ...(isPending && { isPending }),
@@ -112,7 +112,7 @@ function toLineObservation(
     },
     transactions: isUnpaid ? [] : [transaction],
     userAliases: readSessionAliases(session),
-    ...readCheckoutUser(context, session.metadata),
+    ...readCheckoutUser(mapping, session.metadata),
     refreshToken: { id: session.id, ...(session.customer && { customer: session.customer }) },
   };
 }
@@ -161,9 +161,9 @@ function toSessionPayment(
  */
 export function toChargeObservation(
   charge: Charge,
-  { context, reversals, countries, products }: SaleContext,
+  { mapping, reversals, countries, products }: SaleContext,
 ): Observation | undefined {
-  requireOwnApp(context, charge.metadata);
+  requireOwnApp(mapping, charge.metadata);
   const productId = getChargedProductId(charge);
   if (productId === undefined) {
     throw new ServiceError('InvalidPayload', 'metadata.productId of the charge is missing.');
@@ -183,14 +183,14 @@ export function toChargeObservation(
       country: countries.get(charge.id),
     },
     { productId, quantity: 1, product: products.get(productId) },
-    context,
+    mapping,
   );
   return {
-    asOf: context.now,
+    asOf: mapping.now,
     purchase: { ...purchase, ...(!isCaptured && (isAbandoned ? { isAbandoned: true } : { isPending: true })) },
     transactions: isCaptured ? [transaction] : [],
     userAliases: readUserAliases(charge.metadata),
-    ...readCheckoutUser(context, charge.metadata),
+    ...readCheckoutUser(mapping, charge.metadata),
     refreshToken: { id: charge.id },
   };
 }
@@ -219,9 +219,9 @@ interface Payment {
 function toOneTimePurchase(
   payment: Payment,
   { productId, price, quantity, product }: SoldItem,
-  context: MappingContext,
+  mapping: MappingContext,
 ) {
-  const { platform } = context;
+  const { platform } = mapping;
   const end = payment.reversals?.end;
   const common = {
     purchaseId: withPlatform(platform, payment.id),
@@ -235,7 +235,7 @@ function toOneTimePurchase(
       amountMicros: toMicros(payment.amount, payment.currency),
     }),
     quantity,
-    ...(price && { offerId: toOfferId(context, productId, price.id) }),
+    ...(price && { offerId: toOfferId(mapping, productId, price.id) }),
   };
   const purchase: Purchase = {
     ...common,

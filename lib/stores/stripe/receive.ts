@@ -5,6 +5,7 @@ import { parseJson } from '../../foundation/parse.ts';
 import { type EpochMillis, secondMs } from '../../foundation/time.ts';
 import type { RawNotification, ReceivedNotifications } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { Reference } from './lenient-schemas.ts';
 import { toMillis } from './money.ts';
 import { changesPriceList, revertsCancelation, toNotificationReason } from './notification-reason.ts';
 import { StripeEvent } from './payloads.ts';
@@ -64,13 +65,6 @@ function isOfCurrentTime(signature: string, now: EpochMillis): boolean {
   return others.length === 0 && Math.abs(now / secondMs - Number(seconds)) <= toleranceSeconds;
 }
 
-const Reference = v.union([
-  v.string(),
-  v.pipe(
-    v.object({ id: v.string() }),
-    v.transform(({ id }) => id),
-  ),
-]);
 const Parent = v.object({ subscription_details: v.object({ subscription: Reference }) });
 
 /** Finds the id of the subscription, checkout session, payment intent or charge that an event concerns. */

@@ -16,7 +16,7 @@ import { type BilledItem, getItemId, listBilledItems } from './subscription-item
 import { findUnpaidTime } from './unpaid-time.ts';
 
 interface BillingData extends ChargeIndex {
-  readonly context: MappingContext;
+  readonly mapping: MappingContext;
   /** Invoices of the subscription, in any order and state. */
   readonly invoices: readonly Invoice[];
   /** Product of the stored purchase with the id of the subscription, without platform prefix. */
@@ -31,15 +31,15 @@ interface BillingData extends ChargeIndex {
  */
 export function toSubscriptionObservations(
   subscription: Subscription,
-  { context, invoices, mainProductId, ...charges }: BillingData,
+  { mapping, invoices, mainProductId, ...charges }: BillingData,
 ): Observation[] {
-  requireOwnApp(context, subscription.metadata);
+  requireOwnApp(mapping, subscription.metadata);
   if (subscription.items.data.length === 0) throw unavailableError('The subscription does not have items.');
   const all = listKnownInvoices(subscription, invoices);
   const items = listBilledItems(subscription, all.filter(isPaid), mainProductId);
   const shares = all.flatMap((invoice) => splitInvoice(invoice, items, charges));
   const startedAt = getStart(subscription, all);
-  return items.map((item) => toItemObservation(subscription, item, { context, shares, startedAt }));
+  return items.map((item) => toItemObservation(subscription, item, { mapping, shares, startedAt }));
 }
 
 /** Lists the invoices, oldest first, with the latest one: it can be newer than the list. */
@@ -61,7 +61,7 @@ function getStart({ start_date, created }: Subscription, invoices: readonly Invo
 }
 
 interface ItemContext {
-  readonly context: MappingContext;
+  readonly mapping: MappingContext;
   /** Parts of all invoices of the subscription, oldest first. */
   readonly shares: readonly InvoiceShare[];
   /** Epoch seconds. */
@@ -71,7 +71,7 @@ interface ItemContext {
 function toItemObservation(
   subscription: Subscription,
   item: BilledItem,
-  { context, shares, startedAt }: ItemContext,
+  { mapping, shares, startedAt }: ItemContext,
 ): Observation {
   const allShares = shares.filter((share) => share.item === item);
   const terms = getTerms(item, allShares, subscription);
@@ -81,21 +81,21 @@ function toItemObservation(
     terms,
   );
   const unpaid =
-    item.current && findUnpaidTime(billings, toUnpaidContext(item, { subscription, terms, shares, context }));
+    item.current && findUnpaidTime(billings, toUnpaidContext(item, { subscription, terms, shares, mapping }));
   const isUnpaid = unpaid !== undefined;
   const reversal = findReversal(billings, { terms, unpaid });
-  const expirationDate = computeExpiration(subscription, { item, terms, unpaid, context });
-  const isExpired = expirationDate <= context.now;
+  const expirationDate = computeExpiration(subscription, { item, terms, unpaid, mapping });
+  const isExpired = expirationDate <= mapping.now;
   const start = isInitial(item, billings, subscription) ? (startedAt ?? terms.createdAt) : terms.createdAt;
   const transactions = billings
     .map(withoutUnpaidPeriod)
     .filter(({ share }) => isPaid(share.invoice) || share.amount > 0)
-    .map((billing) => toInvoiceTransaction(billing, subscription, { context, terms, billings, startedAt }));
+    .map((billing) => toInvoiceTransaction(billing, subscription, { mapping, terms, billings, startedAt }));
   return {
-    asOf: context.now,
+    asOf: mapping.now,
     purchase: {
-      ...toIdentity(item, { subscription, terms, context, start }),
-      transactionId: toTransactionId(subscription, item, { billings, context }),
+      ...toIdentity(item, { subscription, terms, mapping, start }),
+      transactionId: toTransactionId(subscription, item, { billings, mapping }),
       ...toState(subscription, { item, isUnpaid }),
       expirationDate,
       ...omitNullish({
@@ -108,14 +108,14 @@ function toItemObservation(
         endedAt: reversal?.at,
         ...toRenewalIntent(subscription, item, terms),
         lastRenewalDate: toOptionalMillis(listPaidTime(billings).findLast(isRenewal)?.period.start),
-        ...toDiscount(subscription.discounts, context.now),
+        ...toDiscount(subscription.discounts, mapping.now),
       }),
     },
     transactions,
     userAliases: readUserAliases(subscription.metadata),
-    ...readCheckoutUser(context, subscription.metadata),
+    ...readCheckoutUser(mapping, subscription.metadata),
     ...(item.purchaseId !== subscription.id && {
-      relatedPurchaseId: withPlatform(context.platform, subscription.id),
+      relatedPurchaseId: withPlatform(mapping.platform, subscription.id),
     }),
     refreshToken: { id: subscription.id, ...omitNullish({ customer: subscription.customer }) },
   };
@@ -149,12 +149,12 @@ function toUnpaidContext(
     shares,
     subscription,
     terms,
-    context: { now },
+    mapping: { now },
   }: {
     readonly shares: readonly InvoiceShare[];
     readonly subscription: Subscription;
     readonly terms: ItemTerms;
-    readonly context: MappingContext;
+    readonly mapping: MappingContext;
   },
 ) {
   const unpaid = shares.filter(({ invoice }) => !isPaid(invoice));
@@ -166,7 +166,7 @@ function toUnpaidContext(
 function toTransactionId(
   { id, latest_invoice }: Subscription,
   item: BilledItem,
-  { billings, context: { platform } }: { billings: readonly Billing[]; context: MappingContext },
+  { billings, mapping: { platform } }: { billings: readonly Billing[]; mapping: MappingContext },
 ): string {
   const isMain = item.purchaseId === id;
   const payment = findPresentPayment(billings);

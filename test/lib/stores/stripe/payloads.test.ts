@@ -151,12 +151,12 @@ function observe(input: Readonly<Record<keyof typeof objects, unknown>>): Observ
   const product = parseStripeObject(Product, input.product);
   return [
     ...toSubscriptionObservations(parseStripeObject(Subscription, input.subscription), {
-      context,
+      mapping: context,
       invoices,
       ...index,
     }),
     ...toPaymentObservations(parseStripeObject(Session, input.session), {
-      context,
+      mapping: context,
       ...index,
       products: new Map([[product.id, product]]),
     }),

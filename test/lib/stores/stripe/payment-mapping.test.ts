@@ -23,7 +23,7 @@ const givenProduct = (product_type?: string): Product => ({
 });
 
 const givenSale = (type?: string, charges: readonly Charge[] = [], disputes: readonly Dispute[] = []) => ({
-  context,
+  mapping: context,
   ...indexCharges(charges, disputes),
   products: new Map([['prod_basic', givenProduct(type)]]),
 });

@@ -161,7 +161,7 @@ export const observeItems = (
   }: BillingInput = {},
 ): Observation[] =>
   toSubscriptionObservations(givenSubscription(state), {
-    context: mapping,
+    mapping,
     invoices,
     ...indexCharges(charges, disputes),
     mainProductId,

@@ -394,7 +394,11 @@ describe('toSubscriptionObservations: country', () => {
 describe('toChargeObservation: country', () => {
   it('use the country of the card', () => {
     const charge = givenCharge({ ...card, metadata: { productId: 'prod_basic' } });
-    const observation = toChargeObservation(charge, { context, ...indexCharges([charge], []), products: new Map() });
+    const observation = toChargeObservation(charge, {
+      mapping: context,
+      ...indexCharges([charge], []),
+      products: new Map(),
+    });
     expect(observation?.transactions[0]?.storefront).toBe('FR');
   });
 });
