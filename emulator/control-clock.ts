@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { addPeriod, formatTime, Period } from './calendar.ts';
 import { controlError } from './control-error.ts';
-import { advanceStores, type Emulator, getNextDueTime } from './emulator.ts';
+import { advanceStores, type Emulator } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
 import { parseBody } from './parse-body.ts';
 
@@ -21,11 +21,11 @@ const minTime = Date.parse('2000-01-02T00:00:00Z');
 const maxTime = Date.parse('2099-12-30T00:00:00Z');
 
 /**
- * `GET /control/clock`: returns the time of the stores, and the time of the next transition or notification if there is
- * one.
+ * `GET /control/clock`: runs everything that is due. Returns the time of the stores, and the time of the next transition
+ * or notification if there is one.
  */
 export function getClock(emulator: Emulator): object {
-  const nextDueTime = getNextDueTime(emulator);
+  const nextDueTime = advanceStores(emulator);
   return {
     now: formatTime(emulator.clock.now()),
     ...(nextDueTime !== undefined && { nextDueTime: formatTime(nextDueTime) }),
@@ -47,6 +47,5 @@ export function moveClock(emulator: Emulator, call: HttpRequest): object {
   if (target < clock.now())
     throw controlError(400, `The clock cannot be moved back. Its time is ${formatTime(clock.now())}.`);
   clock.set(target);
-  advanceStores(emulator);
   return getClock(emulator);
 }

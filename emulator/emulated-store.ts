@@ -58,6 +58,8 @@ export interface EmulatedStore extends Schedule {
   readonly rootCertificate?: Buffer;
   /** Handles a call of the store's API. */
   readonly handleCall: (call: StoreHttpRequest) => HttpResponse;
+  /** Returns whether a call by POST only reads, so that it cannot schedule a transition. Default: never. */
+  readonly isQuery?: (call: StoreHttpRequest) => boolean;
   /** Needed if several stores share a host. */
   readonly acceptsCall?: (call: StoreHttpRequest) => boolean;
   /** Responses of the store to an outage and to an exceeded rate limit. */

@@ -34,23 +34,16 @@ export function getStore({ stores }: Emulator, name: string, status: 400 | 404 =
   return store;
 }
 
-/** Returns the time of the next transition of a store or retry of a notification. */
-export function getNextDueTime({ stores, outbox, clock }: Emulator): number | undefined {
+/**
+ * Runs the transitions that are due in all stores and sends due notifications. Returns the time of the next transition
+ * or retry of a notification.
+ */
+export function advanceStores({ stores, clock, outbox }: Emulator): number | undefined {
   const now = clock.now();
+  const transitionTimes = stores.map((store) => store.advanceTo(now));
+  outbox.sendDue();
   // The attempt of a delivery that is due is in progress.
   const isRetried = ({ state, dueAt }: NotificationDelivery): boolean => state === 'waiting' && dueAt > now;
-  return findEarliestTime([
-    ...stores.map((store) => store.getNextDueTime()),
-    ...outbox.listDeliveries().map((delivery) => (isRetried(delivery) ? delivery.dueAt : undefined)),
-  ]);
-}
-
-/**
- * Runs the transitions that are due in all stores and sends due notifications. Returns whether there were transitions.
- */
-export function advanceStores({ stores, clock, outbox }: Emulator): boolean {
-  const now = clock.now();
-  const hasChanged = stores.map((store) => store.advanceTo(now)).includes(true);
-  outbox.sendDue();
-  return hasChanged;
+  const retryTimes = outbox.listDeliveries().map((delivery) => (isRetried(delivery) ? delivery.dueAt : undefined));
+  return findEarliestTime([...transitionTimes, ...retryTimes]);
 }

@@ -10,15 +10,15 @@ interface ScheduledItems<T> {
 
 /** Scheduled transitions of a store. */
 export interface Schedule {
-  /** Runs all transitions that are due until the time, the earliest first. Returns whether there were any. */
-  readonly advanceTo: (time: number) => boolean;
-  /** Returns the time of the next transition; undefined if nothing is scheduled. */
-  readonly getNextDueTime: () => number | undefined;
+  /**
+   * Runs all transitions that are due until the time, the earliest first. Returns the time of the next one; undefined if
+   * nothing is scheduled.
+   */
+  readonly advanceTo: (time: number) => number | undefined;
 }
 
 export const createSchedule = <T>(scheduled: ScheduledItems<T>): Schedule => ({
   advanceTo: (time) => runDue(scheduled, time),
-  getNextDueTime: () => findEarliest(scheduled.items(), scheduled.dueAt)?.at,
 });
 
 /** Returns the earliest of the times that are defined. */
@@ -27,10 +27,10 @@ export function findEarliestTime(times: readonly (number | undefined)[]): number
   return defined.length === 0 ? undefined : Math.min(...defined);
 }
 
-function runDue<T>({ items, dueAt, run }: ScheduledItems<T>, until: number): boolean {
-  for (let hasRun = false; ; hasRun = true) {
+function runDue<T>({ items, dueAt, run }: ScheduledItems<T>, until: number): number | undefined {
+  for (;;) {
     const next = findEarliest(items(), dueAt);
-    if (next === undefined || next.at > until) return hasRun;
+    if (next === undefined || next.at > until) return next?.at;
     run(next.item, next.at);
   }
 }

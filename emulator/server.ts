@@ -3,7 +3,7 @@ import { centralBankHost, handleCentralBankCall } from './central-bank/central-b
 import { handleControlCall } from './control.ts';
 import { controlError, isControlError } from './control-error.ts';
 import { allowLocalOrigin, preflightResponse } from './cross-origin.ts';
-import { advanceStores, type Emulator, getNextDueTime } from './emulator.ts';
+import { advanceStores, type Emulator } from './emulator.ts';
 import { respondWithFault } from './faults.ts';
 import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messages.ts';
 
@@ -23,15 +23,9 @@ export function createEmulatorServer(getEmulator: () => Emulator, save: () => vo
     try {
       const call = await toHttpRequest(request);
       const emulator = getEmulator();
-      const isRead = call.method === 'GET';
-      if (quiet.isOver(emulator)) {
-        advanceStores(emulator);
-        if (isRead) quiet.start(emulator);
-      }
-      const onChange = isRead ? () => {} : quiet.end;
-      const result = await handleRequest(emulator, call, { onChange, signal: disconnected.signal }).catch(
-        toErrorResponse,
-      );
+      quiet.advance(emulator);
+      const options = { onChange: quiet.end, signal: disconnected.signal };
+      const result = await handleRequest(emulator, call, options).catch(toErrorResponse);
       save();
       const dated = withDate(result, emulator.clock.now());
       if (!disconnected.signal.aborted) send(response, isControlCall(call) ? allowLocalOrigin(dated, call) : dated);
@@ -42,15 +36,16 @@ export function createEmulatorServer(getEmulator: () => Emulator, save: () => vo
 }
 
 /**
- * Creates the time until the next transition or retry. Before its end, reads look at no purchase but their own; every
- * other call can schedule something earlier, and ends it.
+ * Creates the time until the next transition or retry. Before its end, reads look at no purchase but their own. A call
+ * that can change something can schedule an earlier one, and ends it.
  */
 function createQuietTime() {
   let quiet: { readonly emulator: Emulator; readonly until: number } | undefined;
   return {
-    isOver: (emulator: Emulator): boolean => quiet?.emulator !== emulator || emulator.clock.now() >= quiet.until,
-    start: (emulator: Emulator): void => {
-      quiet = { emulator, until: getNextDueTime(emulator) ?? Number.POSITIVE_INFINITY };
+    /** Runs everything that is due, if the time is over. */
+    advance: (emulator: Emulator): void => {
+      if (quiet?.emulator === emulator && emulator.clock.now() < quiet.until) return;
+      quiet = { emulator, until: advanceStores(emulator) ?? Number.POSITIVE_INFINITY };
     },
     end: (): void => {
       quiet = undefined;
@@ -70,7 +65,7 @@ async function handleRequest(
   { onChange, signal }: CallOptions,
 ): Promise<HttpResponse> {
   if (isControlCall(call)) {
-    onChange();
+    if (call.method !== 'GET') onChange();
     return call.method === 'OPTIONS' ? preflightResponse : jsonResponse(200, handleControlCall(emulator, call));
   }
   const [, host = '', ...rest] = call.path.split('/');
@@ -80,8 +75,9 @@ async function handleRequest(
   const store = candidates.find(({ acceptsCall }) => acceptsCall?.(storeCall)) ?? candidates[0];
   if (store === undefined) throw controlError(404, `The host ${host} is not emulated.`);
   const accountProblem = emulator.accountProblems.get(store.platform);
+  const isRead = call.method === 'GET' || store.isQuery?.(storeCall);
   const respond = (): HttpResponse => {
-    onChange();
+    if (!isRead) onChange();
     const problem = accountProblem === undefined ? undefined : store.accountProblems[accountProblem]?.(storeCall);
     return problem ?? store.handleCall(storeCall);
   };

@@ -19,7 +19,7 @@ import { closeDecidedRequests, closeDeclinedRequests, decideRequest, openRequest
 import type { ResponseContext } from './response-context.ts';
 import { toDeviceTransaction } from './restoring.ts';
 import { createOfferVerifier } from './signed-offers.ts';
-import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
+import { handleCall, hostNames, isQuery, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import {
   applyActionToPurchase,
   assignSeatTo,
@@ -80,6 +80,7 @@ async function openAppStore({
     settings: toSettings(keys),
     rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
     handleCall: (call) => handleCall({ ...context, emitNotification }, call),
+    isQuery,
     faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
     accountProblems,
     accountSettings,

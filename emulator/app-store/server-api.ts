@@ -73,11 +73,16 @@ export interface DeveloperApiContext extends ResponseContext {
   readonly emitNotification: EmulatedStoreContext['emitNotification'];
 }
 
+const historyPath = '/inApps/v1/notifications/history';
+
+/** Returns whether a call by POST queries the notification history. */
+export const isHistoryQuery = ({ path }: StoreHttpRequest): boolean => path === historyPath;
+
 function runCall(context: DeveloperApiContext, call: StoreHttpRequest, environment: Environment): object | undefined {
   const [folder, name] = splitPath(call.path);
   switch (`${call.method} ${folder}`) {
     case 'POST /inApps/v1/notifications/':
-      if (name === 'history') return queryNotificationHistory(context, call, environment);
+      if (call.path === historyPath) return queryNotificationHistory(context, call, environment);
       return name === 'test' ? requestTestNotification(context, context.emitNotification, environment) : undefined;
     case 'GET /inApps/v1/notifications/test/':
       return getTestNotificationStatus(context, name, environment);

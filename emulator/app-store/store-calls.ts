@@ -1,14 +1,18 @@
 import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
-import { type DeveloperApiContext, handleServerApiCall } from './server-api.ts';
+import { type DeveloperApiContext, handleServerApiCall, isHistoryQuery } from './server-api.ts';
 import { handleVerifyReceipt } from './verify-receipt.ts';
 
 const rateLimitMs = 30_000;
 
+/** The APIs, and whether a call by POST only reads. */
+const serverApi = { handle: handleServerApiCall, isQuery: isHistoryQuery };
+const verifyReceipt = { handle: handleVerifyReceipt, isQuery: () => true };
+
 const hosts = {
-  'api.storekit.apple.com': { environment: 'Production', handle: handleServerApiCall },
-  'api.storekit-sandbox.apple.com': { environment: 'Sandbox', handle: handleServerApiCall },
-  'buy.itunes.apple.com': { environment: 'Production', handle: handleVerifyReceipt },
-  'sandbox.itunes.apple.com': { environment: 'Sandbox', handle: handleVerifyReceipt },
+  'api.storekit.apple.com': { environment: 'Production', ...serverApi },
+  'api.storekit-sandbox.apple.com': { environment: 'Sandbox', ...serverApi },
+  'buy.itunes.apple.com': { environment: 'Production', ...verifyReceipt },
+  'sandbox.itunes.apple.com': { environment: 'Sandbox', ...verifyReceipt },
 } as const;
 
 /** Host names of the store. */
@@ -16,10 +20,16 @@ export const hostNames = Object.keys(hosts) as readonly (keyof typeof hosts)[];
 
 /** Handles a call to a host of the store. */
 export function handleCall(context: DeveloperApiContext, call: StoreHttpRequest): HttpResponse {
+  const api = findApi(call);
+  return api ? api.handle(context, call, api.environment) : textResponse(404, 'Not Found\n');
+}
+
+/** Returns whether a call by POST only reads. */
+export const isQuery = (call: StoreHttpRequest): boolean => findApi(call)?.isQuery(call) === true;
+
+function findApi(call: StoreHttpRequest) {
   const name = hostNames.find((host) => host === call.host);
-  if (name === undefined) return textResponse(404, 'Not Found\n');
-  const { environment, handle } = hosts[name];
-  return handle(context, call, environment);
+  return name && hosts[name];
 }
 
 /** Creates the response of an outage. */

@@ -18,10 +18,10 @@ import { getStatus, toPaymentView } from './views.ts';
 
 type Respond = (context: ResponseContext, request: { readonly id: string; readonly body: unknown }) => HttpResponse;
 
-const routes: readonly (readonly [method: string, path: RegExp, respond: Respond])[] = [
-  ['POST', /^client_token$/, (context, { body }) => generateClientToken(context, body)],
+const routes: readonly (readonly [method: string, path: RegExp, respond: Respond, access?: 'reads'])[] = [
+  ['POST', /^client_token$/, (context, { body }) => generateClientToken(context, body), 'reads'],
   ['POST', /^transactions$/, (context, { body }) => createTransaction(context, body)],
-  ['POST', /^transactions\/advanced_search_ids$/, (context, { body }) => searchIds(context, body)],
+  ['POST', /^transactions\/advanced_search_ids$/, (context, { body }) => searchIds(context, body), 'reads'],
   ['GET', /^transactions\/([\w-]+)$/, (context, { id }) => findPayment(context, id)],
   ['PUT', /^transactions\/([\w-]+)\/void$/, (context, { id }) => voidTransaction(context, id)],
   ['POST', /^transactions\/([\w-]+)\/refund$/, (context, { id, body }) => refundTransaction(context, id, body)],
@@ -36,17 +36,25 @@ const routes: readonly (readonly [method: string, path: RegExp, respond: Respond
 ];
 
 /** Handles a request to the gateway API. */
-export function handleCall(context: ResponseContext, { method, path, headers, body }: StoreHttpRequest): HttpResponse {
+export function handleCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const { merchantId, publicKey, privateKey } = context.state;
   const expected = `Basic ${Buffer.from(`${publicKey}:${privateKey}`).toString('base64')}`;
-  const prefix = `/merchants/${merchantId}/`;
-  if (headers.authorization !== expected) return emptyResponse(401);
-  if (!path.startsWith(prefix)) return emptyResponse(403);
-  for (const [verb, pattern, respond] of routes) {
-    const match = verb === method && pattern.exec(path.slice(prefix.length));
-    if (match) return respondOrFail(() => respond(context, { id: match[1] ?? '', body: parseJson(body) }));
+  if (call.headers.authorization !== expected) return emptyResponse(401);
+  if (!call.path.startsWith(`/merchants/${merchantId}/`)) return emptyResponse(403);
+  const [match, respond] = findRoute(call) ?? [];
+  if (match === undefined || respond === undefined) return emptyResponse(404);
+  return respondOrFail(() => respond(context, { id: match[1] ?? '', body: parseJson(call.body) }));
+}
+
+/** Returns whether a route by POST only reads. */
+export const isQuery = (call: StoreHttpRequest): boolean => findRoute(call)?.[2] === 'reads';
+
+function findRoute({ method, path }: StoreHttpRequest) {
+  for (const [verb, pattern, respond, access] of routes) {
+    const match = verb === method && pattern.exec(path.replace(/^\/merchants\/[^/]+\//, ''));
+    if (match) return [match, respond, access] as const;
   }
-  return emptyResponse(404);
+  return undefined;
 }
 
 function respondOrFail(respond: () => HttpResponse): HttpResponse {

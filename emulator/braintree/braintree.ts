@@ -6,7 +6,7 @@ import type { ActionBody } from '../purchase-order.ts';
 import { createSchedule } from '../run-due.ts';
 import { accountProblems } from './account-problems.ts';
 import { paymentActions, subscriptionActions } from './actions.ts';
-import { handleCall } from './api.ts';
+import { handleCall, isQuery } from './api.ts';
 import { billSubscription, getNextDueTime } from './billing.ts';
 import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { createState, formatAmount, type MerchantState, type ResponseContext, toSavedState } from './merchant-state.ts';
@@ -44,6 +44,7 @@ async function openBraintree({ now, savedState, emitNotification }: EmulatedStor
   return {
     settings,
     handleCall: (call) => handleCall(context, call),
+    isQuery,
     faultResponses: { down: () => emptyResponse(503), 'rate-limited': () => emptyResponse(429) },
     accountProblems,
     accountSettings: state.settings,

@@ -19,7 +19,7 @@ import { purchaseProduct } from './purchasing.ts';
 import type { Purchase } from './records.ts';
 import { applyDecision, closeRefundedReviews, type DecideReview, openReview } from './refund-reviews.ts';
 import type { ResponseContext } from './response-context.ts';
-import { handleCall, hostNames } from './store-calls.ts';
+import { handleCall, hostNames, isQuery } from './store-calls.ts';
 import { createState, SavedState, type StoreState, toSavedState } from './store-state.ts';
 import { withTaxRate } from './tax.ts';
 import { buildValidateBody } from './validate-body.ts';
@@ -77,6 +77,7 @@ async function openGooglePlay({
     settings: toSettings(keys),
     handleCall: (call) =>
       handleCall({ ...context, decideReview, saveTransition, getNotificationUrl: deliveries.url }, call),
+    isQuery,
     toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification, settings().payloadUnwrapping),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,

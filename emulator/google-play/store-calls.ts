@@ -65,6 +65,9 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: CallHan
   ],
 ];
 
+/** Returns whether a call by POST only reads: it requests an access token. */
+export const isQuery = ({ host }: StoreHttpRequest): boolean => host === tokenHost;
+
 /** Handles a call to a host of the store. */
 export function handleCall(context: ApiContext, call: StoreHttpRequest): HttpResponse {
   if (call.host === tokenHost) {

@@ -14,7 +14,7 @@ import { purchaseProduct, sandboxId } from './purchasing.ts';
 import type { Purchase } from './records.ts';
 import { getNextDueTime, runDueTransition } from './recurrence-transitions.ts';
 import type { ResponseContext } from './response-context.ts';
-import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
+import { handleCall, hostNames, isQuery, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import { revokeKeys } from './store-id-keys.ts';
 import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
@@ -47,6 +47,7 @@ async function openMicrosoftStore({ now, savedState, savedKeys }: EmulatedStoreC
   return {
     settings: toSettings(keys),
     handleCall: (call) => handleCall(context, call),
+    isQuery,
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,
     accountSettings,

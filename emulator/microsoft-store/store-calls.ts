@@ -11,14 +11,14 @@ import { toErrorResponse } from './service-error.ts';
 
 type CallHandler = (context: ResponseContext, call: StoreHttpRequest) => HttpResponse;
 
-/** POST handlers of each service by path in lower case. Paths are case-insensitive. */
-const services: Readonly<Record<string, Readonly<Record<string, CallHandler>>>> = {
+type Services = Readonly<Record<string, Readonly<Record<string, CallHandler>>>>;
+
+/** POST handlers of each service that only read, by path in lower case. Paths are case-insensitive. */
+const queries: Services = {
   'collections.mp.microsoft.com': {
     '/v6.0/collections/query': queryCollectionV6,
     '/v8.0/collections/b2blicensepreview': queryCollectionV8,
     '/v9.0/collections/publisherquery': queryCollectionV9,
-    '/v6.0/collections/consume': consumeV6,
-    '/v8.0/collections/consume': consumeV8,
     '/v6.0/b2b/keys/renew': (context, call) => renewKey(context, call, 'collections'),
   },
   'purchase.mp.microsoft.com': {
@@ -33,12 +33,20 @@ const services: Readonly<Record<string, Readonly<Record<string, CallHandler>>>> 
   },
 };
 
+/** POST handlers that change purchases, in the same form. */
+const changes: Services = {
+  'collections.mp.microsoft.com': {
+    '/v6.0/collections/consume': consumeV6,
+    '/v8.0/collections/consume': consumeV8,
+  },
+};
+
 const sasTokenPath = '/v8.0/b2b/clawback/sastoken';
 const entra = 'login.microsoftonline.com';
 const changePath = /^\/v8\.0\/b2b\/recurrences\/([^/]+)\/change$/i;
 
 /** Host names of the store. */
-export const hostNames = [entra, queueHost, ...Object.keys(services)];
+export const hostNames = [entra, queueHost, ...Object.keys(queries)];
 
 /** Handles a call to a host of the store. */
 export function handleCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
@@ -62,8 +70,15 @@ function findHandler({ host, path, method }: StoreHttpRequest): CallHandler | un
   if (method !== 'POST') return undefined;
   const [, id] = (host === 'purchase.mp.microsoft.com' && changePath.exec(path)) || [];
   if (id !== undefined) return (context, call) => changeRecurrence(context, call, decodeURIComponent(id));
-  return services[host]?.[path.toLowerCase()];
+  return findService(queries, host, path) ?? findService(changes, host, path);
 }
+
+const findService = (services: Services, host: string, path: string): CallHandler | undefined =>
+  services[host]?.[path.toLowerCase()];
+
+/** Returns whether a call by POST only reads. */
+export const isQuery = ({ host, path }: StoreHttpRequest): boolean =>
+  host === entra || findService(queries, host, path) !== undefined;
 
 /** Creates the response of an outage. */
 export const unavailableResponse = (): HttpResponse =>

@@ -27,14 +27,7 @@ export function createAccountSchedule(state: AccountState): Schedule {
     dueAt: ({ status, expires_at }) => (status === 'open' ? expires_at * secondMs : undefined),
     run: (session, at) => expireCheckout(state, session, at),
   });
-  return {
-    advanceTo: (time) => {
-      const hasTransitions = subscriptions.advanceTo(time);
-      const hasExpirations = sessions.advanceTo(time);
-      return hasTransitions || hasExpirations;
-    },
-    getNextDueTime: () => findEarliestTime([subscriptions.getNextDueTime(), sessions.getNextDueTime()]),
-  };
+  return { advanceTo: (time) => findEarliestTime([subscriptions.advanceTo(time), sessions.advanceTo(time)]) };
 }
 
 /** Returns the time of the next scheduled change, in epoch milliseconds. */
