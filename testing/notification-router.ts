@@ -16,7 +16,10 @@ import { toProxyEvent } from './proxy-event.ts';
 import type { NotificationDelivery, TestService } from './service.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Receives the notifications of the emulated stores for several apps, on a queue whose order the test controls. */
+/**
+ * Receives the notifications of the emulated stores for several apps, on a queue whose order the test controls. The
+ * clock of the service waits for the notifications that are posted or received and not yet on the queue.
+ */
 export interface NotificationRouter {
   /** Enqueues on this router, which records the changes of purchases. */
   readonly service: Service;
@@ -35,6 +38,11 @@ export interface NotificationRouter {
   /** Returns the changes of an app's purchases made with `service`, in the order of writing. */
   listChanges(appName: string): PurchaseChange[];
   close(): Promise<void>;
+}
+
+interface WaitingDelivery {
+  readonly url: string;
+  readonly dueAt: string;
 }
 
 /** Starts a router and makes the stores of the platforms post to it. */
@@ -58,6 +66,19 @@ export async function startNotificationRouter(
   for (const platform of platforms) {
     await service.setNotificationUrl(platform, `${server.url}/v3/webhook/${platform}/`);
   }
+  // Not for those that a test delays or holds.
+  const isInFlight = ({ url, dueAt }: WaitingDelivery): boolean =>
+    url.startsWith(server.url) && Date.parse(dueAt) <= routerService.now();
+  const waitUntilAccepted = async (): Promise<void> => {
+    const listInFlight = async () => {
+      const waiting: WaitingDelivery[] = (await service.callControl('/notifications?state=waiting')).notifications;
+      return waiting.filter(isInFlight);
+    };
+    await waitFor('notifications in flight', listInFlight, ({ length }) => length === 0);
+    // `waitUntilPosted` throws the error of a notification that was rejected.
+    await Promise.allSettled(accepting);
+  };
+  service.clockWaits.add(waitUntilAccepted);
   return {
     service: routerService,
     routeTo(names) {
@@ -88,6 +109,7 @@ export async function startNotificationRouter(
     },
     listChanges: (appName) => changes.get(appName) ?? [],
     async close() {
+      service.clockWaits.delete(waitUntilAccepted);
       stopObserving();
       await server.close();
     },

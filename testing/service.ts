@@ -26,6 +26,8 @@ export interface TestService {
   /** Calls the emulator's control API: POST if there is a body. Throws `<status> <message>` for an error response. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
   callControl(path: string, body?: object): Promise<any>;
+  /** Waits before each change through `callControl('/clock', …)`, so that a test does not make notifications late. */
+  readonly clockWaits: Set<() => Promise<void>>;
   /** Sets the URL to which a store posts notifications; null stops them. */
   setNotificationUrl(platform: Platform, url: string | null): Promise<void>;
   /** Changes settings of the developer's account at a store. */
@@ -65,7 +67,9 @@ export async function startTestService(table?: string): Promise<TestService> {
     STORE_EMULATOR_URL: emulator.url,
     STORE_EMULATOR_ROOT: emulator.rootCertificate.toString('base64'),
   });
+  const clockWaits: TestService['clockWaits'] = new Set();
   const callControl: TestService['callControl'] = async (path, body) => {
+    if (path === '/clock' && body) for (const wait of clockWaits) await wait();
     const init = body && { method: 'POST', body: JSON.stringify(body) };
     const response = await fetch(`${emulator.url}/control${path}`, init);
     const result = (await response.json()) as { message?: string };
@@ -75,6 +79,7 @@ export async function startTestService(table?: string): Promise<TestService> {
   return {
     emulatorUrl: emulator.url,
     callControl,
+    clockWaits,
     async createApp(platforms, changes = {}, name = createUniqueName()) {
       const keys = await createApp(getService(), name, getService().now());
       for (const platform of platforms) {

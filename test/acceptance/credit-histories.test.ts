@@ -341,7 +341,6 @@ async function advance(durationMs: number, deliverPosted: () => Promise<void>): 
   const end = router.service.now() + durationMs;
   do {
     const { nextDueTime } = await service.callControl('/clock');
-    await router.waitUntilPosted();
     const target = Math.min(end, nextDueTime === undefined ? end : Date.parse(nextDueTime) + secondMs);
     const seconds = Math.max(1, Math.ceil((target - router.service.now()) / secondMs));
     await service.callControl('/clock', { advance: `PT${Math.min(999_999, seconds)}S` });

@@ -295,8 +295,6 @@ async function advanceStepwise(advance: string, readStores: () => Promise<void>)
   const end = addPeriod(router.service.now(), advance);
   for (;;) {
     const { nextDueTime } = await service.callControl('/clock');
-    // A signature is valid for minutes. What becomes due from here on is not later than the target.
-    await router.waitUntilPosted();
     const target = nextDueTime === undefined ? end : Math.min(end, Date.parse(nextDueTime));
     const seconds = Math.max(1, Math.ceil((target - router.service.now()) / secondMs));
     const step = Math.min(maxStepSeconds, seconds);

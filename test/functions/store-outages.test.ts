@@ -249,8 +249,6 @@ describe('a subscription that renews in an outage of 73 hours in which the notif
         const denials: number[] = [];
         const hours = Array.from({ length: 73 }, (_, index) => index + 1);
         await service.callControl('/clock', { set: new Date(startAt).toISOString() });
-        // Also of purchases of other tests. A notification is not accepted an hour later.
-        await processNotifications();
         await service.callControl('/faults', { ...outage, platform, fault: 'down', times: 10_000 });
         for (const hour of sampleItems(hours, 12, platform)) {
           await service.callControl('/clock', { set: new Date(startAt + hour * hourMs).toISOString() });
