@@ -1,18 +1,17 @@
-import type { ProofGuide } from '../proof-step.ts';
+import { createGuide } from '../proof-step.ts';
 
 const types = 'https://docs.stripe.com/billing/subscriptions/webhooks';
 const testing = 'https://docs.stripe.com/billing/testing';
 
 /** Test mode of Stripe. Test clocks move the time of a subscription. */
-export const stripeGuide: ProofGuide = {
+export const stripeGuide = createGuide({
   preparations: [
     'Stripe dashboard: use the keys of a sandbox or of test mode in the settings of the app.',
     'Stripe dashboard, Workbench, Webhooks: an endpoint with all events, in the same mode.',
     'Stripe dashboard, Billing, Subscriptions, Test clocks: create a test clock for the customer.',
   ],
-  steps: [
-    {
-      name: 'buy',
+  steps: {
+    buy: {
       instruction: 'Buy a subscription on the site with the card 4242 4242 4242 4242 as a new customer.',
       document: types,
       notifications: [
@@ -21,64 +20,36 @@ export const stripeGuide: ProofGuide = {
         'invoice.paid',
         'invoice.payment_succeeded',
       ],
-      reasons: ['PURCHASED'],
-      state: { isExpired: false, renewalIntent: 'Renew' },
-      emulatorActions: [],
     },
-    {
-      name: 'renew',
+    renew: {
       instruction: 'Advance the test clock to the next period.',
       document: testing,
       notifications: ['invoice.paid', 'invoice.payment_succeeded', 'customer.subscription.updated'],
-      reasons: ['RENEWED'],
-      state: { isExpired: false, renewalIntent: 'Renew' },
-      isExtended: true,
-      emulatorActions: ['renew'],
+      isAutomatic: false,
     },
-    {
-      name: 'grace',
+    grace: {
       instruction: 'Set the card 4000 0000 0000 0341 as the default payment method, and advance the test clock.',
       document: testing,
       notifications: ['invoice.payment_failed', 'customer.subscription.updated'],
-      reasons: ['ENTERED_GRACE_PERIOD'],
-      state: { isExpired: false, isBillingRetryPeriod: true },
-      emulatorActions: ['fail-payment'],
     },
-    {
-      name: 'recover',
+    recover: {
       instruction: 'Set the card 4242 4242 4242 4242 again, and pay the open invoice in the dashboard.',
       document: types,
       notifications: ['invoice.paid', 'invoice.payment_succeeded', 'customer.subscription.updated'],
-      reasons: ['RENEWED'],
-      state: { isExpired: false, isBillingRetryPeriod: false },
-      emulatorActions: ['recover'],
     },
-    {
-      name: 'cancel',
+    cancel: {
       instruction: 'Stripe dashboard, Subscriptions: cancel the subscription at the end of the period.',
       document: types,
       notifications: ['customer.subscription.updated'],
-      reasons: ['WILL_LAPSE'],
-      state: { isExpired: false, renewalIntent: 'Lapse' },
-      emulatorActions: ['cancel'],
     },
-    {
-      name: 'restore',
+    restore: {
       instruction: 'Sign in to the site as a second customer, and submit the same purchase.',
       document: 'https://docs.stripe.com/api/subscriptions/object',
-      notifications: [],
-      reasons: [],
-      state: { isExpired: false },
-      emulatorActions: [],
     },
-    {
-      name: 'refund',
+    refund: {
       instruction: 'Stripe dashboard, Payments: refund the latest payment in full.',
       document: 'https://docs.stripe.com/refunds',
       notifications: ['charge.refunded', 'refund.created', 'refund.updated', 'charge.refund.updated'],
-      reasons: ['REFUNDED', 'REVOKED'],
-      state: { isExpired: true },
-      emulatorActions: ['refund'],
     },
-  ],
-};
+  },
+});
