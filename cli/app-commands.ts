@@ -41,11 +41,7 @@ export function createAppCommands(): Command {
     .description('Show the settings of an app without secrets, and the notification URLs for its stores')
     .argument('<name>')
     .addHelpText('after', formatExamples('app show my-app', '--json app show my-app'))
-    .action(
-      printResult(
-        async (name: string, _options: object, { width }: Output) => await showApp(getService(), name, width),
-      ),
-    );
+    .action(printResult(async (name: string, { width }: Output) => await showApp(getService(), name, width)));
   app
     .command('delete')
     .description(
@@ -96,7 +92,7 @@ const appColumns: readonly Column<App>[] = [
   { title: 'DELETED', value: ({ deletedAt }) => deletedAt && formatDay(deletedAt) },
 ];
 
-async function listAction(_options: object, { width }: Output): Promise<CommandResult> {
+async function listAction({ width }: Output): Promise<CommandResult> {
   const apps = await listApps(getService());
   const data = apps.map(({ name, strategy, vocabulary, createdAt, deletedAt }) => ({
     app: name,

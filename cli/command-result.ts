@@ -16,15 +16,17 @@ export const exitErrorCode = 'claimcheck.exit';
 
 /**
  * Makes an action of a commander command from a function that returns its result. The function receives the arguments
- * and options of the command, and the output. It returns undefined if it has printed its results with `output.line`. An
- * `InvalidArgumentError` of commander reports wrong usage.
+ * of the command, its options if it has any, and the output. It returns undefined if it has printed its results with
+ * `output.line`. An `InvalidArgumentError` of commander reports wrong usage.
  */
 export const printResult =
   (run: (...args: never[]) => Promise<CommandResult | undefined>) =>
   async (...args: unknown[]): Promise<void> => {
-    const output = createOutput(args.at(-1) as Command);
+    const command = args.at(-1) as Command;
+    const values = args.slice(0, command.options.length > 0 ? -1 : -2);
+    const output = createOutput(command);
     try {
-      const result = await run(...([...args.slice(0, -1), output] as never[]));
+      const result = await run(...([...values, output] as never[]));
       if (!result) return;
       output.result(result.data, result.text);
       if (result.exitCode) throw new CommanderError(result.exitCode, exitErrorCode, '');

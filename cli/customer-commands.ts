@@ -38,7 +38,7 @@ export function createCustomerCommands(): Command {
   return customer;
 }
 
-async function rebuildLinksAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
+async function rebuildLinksAction(name: string, { progress }: Output): Promise<CommandResult> {
   const { name: appName } = await getApp(getService(), name);
   const rebuilt = await rebuildPurchaseLinks(getService(), appName, (count) =>
     progress(`${formatCount(count, 'purchase')} checked`),
@@ -53,7 +53,6 @@ async function rebuildLinksAction(name: string, _options: object, { progress }: 
 async function rebuildSummariesAction(
   name: string,
   usernames: readonly string[],
-  _options: object,
   { progress }: Output,
 ): Promise<CommandResult> {
   const { name: appName } = await getApp(getService(), name);

@@ -49,7 +49,7 @@ export function addCustomerReadCommands(customer: Command): void {
     .action(printResult(listAction));
 }
 
-async function showAction(name: string, user: string, _options: object, { width }: Output): Promise<CommandResult> {
+async function showAction(name: string, user: string, { width }: Output): Promise<CommandResult> {
   const { name: appName } = await getStoredApp(getService(), name);
   const [purchases, now] = [await listRepresentativePurchases(getService(), appName, user), getService().now()];
   if (purchases.length === 0) throw new ServiceError('ResourceNotFound', `${user} is not a customer of ${appName}.`);

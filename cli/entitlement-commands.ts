@@ -17,9 +17,6 @@ import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** Claims that an explanation reads. */
-const _maxClaims = 100;
-
 /** `why <app> <user> [entitlement]`. */
 export const createWhyCommand = (): Command =>
   new Command('why')
@@ -157,7 +154,7 @@ async function createAction(
   return { data: { applicationUsername: user, ...record }, text: `${text}\n${record.grantId}${warning}` };
 }
 
-async function listAction(appName: string, user: string, _options: object, { width }: Output): Promise<CommandResult> {
+async function listAction(appName: string, user: string, { width }: Output): Promise<CommandResult> {
   const { name } = await getApp(getService(), appName);
   const grants = await listGrants(getService(), name, user);
   const rows = grants.map((grant) => toGrantRecord(grant, getService().now()));

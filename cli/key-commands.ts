@@ -78,7 +78,7 @@ async function createAction(
   };
 }
 
-async function listAction(appName: string, _options: object, { width }: Output): Promise<CommandResult> {
+async function listAction(appName: string, { width }: Output): Promise<CommandResult> {
   const keys = await listApiKeys(getService(), appName);
   return { data: keys.map(toKeyData), text: formatKeys(keys, width) };
 }

@@ -54,13 +54,7 @@ async function moveAll(run: () => Promise<MergeResult>, progress: Output['progre
 const formatMoved = ({ purchases, aliases, grants }: MergeResult): string =>
   `${formatCount(purchases, 'purchase')}, ${formatCount(aliases, 'user alias', 'user aliases')} and ${formatCount(grants, 'grant')} moved`;
 
-async function mergeAction(
-  appName: string,
-  from: string,
-  to: string,
-  _options: object,
-  { progress }: Output,
-): Promise<CommandResult> {
+async function mergeAction(appName: string, from: string, to: string, { progress }: Output): Promise<CommandResult> {
   const app = await getApp(getService(), appName);
   const input = { from, to, key: commandLineKey };
   const result = await moveAll(async () => await mergeCustomers(getService(), app, input), progress);
@@ -71,7 +65,6 @@ async function unmergeAction(
   appName: string,
   to: string,
   mergeId: string,
-  _options: object,
   { progress }: Output,
 ): Promise<CommandResult> {
   const app = await getApp(getService(), appName);
@@ -92,12 +85,7 @@ const mergeColumns: readonly Column<Merge>[] = [
   },
 ];
 
-async function listMergesAction(
-  appName: string,
-  user: string,
-  _options: object,
-  { width }: Output,
-): Promise<CommandResult> {
+async function listMergesAction(appName: string, user: string, { width }: Output): Promise<CommandResult> {
   const { name } = await getApp(getService(), appName);
   const merges = await listMerges(getService(), name, user);
   return {

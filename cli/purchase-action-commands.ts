@@ -60,7 +60,7 @@ const columns: readonly Column<PurchaseAction>[] = [
   { title: 'WHAT HAPPENS, OR WHY NOT', value: ({ effect, why }) => effect ?? why ?? '' },
 ];
 
-async function listAction(name: string, id: string, _options: object, { width }: Output): Promise<CommandResult> {
+async function listAction(name: string, id: string, { width }: Output): Promise<CommandResult> {
   const app = await getApp(getService(), name);
   const { purchaseId, rows } = await listRows(app, id);
   return { data: { purchaseId, rows }, text: formatTable(columns, rows, width) };

@@ -38,7 +38,7 @@ export function createNotificationCommands(): Command {
   return notifications;
 }
 
-async function refreshAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
+async function refreshAction(name: string, { progress }: Output): Promise<CommandResult> {
   const { refreshed, failed } = await refreshAllPurchases(getService(), name, (count) =>
     progress(`${formatCount(count, 'purchase')} processed`),
   );

@@ -31,7 +31,7 @@ const columns: readonly Column<ReencryptedApp>[] = [
   { title: 'VALUES', value: ({ reencrypted }) => reencrypted, align: 'right' },
 ];
 
-async function reencryptAction(_options: object, { width, progress }: Output): Promise<CommandResult> {
+async function reencryptAction({ width, progress }: Output): Promise<CommandResult> {
   const results: ReencryptedApp[] = [];
   for (const { name } of await listApps(getService())) {
     const reportProgress = (count: number) => progress(`${name}: ${formatCount(count, 'purchase')} checked`);

@@ -46,14 +46,14 @@ const receiveFailures = async (): Promise<QueuedFailure[]> =>
     content: parseStreamFailure(message.body),
   }));
 
-async function listAction(_options: object, { width }: Output): Promise<CommandResult> {
+async function listAction({ width }: Output): Promise<CommandResult> {
   const received = await receiveFailures();
   await inbox().release(received.map(({ message }) => message));
   const rows = received.map(({ content }) => toRow(content));
   return { data: rows, text: formatTable(columns, rows, width) || 'No stream failures.' };
 }
 
-async function replayAction(_options: object, { width }: Output): Promise<CommandResult> {
+async function replayAction({ width }: Output): Promise<CommandResult> {
   const received = await receiveFailures();
   const replayable = received.flatMap(({ message, content }) =>
     content && 'worker' in content ? [{ ...content, message }] : [],

@@ -37,7 +37,7 @@ async function showAction(): Promise<CommandResult> {
   };
 }
 
-async function migrateAction(_options: object, { progress }: Output): Promise<CommandResult> {
+async function migrateAction({ progress }: Output): Promise<CommandResult> {
   const { from, checked, converted } = await migrateTable(getService(), (count) =>
     progress(`${formatCount(count, 'customer')} checked`),
   );

@@ -93,7 +93,7 @@ function parseEvents(text: string): readonly WebhookEvent[] {
   });
 }
 
-async function testWebhookAction(name: string, _options: object, { width }: Output): Promise<CommandResult> {
+async function testWebhookAction(name: string, { width }: Output): Promise<CommandResult> {
   const deliveries = (await sendTestWebhook(getService(), name)).map(({ deliveryId, url }) => ({
     id: deliveryId,
     url,

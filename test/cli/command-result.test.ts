@@ -21,7 +21,7 @@ function createTerminal(width?: number) {
 
 /** Runs a command in a program, and returns what it printed. */
 async function run(
-  action: (options: object, output: Output) => Promise<CommandResult | undefined>,
+  action: (output: Output) => Promise<CommandResult | undefined>,
   { args = [], width }: { args?: string[]; width?: number } = {},
 ): Promise<{ out: string; error: string; exitCode: number }> {
   const { written, terminal } = createTerminal(width);
@@ -53,7 +53,7 @@ describe('printResult', () => {
   });
 
   it('prints one JSON document a line for results that are printed as they are available', async () => {
-    const printLines = async (_options: object, output: Output) => {
+    const printLines = async (output: Output) => {
       for (const id of [1, 2]) output.line({ id }, `row ${id}`);
       return undefined;
     };
@@ -61,7 +61,7 @@ describe('printResult', () => {
     expect((await run(printLines)).out).toBe('row 1\nrow 2\n');
   });
 
-  const printProgress = async (_options: object, output: Output) => {
+  const printProgress = async (output: Output) => {
     output.progress('100 purchases read, a long line');
     return { data: {}, text: 'Done.' };
   };
@@ -87,7 +87,7 @@ describe('printResult', () => {
   it('removes the listeners of interrupts with the end of the command, even after an error', async () => {
     const count = () => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
     const before = count();
-    const listen = async (_options: object, output: Output) => {
+    const listen = async (output: Output) => {
       output.listenForInterrupt();
       expect(count()).toBe(before + 2);
       throw new InvalidArgumentError('Pass an app.');
@@ -98,7 +98,7 @@ describe('printResult', () => {
 
   it('deletes the progress line before an error', async () => {
     const { error } = await run(
-      async (_options, output) => {
+      async (output) => {
         output.progress('1 purchase read');
         throw new InvalidArgumentError('Pass an app.');
       },
