@@ -1,4 +1,5 @@
 import { type ExportedPurchase, type ExportRecord, type Mover, pickColumn } from './mover.ts';
+import { toStoreMove } from './store-move.ts';
 
 /**
  * Exports of Adapty: the events of its S3 export, and the files of its import format.
@@ -32,18 +33,14 @@ const toPurchase = (key: string, row: Readonly<Record<string, string>>): Exporte
 function fromEvent(record: ExportRecord): ExportedPurchase | undefined {
   const id = pickColumn(record, 'original_transaction_id', 'transaction_id');
   if (id === undefined) return undefined;
-  const { store = '', environment = '' } = record;
-  const customer = pickColumn(record, 'customer_user_id');
-  const user = customer === undefined ? {} : { user: customer };
-  const identity = { key: `${store}:${id}`, version: record.event_datetime ?? '' };
-  if (store === 'app_store') {
-    const sandbox = environment.toLowerCase() === 'sandbox' ? 'true' : 'false';
-    return { ...identity, move: { row: { platform: 'store_a', originalTransactionId: id, sandbox, ...user } } };
-  }
-  if (store === 'play_store') {
-    const row = { platform: 'store_b', productId: record.product_id ?? '', ...user };
-    return { ...identity, move: { row, orderId: pickColumn(record, 'transaction_id') ?? id } };
-  }
-  if (store === 'stripe') return { ...identity, move: { row: { platform: 'processor_a', token: id, ...user } } };
-  return { ...identity, move: { id, reason: `The service does not support the store ${store || 'of the record'}.` } };
+  const { store = '', environment = '', product_id: productId = '' } = record;
+  const user = pickColumn(record, 'customer_user_id');
+  const orderId = pickColumn(record, 'transaction_id') ?? id;
+  const isSandbox = environment.toLowerCase() === 'sandbox';
+  const owner = user === undefined ? {} : { user };
+  return {
+    key: `${store}:${id}`,
+    version: record.event_datetime ?? '',
+    move: toStoreMove({ store, id, storeId: id, orderId, isSandbox, productId, owner }),
+  };
 }

@@ -1,6 +1,7 @@
 import type { ExportedPurchase, Move } from './mover.ts';
 import type { PulledCustomer } from './pull-revenuecat.ts';
-import { isAnonymous, toRevenueCatMove } from './revenuecat-move.ts';
+import { isAnonymous } from './revenuecat.ts';
+import { toStoreMove } from './store-move.ts';
 
 interface ConversionContext {
   /** Product ids of the stores, by RevenueCat's id. */
@@ -41,7 +42,7 @@ function toMove(
 ): Move {
   if (!identifier) return { id, reason: 'RevenueCat has no id of the store for it.' };
   const isSandbox = environment === 'sandbox';
-  return toRevenueCatMove({ store, id, storeId: identifier, orderId: identifier, isSandbox, productId, owner });
+  return toStoreMove({ store, id, storeId: identifier, orderId: identifier, isSandbox, productId, owner });
 }
 
 /** A grant that has ended is history only. */

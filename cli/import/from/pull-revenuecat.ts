@@ -3,8 +3,8 @@ import pMap from 'p-map';
 import * as v from 'valibot';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { parseJson } from '../../../lib/foundation/parse.ts';
+import { isAnonymous } from './revenuecat.ts';
 import type { RevenueCatClient } from './revenuecat-client.ts';
-import { isAnonymous } from './revenuecat-move.ts';
 
 const NullableText = v.nullish(v.string());
 const NullableNumber = v.nullish(v.number());

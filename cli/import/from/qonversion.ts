@@ -1,4 +1,5 @@
-import { type ExportedPurchase, type ExportRecord, type Mover, pickColumn } from './mover.ts';
+import { type ExportedPurchase, type ExportRecord, type Move, type Mover, pickColumn } from './mover.ts';
+import { toStoreMove } from './store-move.ts';
 
 /**
  * Exports of Qonversion: purchases as CSV. The names of some columns differ between its exports and its API.
@@ -17,29 +18,27 @@ function toPurchase(record: ExportRecord): ExportedPurchase | undefined {
   const store = (pickColumn(record, 'store', 'platform', 'source') ?? '').toLowerCase();
   const id = pickColumn(record, 'original_transaction_id', 'transaction_id', 'subscription_id', 'purchase_token');
   if (id === undefined) return undefined;
-  const identity = {
+  return {
     key: `${store}:${id}`,
     version: pickColumn(record, 'updated_at', 'purchased_at', 'event_time') ?? '',
+    move:
+      store === 'manual' ? { id, reason: 'A grant. Create it with `grant create`.' } : toMove(record, { store, id }),
   };
-  const owner = toOwner(pickColumn(record, 'custom_user_id', 'identity_id', 'user_id', 'customer_id'));
-  const product = pickColumn(record, 'product_id', 'store_product_id');
-  const productId = product === undefined ? {} : { productId: product.split(':', 1)[0] ?? product };
-  if (appleStores.has(store)) {
-    const sandbox = pickColumn(record, 'environment')?.toLowerCase() === 'sandbox' ? 'true' : 'false';
-    return { ...identity, move: { row: { platform: 'store_a', originalTransactionId: id, sandbox, ...owner } } };
-  }
-  if (playStores.has(store)) {
-    const row = { platform: 'store_b', ...productId, ...owner };
-    const token = pickColumn(record, 'purchase_token');
-    const orderId = pickColumn(record, 'transaction_id', 'order_id') ?? id;
-    return { ...identity, move: token === undefined ? { row, orderId } : { row: { ...row, token } } };
-  }
-  if (store === 'stripe') {
-    const token = pickColumn(record, 'subscription_id') ?? id;
-    return { ...identity, move: { row: { platform: 'processor_a', token, ...owner } } };
-  }
-  if (store === 'manual') return { ...identity, move: { id, reason: 'A grant. Create it with `grant create`.' } };
-  return { ...identity, move: { id, reason: `The service does not support the store ${store || 'of the record'}.` } };
+}
+
+function toMove(record: ExportRecord, { store, id }: { readonly store: string; readonly id: string }): Move {
+  const isPlay = playStores.has(store);
+  const move = toStoreMove({
+    store: isPlay ? 'play_store' : appleStores.has(store) ? 'app_store' : store,
+    id,
+    storeId: (store === 'stripe' ? pickColumn(record, 'subscription_id') : undefined) ?? id,
+    orderId: pickColumn(record, 'transaction_id', 'order_id') ?? id,
+    isSandbox: pickColumn(record, 'environment')?.toLowerCase() === 'sandbox',
+    productId: pickColumn(record, 'product_id', 'store_product_id')?.split(':', 1)[0],
+    owner: toOwner(pickColumn(record, 'custom_user_id', 'identity_id', 'user_id', 'customer_id')),
+  });
+  const token = isPlay ? pickColumn(record, 'purchase_token') : undefined;
+  return token !== undefined && 'row' in move ? { row: { ...move.row, token } } : move;
 }
 
 /** An id of Qonversion is not a customer of the app. The next validation claims the purchase. */

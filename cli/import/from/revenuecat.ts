@@ -1,5 +1,8 @@
 import { type ExportedPurchase, type ExportRecord, type Move, type Mover, pickColumn } from './mover.ts';
-import { isAnonymous, toRevenueCatMove } from './revenuecat-move.ts';
+import { toStoreMove } from './store-move.ts';
+
+/** RevenueCat made the id: an anonymous customer is not a customer of the app. */
+export const isAnonymous = (id: string): boolean => id.startsWith('$RCAnonymousID:');
 
 /** Reasons for stores of which an export does not suffice. */
 const unmovableStores: Readonly<Record<string, string>> = {
@@ -45,7 +48,7 @@ function toMove(
   const reason = unmovableStores[store];
   if (reason !== undefined) return { id: originalId, reason };
   const [productId] = (record.product_identifier ?? '').split(':');
-  return toRevenueCatMove({
+  return toStoreMove({
     store,
     id: originalId,
     storeId: originalId,

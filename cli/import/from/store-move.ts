@@ -1,7 +1,7 @@
 import type { Move } from './mover.ts';
 
-/** A purchase of RevenueCat, from an export or the API. */
-interface RevenueCatPurchase {
+/** A purchase of another service, from an export or its API. */
+interface MovedPurchase {
   readonly store: string;
   /** Id in the list of what cannot be moved. */
   readonly id: string;
@@ -10,17 +10,14 @@ interface RevenueCatPurchase {
   /** Order of Google Play, which leads to the purchase token. */
   readonly orderId: string;
   readonly isSandbox: boolean;
-  readonly productId: string | undefined;
+  readonly productId?: string | undefined;
   readonly owner: { readonly user?: string };
 }
 
 const appleStores: ReadonlySet<string> = new Set(['app_store', 'mac_app_store']);
 
-/** RevenueCat made the id: an anonymous customer is not a customer of the app. */
-export const isAnonymous = (id: string): boolean => id.startsWith('$RCAnonymousID:');
-
 /** Builds the row of a purchase, or the reason against a move. */
-export function toRevenueCatMove(purchase: RevenueCatPurchase): Move {
+export function toStoreMove(purchase: MovedPurchase): Move {
   const { store, id, storeId, orderId, isSandbox, productId, owner } = purchase;
   if (appleStores.has(store)) {
     const sandbox = isSandbox ? 'true' : 'false';
