@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { type ErasureCounts, eraseCustomer, eventSettleMs } from '../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../lib/customer-data/export-customer.ts';
@@ -16,7 +16,7 @@ import { formatExamples } from './examples.ts';
 import { eraseExports } from './export/erase-exports.ts';
 import { formatCount } from './format.ts';
 import { getService } from './get-service.ts';
-import { parseUsername } from './option-parsers.ts';
+import { createNumberParser, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
 /** Adds `export` and `erase` to the commands of `customer`. */
@@ -38,7 +38,7 @@ export function addCustomerDataCommands(customer: Command): void {
     .option(
       '--wait <seconds>',
       'time for requests in progress, after which the command searches again',
-      parseSeconds,
+      createNumberParser('seconds', { min: 0, max: 3_600 }),
       eventSettleMs / secondMs,
     )
     .option(
@@ -54,14 +54,6 @@ export function addCustomerDataCommands(customer: Command): void {
 }
 
 const append = (folder: string, folders: readonly string[] = []): string[] => [...folders, folder];
-
-const maxWaitSeconds = 3_600;
-
-function parseSeconds(text: string): number {
-  const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds <= maxWaitSeconds) return seconds;
-  throw new InvalidArgumentError(`Expected a number of seconds from 0 to ${maxWaitSeconds}.`);
-}
 
 async function exportAction(
   appName: string,

@@ -44,21 +44,20 @@ export const parseTokenMinutes = createNumberParser('minutes', { min: 5, max: 1_
 /** Parses a number of days of at most ten years, and of at least one minute. */
 export const parseDays = createNumberParser('days', { min: 0.001, max: 3_650 });
 
-/** Parses a whole number of rows of at most 10,000. */
-export const parseRowLimit = createParser(
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{1,5}$/, 'a whole number from 1 to 10000'),
-    v.transform(Number),
-    v.minValue(1, 'a whole number from 1 to 10000'),
-    v.maxValue(10_000, 'a whole number from 1 to 10000'),
-  ),
-);
+const createWholeNumberParser = (min: number, max: number) =>
+  createParser(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d+$/, `a whole number from ${min} to ${max}`),
+      v.transform(Number),
+      v.check((number) => number >= min && number <= max, `a whole number from ${min} to ${max}`),
+    ),
+  );
 
-/** Parses a whole number of rows to skip. */
-export const parseRowCount = createParser(
-  v.pipe(v.string(), v.regex(/^\d{1,9}$/, 'a whole number from 0 to 999999999'), v.transform(Number)),
-);
+export const parseRowLimit = createWholeNumberParser(1, 10_000);
+
+/** Parses a number of rows to skip. */
+export const parseRowCount = createWholeNumberParser(0, 999_999_999);
 
 /** Parses a number of seconds of at most one hour. */
 export const parseSeconds = createNumberParser('seconds', { min: 1, max: 3_600 });
