@@ -230,15 +230,11 @@ export function buildCostTables({ operations, months, bill, memorySizes }: CostR
     {
       id: 'prices',
       title: `Prices (${pricesRegion}, ${pricesDate})`,
-      rows: Object.entries(prices).map(
-        ([
-          price,
-          {
-            unit,
-            tiers: [{ usd }],
-          },
-        ]) => ({ price, unit, 'first tier $': formatPrice(usd) }),
-      ),
+      rows: Object.entries(prices).map(([price, { unit, tiers }]) => ({
+        price,
+        unit,
+        'first tier $': formatPrice(tiers[0].usd),
+      })),
     },
   ];
 }
