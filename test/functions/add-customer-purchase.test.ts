@@ -83,11 +83,6 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
     expect(purchase?.entitledUsers).toEqual(['bob']);
   });
 
-  it('rejects an unknown purchase with ResourceNotFound', async () => {
-    const response = await callWithSecretKey(addCustomerPurchase, await givenApp(table), { params, body });
-    expect(response).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
-  });
-
   it.each([{}, { purchaseId: '' }, { purchaseId: 7 }])('rejects the body %j', async (invalidBody) => {
     const response = await callWithSecretKey(addCustomerPurchase, await givenApp(table), { params, body: invalidBody });
     expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });

@@ -4,7 +4,7 @@ import { changeSettings, type IssuedApiKeys, setCommissionRates } from '../../li
 import { getService } from '../../lib/foundation/container.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
-import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
@@ -65,9 +65,5 @@ describe('the rates of commission of an app', () => {
     await expect(setCommissionRates(getService(), keys.appName, rates)).rejects.toMatchObject({
       code: 'InvalidPayload',
     });
-  });
-
-  it('reject the public key', async () => {
-    expect((await callWithPublicKey(getCommissionRates, keys)).status).toBe(403);
   });
 });

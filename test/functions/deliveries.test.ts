@@ -137,17 +137,13 @@ describe('GET /v3/webhooks/deliveries', () => {
     expect(await fetchDelivery(retried)).toMatchObject({ attempts: [{ ok: true }, { ok: false }] });
   });
 
-  it.each([
-    { state: 'unknown' },
-    { cursor: 'not a cursor' },
-    { cursor: Buffer.from('no-date').toString('base64url') },
-    { limit: '0' },
-    { limit: '1000' },
-    { startdate: 'yesterday' },
-  ])('rejects %j', async (query) => {
-    const response = await callWithSecretKey(listDeliveries, keys, { query });
-    expect(response).toMatchObject({ status: 400, body: { ok: false, code: 'InvalidPayload' } });
-  });
+  it.each([{ state: 'unknown' }, { cursor: 'not a cursor' }, { cursor: Buffer.from('no-date').toString('base64url') }])(
+    'rejects %j',
+    async (query) => {
+      const response = await callWithSecretKey(listDeliveries, keys, { query });
+      expect(response).toMatchObject({ status: 400, body: { ok: false, code: 'InvalidPayload' } });
+    },
+  );
 
   it('does not list deliveries of a different app, also with a cursor from it', async () => {
     for (let number = 0; number < 3; number++) await deliver('ann');

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/apps/contract.ts';
-import { changeSettings, createApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
-import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -72,15 +72,6 @@ describe('GET /v3/app', () => {
       events: [],
     });
     expect(JSON.stringify(body)).not.toContain(secret);
-  });
-
-  it('names the key of the request', async () => {
-    const keys = await service.createApp([]);
-    const options = { level: 'viewer', name: 'support', now: getService().now() } as const;
-    const { key, id } = await createApiKey(getService(), keys.appName, options);
-    const { body } = await callEndpoint(getApp, { headers: buildBasicAuth(keys.appName, key) });
-    expect(body.key).toEqual({ id, name: 'support', level: 'viewer' });
-    expect((await callWithSecretKey(getApp, keys)).body.key).toMatchObject({ name: 'main', level: 'secret' });
   });
 
   it('contains neither keys nor store settings', async () => {

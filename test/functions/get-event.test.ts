@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import { eventKey } from '../../lib/foundation/keys.ts';
-import { dayMs } from '../../lib/foundation/time.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -121,28 +119,6 @@ describe('GET /v3/events/:id/analysis', () => {
     const detailed = await fetchAnalysis('1');
     expect(detailed.context.includeHeavyData).toBe(true);
     expect(detailed.content).toMatchObject({ receipts: [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }] });
-  });
-});
-
-describe.each([getEvent, getEventAnalysis, getEventRaw])('GET $path', (contract) => {
-  it('rejects an unknown id with ResourceNotFound', async () => {
-    const response = await callWithSecretKey(contract, await givenApp(getService().table), {
-      params: { id: randomUUID() },
-    });
-    expect(response).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
-  });
-
-  it("does not return another app's event", async () => {
-    const [owner, otherApp] = [await givenApp(getService().table), await givenApp(getService().table)];
-    const id = await givenEvent(owner);
-    expect((await callWithSecretKey(contract, otherApp, { params: { id } })).status).toBe(404);
-  });
-
-  it('does not return an event after its retention, even if the table still has it', async () => {
-    const keys = await givenApp(getService().table);
-    const id = await givenEvent(keys, { date: Date.now() - 2 * dayMs, retentionDays: 1 });
-    expect(await getService().table.get(eventKey(keys.appName, id))).toMatchObject({ type: 'receipt.validated' });
-    expect((await callWithSecretKey(contract, keys, { params: { id } })).status).toBe(404);
   });
 });
 

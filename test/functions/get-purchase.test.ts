@@ -72,13 +72,6 @@ describe('GET /v3/purchases/:purchaseId', () => {
     expect(body).not.toHaveProperty('notifications');
   });
 
-  it('returns the notifications for include_notifications=true', async () => {
-    const keys = await givenApp(getService().table);
-    await givenPaidPurchase(keys, 'ann');
-    const { body } = await callWithSecretKey(getPurchase, keys, { params, query: { include_notifications: 'true' } });
-    expect(body.notifications).toEqual([{ date: expect.stringMatching(/Z$/), reason: 'PURCHASED' }]);
-  });
-
   it('finds the purchase by its brand id', async () => {
     const keys = await givenApp(getService().table);
     await givenPaidPurchase(keys, 'ann');

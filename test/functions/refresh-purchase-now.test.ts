@@ -76,14 +76,4 @@ describe('POST /v3/purchases/:purchaseId/refresh', () => {
     expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
     expect(response.body.message).toContain('cannot be refreshed');
   });
-
-  it('rejects an unknown purchase and the purchase of a different app', async () => {
-    const { purchaseId } = await validateSubscription('store_a');
-    const keys = await service.createApp(['store_a']);
-    for (const id of [purchaseId, 'store_a:unknown'])
-      expect(await callWithSecretKey(refreshPurchase, keys, { params: { purchaseId: id } })).toMatchObject({
-        status: 404,
-        body: { ok: false, code: 'ResourceNotFound' },
-      });
-  });
 });

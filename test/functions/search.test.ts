@@ -63,13 +63,6 @@ describe('GET /v3/search', () => {
     expect(await find(ids[0] ?? '')).toEqual([{ type: 'event', eventId: ids[0] }]);
   });
 
-  it('finds nothing of a different app', async () => {
-    const applicationUsername = createUser();
-    const { token, orderId } = await validate(applicationUsername);
-    const other = await service.createApp([]);
-    for (const q of [token, orderId, applicationUsername, `store_b:${token}`]) expect(await find(q, other)).toEqual([]);
-  });
-
   it.each([{}, { q: '' }, { q: '  ' }, { q: 'x'.repeat(901) }])('rejects %j', async (query) => {
     const response = await callWithSecretKey(search, keys, { query });
     expect(response).toMatchObject({ status: 400, body: { ok: false, code: 'InvalidPayload' } });

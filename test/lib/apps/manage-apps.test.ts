@@ -14,7 +14,7 @@ import {
 import { appKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
-import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { connectLossyDatabase, type LossyDatabase } from '../../../testing/lossy-database.ts';
@@ -168,7 +168,7 @@ describe('a change of an app', () => {
     expect(await table.get(appKey(appName))).toMatchObject({ memberOfNewerRelease: { since: 1 } });
   });
 
-  it('fails immediately for an unknown app and for a deleted app', async () => {
+  it('fails immediately for an unknown app and for a deleted app, whose name is not free', async () => {
     const unknown = { code: 'AppNotFound', message: 'The app unknown-app is not found.' };
     await expect(changeSettings(service, 'unknown-app', { strategy: 'first' })).rejects.toMatchObject(unknown);
     const { appName } = await givenApp();
@@ -176,6 +176,8 @@ describe('a change of an app', () => {
     const deleted = { code: 'AppNotFound', message: `The app ${appName} is deleted.` };
     await expect(createKey(appName, 'support')).rejects.toMatchObject(deleted);
     await expect(deleteApp(service, appName, startDate)).rejects.toMatchObject(deleted);
+    await expect(sendTestWebhook(service, appName)).rejects.toMatchObject(deleted);
+    await expect(createApp(service, appName, startDate)).rejects.toMatchObject({ code: 'Conflict' });
   });
 });
 
