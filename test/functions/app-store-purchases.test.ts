@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getService } from '../../lib/foundation/container.ts';
 import { listOwnedPurchaseIds } from '../../lib/purchases/owned-purchase-table.ts';
 import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
@@ -7,13 +7,10 @@ import { search } from '../../lib/search/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { listReasons, startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
+const fixture = startBeforeAll(startNotificationFixture);
 
 const buy = async (order: object) => await fixture.callControl('/purchases', { platform: 'store_a', ...order });
 
@@ -81,13 +78,6 @@ describe('POST /v1/validate (App Store) with consumables', () => {
     expect(reads).toBeLessThan(1.5 * count);
     // The event and the requested purchase.
     expect(writes).toBeLessThan(50);
-  });
-
-  it('accepts a receipt without purchases', async () => {
-    const { keys, coins } = await givenCoins();
-    const { validate } = await fixture.callControl(`/purchases/${coins.id}?form=receipt`);
-    const { body } = await fixture.validate(keys, validate);
-    expect(body).toMatchObject({ ok: true, data: { collection: [] } });
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
@@ -6,15 +6,14 @@ import { getService } from '../../lib/foundation/container.ts';
 import { errorCodes } from '../../lib/foundation/errors.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 let keys: IssuedApiKeys;
 beforeAll(async () => {
-  service = await startTestService();
   keys = await service.createApp(['processor_b']);
 });
-afterAll(() => service.close());
 
 const lifetime = { platform: 'processor_b', productId: 'full_version', type: 'non consumable' };
 
@@ -87,14 +86,6 @@ describe('POST /v1/validate (Braintree nonce)', () => {
     expect(await validateAs(other)).toMatchObject({ ok: true });
     await act('refund');
     expect(await validateAs(createUniqueName('user'))).toMatchObject(expired);
-  });
-
-  it('charges again immediately after a failed recovery', async () => {
-    const { validate } = await givenNonce();
-    await addFault(2);
-    expect(await validate()).toMatchObject(unavailable);
-    expect(await validate()).toMatchObject(unavailable);
-    expect(await validate()).toMatchObject({ ok: true });
   });
 
   it('returns a purchase after the product got another price or was removed from the catalogue', async () => {
