@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { errorCodes } from '../../lib/foundation/errors.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { sampleItems } from '../../testing/sample.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  keys = await givenApp(await createTestTable());
-});
+const keys = startBeforeAll(async () => await givenApp(await createTestTable()));
 
 const buildSecretAuth = () => buildBasicAuth(keys.appName, keys.secretKey);
 const contractsWithKey = contracts.filter(({ keyLevel }) => keyLevel !== 'none');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { createApiKey } from '../../lib/apps/manage-apps.ts';
 import {
@@ -17,20 +17,11 @@ import { invalidatePriceList } from '../../lib/purchases/price-list-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { formatItem } from '../../testing/dump-items.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import {
-  type CheckoutFixture,
-  checkoutUrls,
-  expectCheckoutError,
-  startCheckoutFixture,
-  toBasicOffer,
-} from './checkout-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { checkoutUrls, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';
 
-let checkout: CheckoutFixture;
-beforeAll(async () => {
-  checkout = await startCheckoutFixture();
-});
+const checkout = startBeforeAll(startCheckoutFixture);
 afterEach(() => checkout.clearFaults());
-afterAll(() => checkout.close());
 
 describe('GET /v3/processor_a/prices', () => {
   it('returns the active products with one offer per price, with neutral ids', async () => {
