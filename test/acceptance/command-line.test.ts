@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
@@ -12,15 +12,10 @@ import { callLocalControl, callLocalService, letSettingsTakeEffect } from '../..
 import { type CommandOutcome, runCommand, spawnCommand, startCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-let service: Awaited<ReturnType<typeof startLocalService>>;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = startBeforeAll(startLocalService);
 
 const cli = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
   await runCommand(service.environment, args, input);

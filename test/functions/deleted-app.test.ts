@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { deleteApp } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
@@ -6,13 +6,10 @@ import { getPurchase } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 /** Deletes an app that has a purchase with a scheduled refresh. */
 async function givenDeletedApp() {

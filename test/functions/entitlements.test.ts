@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
@@ -37,7 +37,8 @@ import {
 } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';
 
@@ -46,12 +47,8 @@ const catalogue = {
   coins: { type: 'consumable' },
 } as const;
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   keys = await service.createApp(['processor_a']);
   await saveCatalogue(getService(), keys.appName, catalogue);

@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { fetchEventList, findEvents, givenEvent } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 describe('GET /v3/events/:id', () => {
   it('returns the analysis and the raw event', async () => {

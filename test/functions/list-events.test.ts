@@ -1,18 +1,15 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
-import type { Table } from '../../lib/foundation/table.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { fetchEventList, givenEvent, givenReads } from './event-fixture.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const contentLists = [
   'products',

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { refreshPurchase } from '../../lib/purchases/contract.ts';
 import { listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 
-let service: TestService;
-let router: NotificationRouter;
-beforeAll(async () => {
-  service = await startTestService();
-  router = await startNotificationRouter(service, ['store_a', 'store_b', 'processor_a', 'processor_b']);
-});
-afterAll(async () => {
-  await router?.close();
-  await service?.close();
-});
+const service = startBeforeAll(startTestService);
+const router = startBeforeAll(
+  async () => await startNotificationRouter(service, ['store_a', 'store_b', 'processor_a', 'processor_b']),
+);
 
 const idempotencyKey = 'attempt-1';
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
 import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
@@ -9,15 +9,12 @@ import { findPurchase, listTransactionsOfPurchases } from '../../lib/purchases/p
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = startBeforeAll(startTestService);
 afterEach(async () => await service.clearFaults());
-afterAll(() => service.close());
 
 const idempotencyKey = 'attempt-1';
 const extension = { action: 'extend', days: 7, idempotencyKey };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/container.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
@@ -7,16 +7,13 @@ import { loadPurchase } from '../../lib/purchases/purchase-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase } from './purchase-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = startBeforeAll(startTestService);
 afterEach(async () => await service.clearFaults());
-afterAll(() => service.close());
 
 async function validateSubscription(platform: Platform) {
   const keys = await service.createApp([platform]);

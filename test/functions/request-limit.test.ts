@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import {
@@ -12,15 +12,10 @@ import { getService } from '../../lib/foundation/container.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { type CallResult, callWithPublicKey } from '../../testing/call.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
 
 let keys: IssuedApiKeys;
 beforeEach(async () => {

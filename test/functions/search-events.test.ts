@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/container.ts';
@@ -6,14 +6,11 @@ import { minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { fetchEventList, findEvents, givenEvent, givenReads, searchByTag, searchPages } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 const createKeys = async () => await givenApp(getService().table);
 

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { describe, expect, it } from '@jest/globals';
 import { search } from '../../lib/search/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { fetchEventList } from './event-fixture.ts';
 
-let service: TestService;
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-  keys = await service.createApp(['store_b']);
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
+const keys = startBeforeAll(async () => await service.createApp(['store_b']));
 
 const createUser = () => createUniqueName('Zoë & "co" #');
 

@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { type getCustomer, getCustomerPurchases, getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-  keys = await service.createApp(['store_a']);
-});
+const service = startBeforeAll(startTestService);
+const keys = startBeforeAll(async () => await service.createApp(['store_a']));
 afterEach(async () => {
   await service.clearFaults();
-});
-afterAll(async () => {
-  await service.close();
 });
 
 let users = 0;

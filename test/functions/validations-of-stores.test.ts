@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { setStoreSettings, storeCatalogue } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTransactions } from '../../lib/customers/contract.ts';
@@ -13,15 +13,12 @@ import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = startBeforeAll(startTestService);
 afterEach(() => service.clearFaults());
-afterAll(() => service.close());
 
 /** Buys a subscription and returns its `validate` body with the products of the app. */
 async function givenOffer(platform: Platform, productId: string, terms: object) {

@@ -16,18 +16,17 @@ import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import { eventKey, eventPartitions, rawEventKey, tagKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 
