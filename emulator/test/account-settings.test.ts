@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { googlePlay } from '../google-play/google-play.ts';
-import { type GooglePlayClient, startGooglePlayClient } from './google-play-client-app.ts';
+import { startGooglePlayClient } from './google-play-client-app.ts';
 import { openNotifyingStore } from './notifying-store.ts';
 
-let client: GooglePlayClient;
-beforeAll(async () => {
-  client = await startGooglePlayClient();
-});
+const client = startBeforeAll(startGooglePlayClient);
 beforeEach(() => client.reset());
-afterAll(() => client.close());
 
 const money = (units: string) => ({ currencyCode: 'USD', units });
 const change = (platform: string, settings: object) => client.control('PUT', `/control/accounts/${platform}`, settings);

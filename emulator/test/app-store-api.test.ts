@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { beforeAll, describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import {
   decodePayload,
-  type EmulatorClient,
   signDeveloperToken,
   startEmulatorClient,
   startTime,
@@ -12,11 +12,7 @@ import {
 const productionHost = 'api.storekit.apple.com';
 const sandboxHost = 'api.storekit-sandbox.apple.com';
 
-let client: EmulatorClient;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startEmulatorClient);
 
 describe('App Store Server API without a valid token', () => {
   const hour = 3600;

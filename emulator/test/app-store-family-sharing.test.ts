@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { dayMs } from '../calendar.ts';
-import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { decodePayload, startEmulatorClient, startTime } from './emulator-client.ts';
 import {
   fetchSubscriptionStatus,
   formatNotificationType,
@@ -11,11 +12,7 @@ import {
   type Step,
 } from './random-histories.ts';
 
-let client: EmulatorClient;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startEmulatorClient);
 
 const active = { status: 1, renewal: { autoRenewStatus: 1 } };
 

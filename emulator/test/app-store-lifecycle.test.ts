@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { beforeEach, describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { dayMs } from '../calendar.ts';
 import { toUserUuid } from '../user-uuid.ts';
-import {
-  createFixedClock,
-  decodePayload,
-  type EmulatorClient,
-  startEmulatorClient,
-  startTime,
-} from './emulator-client.ts';
+import { createFixedClock, decodePayload, startEmulatorClient, startTime } from './emulator-client.ts';
 import {
   fetchSubscriptionStatus,
   listNotificationTypes,
@@ -18,12 +13,8 @@ import {
   type Step,
 } from './random-histories.ts';
 
-let client: EmulatorClient;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
+const client = startBeforeAll(startEmulatorClient);
 beforeEach(() => client.reset());
-afterAll(() => client.close());
 
 const active = { status: 1, renewal: { autoRenewStatus: 1 } };
 

@@ -1,16 +1,13 @@
 import { Environment } from '@apple/app-store-server-library';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createVerifier } from './apple-client.ts';
-import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { decodePayload, startEmulatorClient, startTime } from './emulator-client.ts';
 import { type NotificationReceiver, startReceiver, waitUntil } from './notification-receiver.ts';
 import { formatNotificationType, monthEnd, runSteps, type Step } from './random-histories.ts';
 
-let client: EmulatorClient;
+const client = startBeforeAll(startEmulatorClient);
 let receiver: NotificationReceiver;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
-afterAll(() => client.close());
 beforeEach(async () => {
   client.clock.set(startTime);
   receiver = await startReceiver();

@@ -6,19 +6,16 @@ import { join } from 'node:path';
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createClock } from '../clock.ts';
 import { certificateTime, integer, octetString, oid, sequence, setOf } from '../crypto/der.ts';
 import { findDerElement, parseDerElements } from '../crypto/parse-der.ts';
 import { createApiClient, createVerifier } from './apple-client.ts';
-import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
+import { startEmulatorClient, type TestResponse } from './emulator-client.ts';
 
-let client: EmulatorClient;
+const client = startBeforeAll(async () => await startEmulatorClient({ clock: createClock(), keys: undefined }));
 
 // Apple's client signs its tokens with the real time. New keys: the checks must accept the keys of every start.
-beforeAll(async () => {
-  client = await startEmulatorClient({ clock: createClock(), keys: undefined });
-});
-afterAll(() => client.close());
 
 const environments = { Production: Environment.PRODUCTION, Sandbox: Environment.SANDBOX } as const;
 

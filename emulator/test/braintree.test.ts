@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startEmulatorClient, startTime } from './emulator-client.ts';
 
 const host = 'api.sandbox.braintreegateway.com';
 
-let client: EmulatorClient;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
+const client = startBeforeAll(startEmulatorClient);
 beforeEach(async () => {
   client.clock.set(startTime);
   await client.reset();
 });
-afterAll(() => client.close());
 
 const settings = () => client.settings('processor_b') as Record<string, string>;
 const basic = (key: string, secret: string) => `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`;

@@ -3,16 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { androidpublisher } from '@googleapis/androidpublisher';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createRsaKeyPair } from '../../testing/run-keys.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { apiScope, type GooglePlayClient, startGooglePlayClient, startTime } from './google-play-client-app.ts';
 
-let client: GooglePlayClient;
-beforeAll(async () => {
-  client = await startGooglePlayClient();
-});
+const client = startBeforeAll(startGooglePlayClient);
 beforeEach(() => client.clock.set(startTime));
-afterAll(() => client.close());
 
 const seconds = startTime / 1000;
 

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { type GooglePlayClient, startGooglePlayClient, startTime } from './google-play-client-app.ts';
+import { describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startGooglePlayClient, startTime } from './google-play-client-app.ts';
 import { runSteps, type Step } from './random-histories.ts';
 
-let client: GooglePlayClient;
-beforeAll(async () => {
-  client = await startGooglePlayClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startGooglePlayClient);
 
 const state = (name: string): string => `SUBSCRIPTION_STATE_${name}`;
 const on = (date: string): string => `2027-${date}T10:00:00.000Z`;

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type GooglePlayClient, startGooglePlayClient, startTime } from './google-play-client-app.ts';
+import { describe, expect, it } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startGooglePlayClient, startTime } from './google-play-client-app.ts';
 
-let client: GooglePlayClient;
-beforeAll(async () => {
-  client = await startGooglePlayClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startGooglePlayClient);
 
 const usd = (units: string, cents = 0) => ({
   currencyCode: 'USD',

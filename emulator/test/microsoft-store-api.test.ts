@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { beforeAll, describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { startEmulatorClient } from './emulator-client.ts';
 import {
   buildBeneficiary,
   collectionsHost,
   decodePayload,
-  type MicrosoftStoreClient,
   onestoreUrl,
   purchaseHost,
   startMicrosoftStoreClient,
@@ -16,11 +16,7 @@ import {
   toClaimName,
 } from './microsoft-store-client-app.ts';
 
-let client: MicrosoftStoreClient;
-beforeAll(async () => {
-  client = await startMicrosoftStoreClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startMicrosoftStoreClient);
 
 const own = { applicationUsername: 'collector' };
 

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { beforeEach, describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import type { TestResponse } from './emulator-client.ts';
-import {
-  type MicrosoftStoreClient,
-  purchaseHost,
-  startMicrosoftStoreClient,
-  startTime,
-} from './microsoft-store-client-app.ts';
+import { purchaseHost, startMicrosoftStoreClient, startTime } from './microsoft-store-client-app.ts';
 import { runSteps, type Step } from './random-histories.ts';
 
-let client: MicrosoftStoreClient;
-beforeAll(async () => {
-  client = await startMicrosoftStoreClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startMicrosoftStoreClient);
 
 let purchaseCount = 0;
 

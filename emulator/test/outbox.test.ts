@@ -1,18 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createClock } from '../clock.ts';
-import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { decodePayload, startEmulatorClient, startTime } from './emulator-client.ts';
 import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';
 import { formatNotificationType } from './random-histories.ts';
 
-let client: EmulatorClient;
+const client = startBeforeAll(startEmulatorClient);
 let receiver: NotificationReceiver;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
-afterAll(() => client.close());
 beforeEach(async () => {
   client.clock.set(startTime);
   receiver = await startReceiver();

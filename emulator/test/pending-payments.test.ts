@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { startTime } from './emulator-client.ts';
-import { type GooglePlayClient, startGooglePlayClient } from './google-play-client-app.ts';
+import { startGooglePlayClient } from './google-play-client-app.ts';
 import { createStripeClient } from './stripe-client.ts';
 
-let client: GooglePlayClient;
-beforeAll(async () => {
-  client = await startGooglePlayClient();
-});
+const client = startBeforeAll(startGooglePlayClient);
 beforeEach(() => client.clock.set(startTime));
-afterAll(() => client.close());
 
 const paidLater = '2027-02-02T10:00:00Z';
 

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { signDeveloperToken } from './emulator-client.ts';
-import { type GooglePlayClient, startGooglePlayClient } from './google-play-client-app.ts';
+import { startGooglePlayClient } from './google-play-client-app.ts';
 
-let client: GooglePlayClient;
-beforeAll(async () => {
-  client = await startGooglePlayClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startGooglePlayClient);
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
 type Fields = any;

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { dayMs } from '../calendar.ts';
 import { formatAmount } from '../stripe/money.ts';
-import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { startEmulatorClient, startTime } from './emulator-client.ts';
 import { monthEnd, type Step } from './random-histories.ts';
 import { buildItemPeriod, createStripeClient, placeStripeOrder, runSubscription, toSeconds } from './stripe-client.ts';
 
-let client: EmulatorClient;
+const client = startBeforeAll(startEmulatorClient);
 let stripe: Stripe;
 beforeAll(async () => {
-  client = await startEmulatorClient();
   stripe = createStripeClient(client);
 });
-afterAll(() => client.close());
 
 const show = async (id: string) => (await client.control('GET', `/control/purchases/${id}`)).body;
 

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { dayMs } from '../calendar.ts';
-import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
+import { startEmulatorClient, startTime } from './emulator-client.ts';
 import { monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 import { buildItemPeriod, createStripeClient, placeStripeOrder, runSubscription, toSeconds } from './stripe-client.ts';
 
 const daySeconds = toSeconds(dayMs);
 
-let client: EmulatorClient;
+const client = startBeforeAll(startEmulatorClient);
 let stripe: Stripe;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
 beforeEach(async () => {
   await client.reset();
   stripe = createStripeClient(client);
 });
-afterAll(() => client.close());
 
 describe('a subscription of the emulated Stripe API', () => {
   it.each<[string, readonly Step[], { subscription?: object; item?: object; invoice?: object }, readonly string[]]>([

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
@@ -12,15 +12,10 @@ import { callLocalControl, callLocalService, letSettingsTakeEffect } from '../..
 import { type CommandOutcome, runCommand, spawnCommand, startCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-let service: Awaited<ReturnType<typeof startLocalService>>;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = startBeforeAll(startLocalService);
 
 const cli = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
   await runCommand(service.environment, args, input);
@@ -173,14 +168,6 @@ describe('claimcheck', () => {
     expect(await cli(['app', 'create', 'a#b'])).toMatchObject({ code: 2 });
   });
 
-  it('rotates a key: the new key is valid, and the current key stays valid for the overlap', async () => {
-    const appName = createUniqueName();
-    const oldKey = findKey((await cli(['app', 'create', appName])).out, 'sec');
-    const newKey = findKey((await cli(['app', 'rotate-key', appName, 'secret'])).out, 'sec');
-    expect(newKey).not.toBe(oldKey);
-    expect([await fetchStatus(appName, newKey), await fetchStatus(appName, oldKey)]).toEqual([200, 200]);
-  });
-
   it('checks settings with the store before it saves them', async () => {
     const appName = createUniqueName();
     await cli(['app', 'create', appName]);
@@ -263,20 +250,33 @@ describe('claimcheck', () => {
     expect(await cli(['app', 'set-catalogue', 'unknown', '-'], '{}')).toMatchObject({ code: 1 });
   });
 
-  it('sets the strategy of an existing app only', async () => {
+  it.each([
+    ['set-strategy', 'strategy', 'all', 'first', 'best'],
+    ['set-vocabulary', 'vocabulary', 'neutral', 'brand', 'french'],
+    ['set-read-events', 'readEvents', 'on', 'off', 'some'],
+    ['set-unverified-hours', 'unverifiedHours', 24, 48, 169],
+  ])('changes a setting of an existing app with %s, and back', async (command, member, initial, value, invalid) => {
     const appName = createUniqueName();
     await cli(['app', 'create', appName]);
-    expect(await cli(['app', 'set-strategy', appName, 'first'])).toMatchObject({ code: 0 });
-    expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  +first`));
-    expect(await cli(['app', 'set-strategy', 'unknown', 'first'])).toMatchObject({ code: 1 });
+    const show = async () => JSON.parse((await cli(['--json', 'app', 'show', appName])).out)[member];
+    expect(await show()).toBe(initial);
+    for (const changed of [value, initial]) {
+      expect(await cli(['app', command, appName, `${changed}`])).toMatchObject({ code: 0 });
+      expect(await show()).toBe(changed);
+    }
+    expect(await cli(['app', command, appName, `${invalid}`])).toMatchObject({ code: 2 });
   });
 
   it.each([
     ['stats', 'recount', 'unknown', '--from', '2026-01-01', '--to', '2026-01-02'],
     ['customer', 'rebuild-summaries', 'unknown'],
     ['app', 'rotate-key', 'unknown', 'public'],
-  ])('reports an unknown app for %s %s', async (...args) => {
-    expect(await cli(args)).toEqual({ code: 1, out: '', error: 'The app unknown is not found.\n' });
+    ['app', 'set-strategy', 'unknown', 'first'],
+  ])('reports an unknown app for %s %s, as text and as JSON', async (...args) => {
+    const message = 'The app unknown is not found.';
+    expect(await cli(args)).toEqual({ code: 1, out: '', error: `${message}\n` });
+    const { error } = await cli(['--json', ...args]);
+    expect(JSON.parse(error)).toEqual({ ok: false, code: 'AppNotFound', message });
   });
 
   it('runs as npm script, without a warning about the Node version', async () => {
@@ -300,15 +300,6 @@ describe('claimcheck', () => {
       out: '0 customers checked, 0 summaries corrected.\nCustomers of demo are not found: unknown.\n',
     });
   });
-
-  it.each([[['app', 'rotate-key', 'unknown', 'public'], 'The app unknown is not found.', 'AppNotFound']])(
-    'reports the error in %j',
-    async (args, message, code) => {
-      expect(await cli(args)).toEqual({ code: 1, out: '', error: `${message}\n` });
-      const { error } = await cli(['--json', ...args]);
-      expect(JSON.parse(error)).toEqual({ ok: false, code, message });
-    },
-  );
 
   it.each([
     [['app', 'set-webhook', 'demo', '--url', ''], /--url with one or more URLs, or --off/],
@@ -345,36 +336,6 @@ describe('claimcheck', () => {
     expect(second.signingSecret).not.toBe(first.signingSecret);
   });
 
-  it('sets the vocabulary of an app', async () => {
-    const appName = createUniqueName();
-    const secret = findKey((await cli(['app', 'create', appName])).out, 'sec');
-    expect(await cli(['app', 'set-vocabulary', appName, 'brand'])).toMatchObject({ code: 0 });
-    expect(await cli(['app', 'set-vocabulary', appName, 'french'])).toMatchObject({ code: 2 });
-    expect(await fetchStatus(appName, secret)).toBe(200);
-  });
-
-  it('switches the events of successful reads off and on', async () => {
-    const appName = createUniqueName();
-    await cli(['app', 'create', appName]);
-    const showReadEvents = async () => JSON.parse((await cli(['--json', 'app', 'show', appName])).out).readEvents;
-    expect(await showReadEvents()).toBe('on');
-    expect(await cli(['app', 'set-read-events', appName, 'off'])).toMatchObject({ code: 0 });
-    expect(await showReadEvents()).toBe('off');
-    expect(await cli(['app', 'set-read-events', appName, 'on'])).toMatchObject({ code: 0 });
-    expect(await showReadEvents()).toBe('on');
-    expect(await cli(['app', 'set-read-events', appName, 'some'])).toMatchObject({ code: 2 });
-  });
-
-  it('sets the hours of access while a renewal cannot be verified', async () => {
-    const appName = createUniqueName();
-    await cli(['app', 'create', appName]);
-    const showHours = async () => JSON.parse((await cli(['--json', 'app', 'show', appName])).out).unverifiedHours;
-    expect(await showHours()).toBe(24);
-    expect(await cli(['app', 'set-unverified-hours', appName, '48'])).toMatchObject({ code: 0 });
-    expect(await showHours()).toBe(48);
-    expect(await cli(['app', 'set-unverified-hours', appName, '169'])).toMatchObject({ code: 2 });
-  });
-
   describe('with an emulator whose clock was moved', () => {
     const control = async (path: string, body?: object): Promise<{ now: string }> => {
       const init = { ...(body && { method: 'POST', body: JSON.stringify(body) }) };
@@ -389,9 +350,9 @@ describe('claimcheck', () => {
       const appName = createUniqueName();
       const oldKey = findKey((await cli(['app', 'create', appName])).out, 'sec');
       expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  .+  ${await today()}`));
-      await cli(['app', 'rotate-key', appName, 'secret']);
+      const newKey = findKey((await cli(['app', 'rotate-key', appName, 'secret'])).out, 'sec');
       await control('/clock', { advance: 'PT23H' });
-      expect(await fetchStatus(appName, oldKey)).toBe(200);
+      expect([await fetchStatus(appName, newKey), await fetchStatus(appName, oldKey)]).toEqual([200, 200]);
       await control('/clock', { advance: 'PT2H' });
       expect(await fetchStatus(appName, oldKey)).toBe(401);
     });

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe } from '@jest/globals';
-import type { LocalService } from '../../local/start-local.ts';
+import { beforeAll, describe } from '@jest/globals';
 import { leaveAcknowledgementToClients } from '../../testing/leave-acknowledgement-to-clients.ts';
 import { startLocalService } from '../../testing/local-service.ts';
-import { describeAppStore11 } from './cordova/app-store-11.ts';
-import { describeAppStore13 } from './cordova/app-store-13.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { describeConsumables } from './cordova/consumables.ts';
 import { describeGooglePlay11 } from './cordova/google-play-11.ts';
 import { describeGooglePlay13 } from './cordova/google-play-13.ts';
@@ -12,18 +10,14 @@ import { describeReceipts } from './cordova/receipts.ts';
 import { describeStoreKit2 } from './cordova/storekit-2.ts';
 import { describeWebviewOrigins } from './cordova/webview-origins.ts';
 
-let service: LocalService;
+const service = startBeforeAll(startLocalService);
 beforeAll(async () => {
-  service = await startLocalService();
   await leaveAcknowledgementToClients(service);
 });
-afterAll(async () => await service?.close());
 
 // All groups share a service. Each group has its own setup. pending-payments.ts runs a sample of `testing/sample.ts`.
 describe.each([
-  ['app-store-11', describeAppStore11],
   ['google-play-11', describeGooglePlay11],
-  ['app-store-13', describeAppStore13],
   ['google-play-13', describeGooglePlay13],
   ['storekit-2', describeStoreKit2],
   ['consumables', describeConsumables],

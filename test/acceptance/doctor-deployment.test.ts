@@ -9,7 +9,6 @@ import { dueIndexKeys } from '../../lib/foundation/due-index.ts';
 import { toKey } from '../../lib/foundation/key.ts';
 import * as keys from '../../lib/foundation/keys.ts';
 import { omitUndefined } from '../../lib/foundation/omit-undefined.ts';
-import type { Table } from '../../lib/foundation/table.ts';
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { findingSeverities } from '../../lib/health/finding.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
@@ -25,13 +24,14 @@ import { listItems, readDocument } from '../../testing/documents.ts';
 import { type FakeAccount, type FakeAws, startFakeAws } from '../../testing/fake-aws.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listProperties, readStack } from '../../testing/stack-templates.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const tableName = createUniqueName('doctor');
 const masterKeyId = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:MasterKey';
 const masterKey = 'the-master-key-of-this-test';
 
-let table: Table;
+const table = startBeforeAll(async () => await createTestTable(tableName));
 let secrets: HttpServer;
 let queues: QueueServer;
 let aws: FakeAws;
@@ -49,7 +49,6 @@ const queueNames = [
 ];
 
 beforeAll(async () => {
-  table = await createTestTable(tableName);
   secrets = await startSecretsManager({ [masterKeyId]: masterKey });
   queues = await startQueueServer();
   aws = await startFakeAws(process.env.TEST_DYNAMODB_ENDPOINT ?? '');

@@ -1,5 +1,5 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApiKey, createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { listEventPage } from '../../lib/events/event-table.ts';
@@ -10,21 +10,21 @@ import { findLatestRateDay } from '../../lib/health/health-table.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, findUrlHealth, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import { sendTestWebhook, setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
-import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
-import type { LocalService } from '../../local/start-local.ts';
+import { startHttpServer } from '../../local/http-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runCommand, spawnCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-let service: LocalService;
-let goneServer: HttpServer;
+const service = startBeforeAll(startLocalService);
+const goneServer = startBeforeAll(
+  async () => await startHttpServer((_request, response) => void response.writeHead(410).end()),
+);
 let queueClient: SQSClient;
 beforeAll(async () => {
-  service = await startLocalService();
-  goneServer = await startHttpServer((_request, response) => void response.writeHead(410).end());
   // A client without the policy of the operator, who cannot send messages.
   queueClient = new SQSClient({
     useQueueUrlAsEndpoint: false,
@@ -36,10 +36,6 @@ beforeAll(async () => {
   // Exchange rates are loaded every six hours.
   await advance('PT7H');
   await waitFor('exchange rates', async () => await findLatestRateDay(getService()));
-});
-afterAll(async () => {
-  await goneServer?.close();
-  await service?.close();
 });
 afterEach(async () => {
   await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Contract } from '../../lib/api/contract.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
@@ -29,23 +29,16 @@ import {
   ledgerProducts,
   refundedCredit,
 } from '../../testing/ledger-histories.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { recountRows } from '../../testing/recount.ts';
 import { sampleRuns } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 const platforms: readonly Platform[] = ['processor_a', 'store_a', 'store_b'];
 
-let service: TestService;
-let router: NotificationRouter;
-beforeAll(async () => {
-  service = await startTestService();
-  router = await startNotificationRouter(service, platforms);
-});
-afterAll(async () => {
-  await router.close();
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
+const router = startBeforeAll(async () => await startNotificationRouter(service, platforms));
 
 describe('figures (any history of subscriptions at the stores)', () => {
   it(

@@ -1,20 +1,18 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, paginateScan, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { indexes, tableKey } from '../../lib/foundation/key.ts';
-import type { LocalService } from '../../local/start-local.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runCommand } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const output: string[] = [];
 const webhooks: string[] = [];
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService({ log: (text) => output.push(text), onWebhook: (line) => webhooks.push(line) });
-});
-afterAll(async () => await service?.close());
+const service = startBeforeAll(
+  async () => await startLocalService({ log: (text) => output.push(text), onWebhook: (line) => webhooks.push(line) }),
+);
 
 const control = async (path: string, body: object): Promise<Json> => await callLocalControl(service, path, body);
 

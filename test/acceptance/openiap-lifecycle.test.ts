@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { beforeAll, describe, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { createOpenIapAdapter } from '../../testing/openiap-adapter.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 /** The server behaviors of openiap-conformance 2.0.0. */
 const behaviorIds = [
@@ -15,18 +16,12 @@ const behaviorIds = [
   'cancel-retains-entitlement-until-expiry',
 ] as const;
 
-let service: TestService;
-let router: NotificationRouter;
+const service = startBeforeAll(startTestService);
+const router = startBeforeAll(async () => await startNotificationRouter(service, ['store_a', 'store_b']));
 let keys: IssuedApiKeys;
 beforeAll(async () => {
-  service = await startTestService();
-  router = await startNotificationRouter(service, ['store_a', 'store_b']);
   keys = await service.createApp(['store_a', 'store_b']);
   router.routeTo([keys.appName]);
-});
-afterAll(async () => {
-  await router.close();
-  await service.close();
 });
 
 describe.each(['Apple', 'Google'] as const)('Server behaviors of OpenIAP at %s', (store) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findCachedApp } from '../../lib/apps/app-cache.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -15,9 +15,10 @@ import { processValidation } from '../../lib/validation/process-validation.ts';
 import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { sampleItems, sampleRuns } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 const platforms = ['store_b', 'processor_a', 'service_processor_a', 'processor_b'] as const;
 const types = ['paid subscription', 'non consumable', 'consumable'] as const;
@@ -26,17 +27,11 @@ const cases = platforms.flatMap((platform) => types.map((type) => [platform, typ
 /** A sample of the cases: the outcome depends neither on the store nor on the type. */
 const someCases = sampleItems(cases, 5);
 
-let service: TestService;
-let router: NotificationRouter;
+const service = startBeforeAll(startTestService);
+const router = startBeforeAll(async () => await startNotificationRouter(service, platforms));
 beforeAll(async () => {
-  service = await startTestService();
-  router = await startNotificationRouter(service, platforms);
   // Adds the products to the settings of Braintree, which contain its catalogue.
   for (const type of types) await service.callControl('/purchases', toOrder('processor_b', type));
-});
-afterAll(async () => {
-  await router.close();
-  await service.close();
 });
 
 const toOrder = (platform: Platform, type: (typeof types)[number]) => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
@@ -8,15 +8,12 @@ import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from '../functions/notification-fixture.ts';
+import { listReasons, startNotificationFixture } from '../functions/notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
+const fixture = startBeforeAll(startNotificationFixture);
 beforeEach(() => fixture.resetStores());
-afterAll(() => fixture.close());
 
 /** An action of the store with its details, or a duration by which the clock advances. `first` is the first payment. */
 type Step = string | readonly [action: string, details: object];

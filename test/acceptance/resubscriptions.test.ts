@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
@@ -9,14 +9,11 @@ import { getStats } from '../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from '../functions/notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { listReasons, startNotificationFixture } from '../functions/notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
+const fixture = startBeforeAll(startNotificationFixture);
 beforeEach(() => fixture.resetStores());
-afterAll(() => fixture.close());
 
 const username = 'subscriber';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
 import { mapValues } from '../../emulator/map-values.ts';
 import { handler as refreshPurchase } from '../../functions/workers/refresh-purchase.ts';
@@ -7,7 +7,8 @@ import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import {
   type ActionCase,
   actionsOfOtherTests,
@@ -19,13 +20,7 @@ import {
   unchanged,
 } from '../../testing/store-actions.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
 
 interface PurchaseView {
   readonly expirationDate?: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/contracts/index.ts';
 import { toKey } from '../../lib/foundation/key.ts';
 import type { Service } from '../../lib/foundation/service.ts';
@@ -9,6 +9,7 @@ import { findTableVersion } from '../../lib/migration/find-table-version.ts';
 import { migrateTable } from '../../lib/migration/migrate-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { findItemTypes, namePlaces } from '../../testing/item-types.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { startStoredDataService, storedData } from '../../testing/stored-data.ts';
 import type { RecordedAnswers } from '../../testing/write-stored-data.ts';
 
@@ -62,13 +63,11 @@ const isOfVersion2 = ({ pk, sk }: Item): boolean => /#C#/.test(String(pk)) && /^
 
 describe.each(storedData)('items that $commit has stored', (data) => {
   const { commit, recorded, items } = data;
-  let started: Awaited<ReturnType<typeof startStoredDataService>>;
+  const started = startBeforeAll(async () => await startStoredDataService(`stored-data-${commit}`, data));
   let service: Service;
   beforeAll(async () => {
-    started = await startStoredDataService(`stored-data-${commit}`, data);
     ({ service } = started);
   });
-  afterAll(async () => await started?.close());
 
   it('items are of known types', () => {
     const types = items.filter((item) => !isOfVersion2(item)).map((item) => findItemTypes(toKey(item)));

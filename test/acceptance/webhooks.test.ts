@@ -1,29 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { hourMs } from '../../lib/foundation/time.ts';
-import type { LocalService } from '../../local/start-local.ts';
-import {
-  type ApplicationServer,
-  type ReceivedRequest,
-  startApplicationServer,
-} from '../../testing/application-server.ts';
+import { type ReceivedRequest, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, letSettingsTakeEffect } from '../../testing/call-local.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const printedLines: string[] = [];
-let service: LocalService;
-let server: ApplicationServer;
-beforeAll(async () => {
-  server = await startApplicationServer();
-  service = await startLocalService({ onWebhook: (line) => printedLines.push(line) });
-});
-afterAll(async () => {
-  await service?.close();
-  await server?.close();
-});
+const service = startBeforeAll(async () => await startLocalService({ onWebhook: (line) => printedLines.push(line) }));
+const server = startBeforeAll(startApplicationServer);
 
 const cli = async (...args: string[]): Promise<string> => await runSuccessfully(service.environment, args);
 

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
+import { afterEach, describe } from '@jest/globals';
 import { createConnectedApp } from '../../testing/create-connected-app.ts';
-import { type RunningConsole, startConsole, withApp } from '../../testing/open-console.ts';
+import { startConsole, withApp } from '../../testing/open-console.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { describeDocumentation } from './browser/documentation.ts';
 import { describeEmulator } from './browser/emulator.ts';
 import { describeEvents } from './browser/events.ts';
@@ -15,13 +16,9 @@ import { describeStores } from './browser/stores.ts';
 import { describeWebhooks } from './browser/webhooks.ts';
 
 // Each page is shown in a sample of its views: see `testing/sample.ts`.
-let running: RunningConsole;
-beforeAll(async () => {
-  running = await startConsole();
-});
+const running = startBeforeAll(startConsole);
 // Open tabs go on polling.
 afterEach(async () => await running?.closeTabs());
-afterAll(async () => await running?.close());
 
 describe('serve-console', () => describeServedFiles(() => running.service));
 

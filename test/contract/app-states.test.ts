@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { type ApiKeyLevel, apiKeyLevels, type SandboxRule } from '../../lib/apps/app.ts';
 import { storeForwards } from '../../lib/apps/app-table.ts';
@@ -17,7 +17,8 @@ import { createDeliveryIfAbsent, disableWebhookUrl, replaceDelivery } from '../.
 import { type CallResult, callWithSecretKey } from '../../testing/call.ts';
 import { givenAppData } from '../../testing/given-app-data.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 const platforms = ['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const;
 const hostileNames = [
@@ -32,7 +33,7 @@ const hostileNames = [
   '\u202eö\u0000日本',
 ];
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 
 /** Purchases of an app that its store can be queried for, by app. */
 const boughtIds = new Map<string, string>();
@@ -156,11 +157,9 @@ const passCaches = async () => await service.callControl('/clock', { advance: 'P
 
 let named: IssuedApiKeys;
 beforeAll(async () => {
-  service = await startTestService();
   named = await createState(['store_a']);
   await passCaches();
 });
-afterAll(() => service.close());
 
 const until = new Date(Date.now() + 30 * dayMs).toISOString();
 const pages = { successUrl: 'https://app.example.com', cancelUrl: 'https://app.example.com' };

@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { errorCodes } from '../../lib/foundation/errors.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { sampleItems } from '../../testing/sample.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  keys = await givenApp(await createTestTable());
-});
+const keys = startBeforeAll(async () => await givenApp(await createTestTable()));
 
 const buildSecretAuth = () => buildBasicAuth(keys.appName, keys.secretKey);
 const contractsWithKey = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
@@ -152,25 +149,12 @@ describe.each(withIds(contracts.filter(({ params }) => params)))('%s', (_id, con
 });
 
 describe('missing resources', () => {
-  const getContract = (id: string) => {
-    const contract = contracts.find((candidate) => candidate.id === id);
-    if (!contract) throw new Error(`The contract ${id} is not found.`);
-    return contract;
-  };
-
-  it.each(['get-purchase', 'get-transaction', 'add-customer-purchase'])('cause ResourceNotFound in %s', async (id) => {
-    const response = await callEndpoint(getContract(id), {
-      headers: buildSecretAuth(),
-      body: { purchaseId: 'store_a:none' },
-    });
-    expectError(getContract(id), response, 404, 'ResourceNotFound');
-  });
-
-  it('do not include customers: an unknown username returns an empty collection', async () => {
-    const response = await callEndpoint(getContract('get-customer-purchases'), {
-      headers: buildSecretAuth(),
-      params: { applicationUsername: 'unknown' },
-    });
-    expect(response).toMatchObject({ status: 200, body: { applicationUsername: 'unknown', purchases: {} } });
-  });
+  it.each(['add-customer-purchase', 'refresh-purchase-now', 'replay-delivery'])(
+    'cause ResourceNotFound in %s',
+    async (id) => {
+      const contract = contracts.find((candidate) => candidate.id === id) as Contract;
+      const options = { headers: buildSecretAuth(), body: { purchaseId: 'store_a:none' } };
+      expectError(contract, await callEndpoint(contract, options), 404, 'ResourceNotFound');
+    },
+  );
 });

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
-import { getService } from '../../lib/foundation/get-service.ts';
 import type { CallOptions, CallResult } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import {
@@ -12,14 +10,14 @@ import {
   givenAppData,
   readContracts,
 } from '../../testing/given-app-data.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 let sides: readonly [AppWithData, AppWithData];
 const name = createUniqueName();
 
 beforeAll(async () => {
-  service = await startTestService();
   sides = [
     { keys: await service.createApp(['processor_a'], {}, name), canary: 'CANARY-one', dollars: 1_111, payments: 2 },
     // The first name is a prefix of the second name.
@@ -32,7 +30,6 @@ beforeAll(async () => {
   ];
   for (const side of sides) await givenAppData(side);
 });
-afterAll(() => service.close());
 
 const withIds = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
 const callWithSecret = async (contract: Contract, { appName, secretKey }: IssuedApiKeys, options: CallOptions) =>
@@ -92,18 +89,4 @@ describe('two apps with the same ids', () => {
         expect(await callFor(canary, keys.appName)).toEqual(await callFor(`no-${canary}`, 'no-app'));
     },
   );
-
-  it('reject access tokens of the other app', async () => {
-    const [own, other] = sides;
-    const contract = readContracts.find(({ id }) => id === 'get-processor-purchases');
-    if (!contract) throw new Error('The contract is not found.');
-    const accessToken = await issueAccessToken(
-      getService(),
-      other.keys.appName,
-      { platform: 'processor_a' },
-      Date.now(),
-    );
-    for (const response of await callWithSecret(contract, own.keys, { query: { accessToken } }))
-      expect(response).toMatchObject({ status: 403, body: { ok: false } });
-  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
 import { handler as refresh } from '../../functions/workers/refresh-purchase.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -6,7 +6,8 @@ import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 interface StoreCase {
   readonly platform: Platform;
@@ -68,15 +69,9 @@ const stores: readonly StoreCase[] = [
 const endedByCustomer = { isExpired: true, cancelationReason: expect.stringMatching(/^Customer/) };
 const createDefaultProductId = (number: number) => `product-${number}`;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = startBeforeAll(startTestService);
 afterEach(async () => {
   await service.clearFaults();
-});
-afterAll(async () => {
-  await service.close();
 });
 
 describe.each(stores)('$platform', (storeCase) => {

@@ -1,14 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { errorCodes } from '../../lib/foundation/errors.ts';
-import {
-  type ApplicationServer,
-  type ReceivedRequest,
-  startApplicationServer,
-} from '../../testing/application-server.ts';
+import { type ReceivedRequest, startApplicationServer } from '../../testing/application-server.ts';
 import type { CordovaPage } from '../../testing/cordova-page.ts';
 import { readDocument, readSample, readSnippet } from '../../testing/documents.ts';
 import { openPlayPage, productDetails } from '../../testing/google-play-device.ts';
 import { readCodes, readSampleRules, sampleLanguages } from '../../testing/sample-rules.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 const deniedCodes: readonly number[] = [6778001, 6778003, 6778004, 6778006];
 const allCodes = Object.values(errorCodes).map(({ number }) => number);
@@ -106,15 +103,11 @@ describe('the samples of the guides', () => {
 
 describe('docs/guides/cordova-plugin-purchase.md', () => {
   const file = 'docs/guides/cordova-plugin-purchase.md';
-  let server: ApplicationServer;
+  const server = startBeforeAll(startApplicationServer);
   const opened: CordovaPage[] = [];
-  beforeAll(async () => {
-    server = await startApplicationServer();
-  });
   afterEach(() => {
     for (const page of opened.splice(0)) page.close();
   });
-  afterAll(async () => await server.close());
 
   const playBody = {
     id: 'premium',

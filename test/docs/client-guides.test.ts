@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { build, type Plugin } from 'esbuild';
 import { JSDOM, VirtualConsole } from 'jsdom';
-import type { LocalService } from '../../local/start-local.ts';
 import { createAppStoreDevice } from '../../testing/app-store-device.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, callLocalService, type Json } from '../../testing/call-local.ts';
@@ -17,18 +16,17 @@ import { openPlayPage, productDetails } from '../../testing/google-play-device.t
 import { iapticJsSource } from '../../testing/iaptic-js.ts';
 import { leaveAcknowledgementToClients } from '../../testing/leave-acknowledgement-to-clients.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-let service: LocalService;
+const service = startBeforeAll(startLocalService);
 const opened: { close(): void }[] = [];
 beforeAll(async () => {
-  service = await startLocalService();
   await leaveAcknowledgementToClients(service);
 });
 afterEach(() => {
   for (const page of opened.splice(0)) page.close();
 });
-afterAll(async () => await service?.close());
 
 /** Replaces the example values of a page by values of the running service, like a reader. */
 const fillIn = (snippet: string): string =>

@@ -65,7 +65,9 @@ describe('the list of layers', () => {
         .map((pattern) => `${name} → ${pattern}`);
     });
     // Shared support of tests, which no source of the emulator imports: see `restrictedImportsDetection`.
-    expect(upward).toEqual(['sample', 'run-keys', 'vectors'].map((file) => `emulator → testing/${file}.ts`));
+    expect(upward).toEqual(
+      ['sample', 'run-keys', 'start-before-all', 'vectors'].map((file) => `emulator → testing/${file}.ts`),
+    );
   });
 
   it('lets no folder of lib import from outside of lib', () => {

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { readSnippet } from '../../testing/documents.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
 
 /** The argument of `verifyPurchaseWithProvider` in the libraries. */
 interface IapKitCall {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LocalService } from '../../local/start-local.ts';
+import { describe, expect, it } from '@jest/globals';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, callLocalService } from '../../testing/call-local.ts';
 import { openCordovaPage } from '../../testing/cordova-page.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(async () => await service?.close());
+const service = startBeforeAll(startLocalService);
 
 /** Validates a purchase of the test platform, like the sample of the guide. */
 async function validate(transactionId: string, changes: object = {}) {

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createKey, listKeys, revokeKey } from '../../lib/apps/api-key-contract.ts';
 import { findApp, findStoreSettings, findWebhookSender } from '../../lib/apps/app-table.ts';
 import { changeApp, getApp, setWebhook, testAlert } from '../../lib/apps/contract.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { platforms } from '../../lib/foundation/platform.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
 import { getStoreSettings, setStore } from '../../lib/stores/contract.ts';
+import { setWebhook as saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { createObservation, createTransaction } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-  keys = await service.createApp(['store_a']);
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
+const keys = startBeforeAll(async () => await service.createApp(['store_a']));
 
 /** Returns all recorded events of the app, raw, as text. */
 async function readEvents(): Promise<string> {
@@ -31,6 +30,75 @@ async function readEvents(): Promise<string> {
   );
   return JSON.stringify(raw);
 }
+
+describe('GET /v3/app', () => {
+  it('returns the settings of the app and the stores that it is connected to', async () => {
+    const keys = await service.createApp(['store_a', 'processor_b']);
+    const catalogue = { gold: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+    await setCatalogue(getService(), keys.appName, catalogue);
+    await changeSettings(getService(), keys.appName, { strategy: 'last' });
+    const { status, body } = await callWithSecretKey(getApp, keys);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ appName: keys.appName, strategy: 'last', vocabulary: 'neutral', catalogue });
+    const connected = body.stores.filter(({ isConnected }: { isConnected: boolean }) => isConnected);
+    expect(connected).toEqual([
+      {
+        platform: 'store_a',
+        isConnected: true,
+        notificationUrl: `https://api.example.com/live/v3/webhook/store_a/${keys.appName}`,
+      },
+      {
+        platform: 'processor_b',
+        isConnected: true,
+        notificationUrl: `https://api.example.com/live/v3/webhook/processor_b/${keys.appName}`,
+      },
+    ]);
+    expect(body.stores.find(({ platform }: { platform: string }) => platform === 'store_c')).toEqual({
+      platform: 'store_c',
+      isConnected: false,
+    });
+    expect(body.service).toEqual({ version: expect.any(String), emulatorUrl: service.emulatorUrl });
+  });
+
+  it('lists the products that have figures only on request', async () => {
+    const keys = await service.createApp([]);
+    const catalogue = { 'store_a:premium': { type: 'paid subscription' }, unsold: { type: 'consumable' } } as const;
+    await setCatalogue(getService(), keys.appName, catalogue);
+    const { purchase } = createObservation({ purchaseId: 'store_a:1', productId: 'store_a:premium' });
+    const transactions = [createTransaction(purchase)];
+    await givenPurchase(keys.appName, 'ann', { asOf: Date.now(), purchase, transactions, userAliases: [] });
+    const query = { include_products: 'true' };
+    expect((await callWithSecretKey(getApp, keys, { query })).body.productIds).toEqual(['store_a:premium']);
+    expect((await callWithSecretKey(getApp, keys)).body).not.toHaveProperty('productIds');
+  });
+
+  it('returns webhook URLs without their credentials', async () => {
+    const keys = await service.createApp([]);
+    const secret = 'a-token-of-more-than-25-characters';
+    const urls = [`https://example.com/hooks/${secret}?key=${secret}`];
+    await saveWebhook(
+      getService(),
+      keys.appName,
+      { urls, sandboxUrls: [], includesPassword: false },
+      { newSecret: false },
+    );
+    const { body } = await callWithSecretKey(getApp, keys);
+    expect(body.webhooks).toEqual({
+      urls: ['https://example.com/hooks/…'],
+      sandboxUrls: [],
+      includesPassword: false,
+      events: [],
+    });
+    expect(JSON.stringify(body)).not.toContain(secret);
+  });
+
+  it('contains neither keys nor store settings', async () => {
+    const keys = await service.createApp(['store_a', 'store_b', 'processor_a']);
+    const text = JSON.stringify((await callWithSecretKey(getApp, keys)).body);
+    expect(text).not.toContain(keys.secretKey);
+    expect(text).not.toMatch(/PRIVATE KEY|sk_test|whsec_/);
+  });
+});
 
 describe('PATCH /v3/app', () => {
   it('changes only the passed settings', async () => {
@@ -80,13 +148,6 @@ describe('/v3/app/keys', () => {
     expect((await callWithSecretKey(listKeys, keys)).body.rows).not.toContainEqual(listed);
     expect(await readEvents()).not.toContain(key);
   });
-
-  it('keeps the secret key that webhooks contain', async () => {
-    const { rows } = (await callWithSecretKey(listKeys, keys)).body;
-    const main = rows.find(({ level }: { level: string }) => level === 'secret');
-    const response = await callWithSecretKey(revokeKey, keys, { params: { keyId: main.id } });
-    expect(response).toMatchObject({ status: 409, body: { code: 'Conflict' } });
-  });
 });
 
 describe('PUT /v3/app/webhooks', () => {
@@ -96,18 +157,6 @@ describe('PUT /v3/app/webhooks', () => {
     expect(first).toEqual({ ok: true, signingSecret: expect.stringMatching(/^whsec_/) });
     expect((await callWithSecretKey(setWebhook, keys, { body: { urls: [url] } })).body).toEqual({ ok: true });
     expect(await readEvents()).not.toContain(first.signingSecret);
-  });
-
-  it('keeps the other webhooks that are switched on, and replaces them', async () => {
-    const urls = ['https://app.example/hooks'];
-    const findEvents = async () => (await findApp(getService(), keys.appName))?.webhookSettings?.events;
-    const change = async (body: object) => await callWithSecretKey(setWebhook, keys, { body: { urls, ...body } });
-    await change({ events: ['refunds', 'consents'] });
-    await change({});
-    expect(await findEvents()).toEqual(['refunds', 'consents']);
-    await change({ events: [] });
-    expect(await findEvents()).toEqual([]);
-    expect(await change({ events: ['renewals'] })).toMatchObject({ status: 400 });
   });
 
   it('rotates the signing secret without a change of the settings', async () => {
@@ -126,8 +175,10 @@ describe('PUT /v3/app/webhooks', () => {
     expect(await findWebhookSender(getService(), keys.appName)).not.toHaveProperty('formerSecret');
   });
 
-  it('rejects an address that is not public', async () => {
-    const body = { urls: ['http://169.254.169.254/latest'] };
+  it.each([
+    ['an address that is not public', { urls: ['http://169.254.169.254/latest'] }],
+    ['an unknown kind of webhooks', { urls: ['https://app.example/hooks'], events: ['renewals'] }],
+  ])('rejects %s', async (_case, body) => {
     expect(await callWithSecretKey(setWebhook, keys, { body })).toMatchObject({ status: 400 });
   });
 });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { getCustomerPurchases, getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { listOwnedPurchaseIds } from '../../lib/purchases/owned-purchase-table.ts';
 import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
@@ -7,19 +8,75 @@ import { search } from '../../lib/search/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { listReasons, startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
+const fixture = startBeforeAll(startNotificationFixture);
 
 const buy = async (order: object) => await fixture.callControl('/purchases', { platform: 'store_a', ...order });
 
 /** Returns the product ids of a collection. */
 const listProducts = (body: { data: { collection: { id: string }[] } }): string[] =>
   body.data.collection.map(({ id }) => id);
+
+describe('POST /v1/validate with the App Store', () => {
+  const keys = startBeforeAll(async () => await fixture.createApp(['store_a']));
+  const buyPremium = async (applicationUsername: string, order: object = {}) =>
+    await buy({ productId: 'premium', type: 'paid subscription', applicationUsername, ...order });
+  const read = async (contract: typeof getCustomerPurchases | typeof getCustomerTransactions, user: string) =>
+    (await callWithSecretKey(contract, keys, { params: { applicationUsername: user } })).body;
+
+  it('turns a receipt into an entitlement that can be read back', async () => {
+    const user = createUniqueName('user');
+    const { validate } = await buyPremium(user);
+    const { body } = await fixture.validate(keys, validate);
+    expect(body).toMatchObject({
+      ok: true,
+      data: {
+        id: 'com.example.app',
+        latest_receipt: true,
+        transaction: { type: validate.transaction.type },
+        collection: [{ id: 'premium', isExpired: false, renewalIntent: 'Renew', quantity: 1 }],
+      },
+    });
+    expect(body.data.date).toMatch(/\.\d{3}Z$/);
+    const { purchases } = await read(getCustomerPurchases, user);
+    expect(purchases['store_a:premium']).toMatchObject({
+      isExpired: false,
+      sandbox: false,
+      currency: 'USD',
+      amountMicros: 4_990_000,
+      amountUSD: 4.99,
+      renewalIntent: 'Renew',
+    });
+  });
+
+  it('shows it expired when its time has passed, and two transactions of one purchase after a renewal', async () => {
+    const user = createUniqueName('user');
+    const { id, validate } = await buyPremium(user);
+    await fixture.validate(keys, validate);
+    await fixture.callControl('/clock', { advance: 'P1M1D' });
+    const lapsed = await read(getCustomerPurchases, user);
+    expect(lapsed.purchases['store_a:premium']).toMatchObject({ isExpired: true });
+    const renewed = await fixture.callControl(`/purchases/${id}/renew`, {});
+    expect((await fixture.validate(keys, renewed.validate)).body.ok).toBe(true);
+    const { purchases } = await read(getCustomerPurchases, user);
+    expect(purchases['store_a:premium']).toMatchObject({ isExpired: false });
+    const { transactions } = await read(getCustomerTransactions, user);
+    expect(new Set(transactions.map(({ purchaseId }: { purchaseId: string }) => purchaseId)).size).toBe(1);
+    expect(transactions).toHaveLength(2);
+  });
+
+  it('validates classic receipts and application downloads', async () => {
+    const receipt = await buyPremium(createUniqueName('user'), { form: 'receipt' });
+    expect((await fixture.validate(keys, receipt.validate)).body).toMatchObject({
+      ok: true,
+      data: { id: 'com.example.app', collection: [{ id: 'premium', isExpired: false }] },
+    });
+    const download = await buyPremium(createUniqueName('user'), { form: 'download' });
+    expect((await fixture.validate(keys, download.validate)).body).toMatchObject({ ok: true });
+  });
+});
 
 describe('POST /v1/validate (App Store) with consumables', () => {
   const givenCoins = async () => {
@@ -81,13 +138,6 @@ describe('POST /v1/validate (App Store) with consumables', () => {
     expect(reads).toBeLessThan(1.5 * count);
     // The event and the requested purchase.
     expect(writes).toBeLessThan(50);
-  });
-
-  it('accepts a receipt without purchases', async () => {
-    const { keys, coins } = await givenCoins();
-    const { validate } = await fixture.callControl(`/purchases/${coins.id}?form=receipt`);
-    const { body } = await fixture.validate(keys, validate);
-    expect(body).toMatchObject({ ok: true, data: { collection: [] } });
   });
 });
 

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 /** Evening of 9 January in the gateway's time zone, America/Chicago. */
 const start = Date.parse('2027-01-10T02:00:00Z');
@@ -12,12 +13,10 @@ const start = Date.parse('2027-01-10T02:00:00Z');
 /** Start of the next billing day, 9 February. */
 const billingDay = Date.parse('2027-02-09T06:00:00Z');
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 beforeAll(async () => {
-  service = await startTestService();
   await setClock(start);
 });
-afterAll(() => service.close());
 
 const setClock = (ms: number) => service.callControl('/clock', { set: new Date(ms).toISOString() });
 

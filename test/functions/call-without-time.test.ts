@@ -1,23 +1,21 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEvent, listEvents } from '../../lib/events/contract.ts';
 import { clientOptions } from '../../lib/foundation/container.ts';
 import { createMessageQueue } from '../../lib/foundation/create-message-queue.ts';
-import { createTableClient, type Table } from '../../lib/foundation/table.ts';
+import { createTableClient } from '../../lib/foundation/table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { buildBasicAuth, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { buildProxyEvent } from '../../testing/proxy-event.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let silentServer: HttpServer;
-beforeAll(async () => {
-  table = await createTestTable();
-});
 beforeEach(async () => {
   silentServer = await startHttpServer(() => {});
   process.env.AWS_ENDPOINT_URL_SQS = silentServer.url;

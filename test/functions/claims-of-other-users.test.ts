@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { App } from '../../lib/apps/app.ts';
 import { findApp } from '../../lib/apps/app-table.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -18,15 +18,10 @@ import {
 import { resolveStoreUser } from '../../lib/store-notifications/resolve-store-user.ts';
 import { recordObservations } from '../../lib/validation/record-observations.ts';
 import { createObservation, createUniqueName } from '../../testing/given.ts';
-import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(async () => {
-  await fixture.close();
-});
+const fixture = startBeforeAll(startNotificationFixture);
 
 let keys: IssuedApiKeys;
 beforeEach(async () => {

@@ -1,19 +1,17 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getCommissionRates } from '../../lib/apps/commission-rate-contract.ts';
-import { changeSettings, type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, setCommissionRates } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
 import { getRevenue } from '../../lib/statistics/revenue-contract.ts';
-import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  keys = await givenApp(await createTestTable());
-});
+const keys = startBeforeAll(async () => await givenApp(await createTestTable()));
 
 const rate = { platform: 'store_a', from: '2026-01-01', commissionPercent: 12.6, taxPercent: 15.97, countries: ['DE'] };
 
@@ -65,9 +63,5 @@ describe('the rates of commission of an app', () => {
     await expect(setCommissionRates(getService(), keys.appName, rates)).rejects.toMatchObject({
       code: 'InvalidPayload',
     });
-  });
-
-  it('reject the public key', async () => {
-    expect((await callWithPublicKey(getCommissionRates, keys)).status).toBe(403);
   });
 });

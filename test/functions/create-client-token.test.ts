@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { describe, expect, it } from '@jest/globals';
 import { createClientToken } from '../../lib/checkout/contract.ts';
 import { getRefreshToken } from '../../lib/purchases/contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-  keys = await service.createApp(['processor_b']);
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
+const keys = startBeforeAll(async () => await service.createApp(['processor_b']));
 
 const call = async (body: object, path?: string) =>
   await callWithPublicKey(createClientToken, keys, { body, ...(path && { path }) });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { findApp } from '../../lib/apps/app-table.ts';
 import { changeSettings, createApiKey, getApp, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
@@ -34,15 +34,12 @@ import { readSnippet } from '../../testing/documents.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
 import { settleByStream } from '../../testing/settle-by-stream.ts';
-import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
+const fixture = startBeforeAll(startNotificationFixture);
 let keys: IssuedApiKeys;
 let user: string;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
 beforeEach(async () => {
   user = createUniqueName('user');
   keys = await givenApp('store_a');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
 import * as api from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
@@ -11,14 +11,11 @@ import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, startDate } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../testing/stream-records.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+startBeforeAll(startTestService);
 
 const username = 'guest';
 const products = 5;

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { changeSettings, createApp, deleteApp } from '../../lib/apps/manage-apps.ts';
+import { describe, expect, it } from '@jest/globals';
+import { deleteApp } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { sendTestWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 /** Deletes an app that has a purchase with a scheduled refresh. */
 async function givenDeletedApp() {
@@ -46,14 +42,5 @@ describe('deleteApp', () => {
     expect(item).toMatchObject({ purchase: expect.anything() });
     expect(item).not.toHaveProperty('duePk');
     expect(item).not.toHaveProperty('dueSk');
-  });
-
-  it('rejects changes of the app, and a new app with its name', async () => {
-    const { keys } = await givenDeletedApp();
-    const isDeleted = { code: 'AppNotFound', message: `The app ${keys.appName} is deleted.` };
-    await expect(changeSettings(getService(), keys.appName, { strategy: 'first' })).rejects.toMatchObject(isDeleted);
-    await expect(sendTestWebhook(getService(), keys.appName)).rejects.toMatchObject(isDeleted);
-    await expect(deleteApp(getService(), keys.appName, getService().now())).rejects.toMatchObject(isDeleted);
-    await expect(createApp(getService(), keys.appName, getService().now())).rejects.toMatchObject({ code: 'Conflict' });
   });
 });

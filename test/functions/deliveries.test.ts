@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
@@ -15,26 +15,17 @@ import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, saveUrlHealth } from '../../lib/webhooks/delivery-table.ts';
 import { enqueueDeliveries } from '../../lib/webhooks/fan-out.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
-import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
+import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
-import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
+import { startWorkQueues } from '../../testing/work-queues.ts';
 
-let service: TestService;
-let queues: WorkQueues;
-let server: ApplicationServer;
+const service = startBeforeAll(startTestService);
+const queues = startBeforeAll(startWorkQueues);
+const server = startBeforeAll(startApplicationServer);
 let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-  queues = await startWorkQueues();
-  server = await startApplicationServer();
-});
-afterAll(async () => {
-  await server.close();
-  await queues.close();
-  await service.close();
-});
 beforeEach(async () => {
   server.respondWith({ status: 200 });
   server.requests.length = 0;
@@ -137,17 +128,13 @@ describe('GET /v3/webhooks/deliveries', () => {
     expect(await fetchDelivery(retried)).toMatchObject({ attempts: [{ ok: true }, { ok: false }] });
   });
 
-  it.each([
-    { state: 'unknown' },
-    { cursor: 'not a cursor' },
-    { cursor: Buffer.from('no-date').toString('base64url') },
-    { limit: '0' },
-    { limit: '1000' },
-    { startdate: 'yesterday' },
-  ])('rejects %j', async (query) => {
-    const response = await callWithSecretKey(listDeliveries, keys, { query });
-    expect(response).toMatchObject({ status: 400, body: { ok: false, code: 'InvalidPayload' } });
-  });
+  it.each([{ state: 'unknown' }, { cursor: 'not a cursor' }, { cursor: Buffer.from('no-date').toString('base64url') }])(
+    'rejects %j',
+    async (query) => {
+      const response = await callWithSecretKey(listDeliveries, keys, { query });
+      expect(response).toMatchObject({ status: 400, body: { ok: false, code: 'InvalidPayload' } });
+    },
+  );
 
   it('does not list deliveries of a different app, also with a cursor from it', async () => {
     for (let number = 0; number < 3; number++) await deliver('ann');

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/contracts/index.ts';
 import { listCustomers } from '../../lib/customers/contract.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 const applicationUsername = createUniqueName('nobody');
 const revenueHead = { countedUntil: expect.any(String), interval: 'month', by: 'none', unconvertedShare: 0 };

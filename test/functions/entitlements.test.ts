@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
@@ -26,7 +26,7 @@ import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { creditAccountKey } from '../../lib/foundation/keys.ts';
-import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
+import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import {
   buildBasicAuth,
@@ -37,7 +37,8 @@ import {
 } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';
 
@@ -46,12 +47,8 @@ const catalogue = {
   coins: { type: 'consumable' },
 } as const;
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   keys = await service.createApp(['processor_a']);
   await saveCatalogue(getService(), keys.appName, catalogue);
@@ -112,14 +109,6 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
     });
   });
 
-  it('keeps an entitlement that has ended', async () => {
-    await givenPurchase(keys.appName, 'ann', {
-      ...createObservation({ purchaseDate: paidAt, expirationDate: paidAt + dayMs }),
-    });
-    const { premium } = (await call(getCustomerEntitlements)).body.entitlements;
-    expect(premium).toMatchObject({ isActive: false, until: toIso(paidAt + dayMs) });
-  });
-
   it.each(['viewer', 'support'] as const)('accepts a %s key', async (level) => {
     const { key } = await createApiKey(getService(), keys.appName, { level, name: level, now: Date.now() });
     const { status } = await callEndpoint(getCustomerEntitlements, {
@@ -160,19 +149,6 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
     const other = { applicationUsername: 'bob' };
     const foreign = await callWithPublicKey(getCustomerEntitlements, keys, { params: other, query: { accessToken } });
     expect(foreign.status).toBe(403);
-  });
-
-  it('applies the sandbox rule of the app', async () => {
-    await givenPurchase(
-      keys.appName,
-      'ann',
-      createObservation({ purchaseDate: paidAt, expirationDate: paidAt + 30 * dayMs, sandbox: true }),
-    );
-    expect((await call(getCustomerEntitlements)).body.entitlements.premium).toMatchObject({ isSandbox: true });
-    await changeSettings(getService(), keys.appName, { sandboxRule: { rule: 'listed', usernames: ['bob'] } });
-    // Functions cache an app for 15 seconds.
-    await service.callControl('/clock', { advance: 'PT1M' });
-    expect((await call(getCustomerEntitlements)).body.entitlements).toEqual({});
   });
 });
 
@@ -270,12 +246,6 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60 * 60);
   });
 
-  it('never expires after the last end of access', async () => {
-    const until = Math.floor((Date.now() + 10 * minuteMs) / 1_000) * 1_000;
-    await call(createGrant, { body: { entitlement: 'premium', reason: 'a trial', until: toIso(until) } });
-    expect(Date.parse((await sign()).expiresAt)).toBe(until);
-  });
-
   it('contains the balances of credits if the catalogue gives some, and reads none otherwise', async () => {
     const welcome = async () =>
       await call(giveCredits, { body: { credit: 'coins', amount: 40, idempotencyKey: 'a', reason: 'a welcome' } });
@@ -294,13 +264,6 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     await saveCatalogue(getService(), keys.appName, { coins: { type: 'consumable', credits: { coins: 40 } } });
     await welcome();
     expect((await verify((await sign()).token)).payload.credits).toEqual({ coins: 40 });
-  });
-
-  it('contains no entitlement that has ended', async () => {
-    await givenPurchase(keys.appName, 'ann', {
-      ...createObservation({ purchaseDate: paidAt, expirationDate: paidAt + dayMs }),
-    });
-    expect((await verify((await sign()).token)).payload.entitlements).toEqual({});
   });
 
   it('fails after tampering, for another app, without a signature and with HS256 and the public key', async () => {

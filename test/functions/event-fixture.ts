@@ -20,7 +20,6 @@ interface EventInput {
   readonly body?: object;
   /** Number of recorded calls to a store. */
   readonly storeCalls?: number;
-  readonly retentionDays?: number;
 }
 
 /** Records the event of a validation as the endpoint does, and returns its id. */
@@ -33,7 +32,6 @@ export async function givenEvent(
     reqId = `req-${randomUUID()}`,
     body = {},
     storeCalls = 0,
-    retentionDays = 90,
   }: EventInput = {},
 ): Promise<string> {
   const recorder = createEventRecorder({ type, date, reqId });
@@ -47,7 +45,7 @@ export async function givenEvent(
     outcome: { status: 200, ok: true },
     response: { ok: true, data: { transaction: { type: 'ios-store', transactionId: '1' } } },
   });
-  await saveEvent({ ...getService(), eventRetentionDays: retentionDays }, appName, event, raw);
+  await saveEvent(getService(), appName, event, raw);
   return event.eventId;
 }
 

@@ -13,6 +13,7 @@ import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { paidAt } from './purchase-fixture.ts';
 
@@ -159,9 +160,8 @@ describe('GET /v3/search', () => {
   });
 
   const words = ['no-access', 'Nora.Stripe@example.com', 'stripe-shop', 'ann@example.com', 'Мария Иванова'];
-  let wordKeys: IssuedApiKeys;
+  const wordKeys = startBeforeAll(async () => await givenApp(getService().table));
   beforeAll(async () => {
-    wordKeys = await givenApp(getService().table);
     for (const [index, user] of words.entries())
       await givenPurchase(wordKeys.appName, user, createObservation({ purchaseId: `store_a:${index}` }));
   });

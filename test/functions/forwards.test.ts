@@ -1,31 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { getDelivery, getForwards, listDeliveries, setForwards } from '../../lib/webhooks/contract.ts';
-import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
-import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { startApplicationServer } from '../../testing/application-server.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { type NotificationServer, startNotificationServer } from '../../testing/notification-server.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
-import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
+import { startNotificationServer } from '../../testing/notification-server.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startWorkQueues } from '../../testing/work-queues.ts';
 
-let service: TestService;
-let queues: WorkQueues;
-let notifications: NotificationServer;
-let server: ApplicationServer;
+const service = startBeforeAll(startTestService);
+const queues = startBeforeAll(startWorkQueues);
+const notifications = startBeforeAll(startNotificationServer);
+const server = startBeforeAll(startApplicationServer);
 let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-  queues = await startWorkQueues();
-  notifications = await startNotificationServer();
-  server = await startApplicationServer();
-});
-afterAll(async () => {
-  await server.close();
-  await notifications.close();
-  await queues.close();
-  await service.close();
-});
 beforeEach(async () => {
   keys = await service.createApp(['store_a']);
   server.requests.length = 0;
@@ -47,19 +36,6 @@ describe('PUT /v3/forwards', () => {
     expect((await callWithSecretKey(getForwards, keys)).body).toEqual(expected);
     expect((await callWithSecretKey(setForwards, keys, { body: [] })).body).toEqual([]);
     expect((await callWithSecretKey(getForwards, keys)).body).toEqual([]);
-  });
-
-  it.each([
-    ['an object', { url: 'https://example.com/a' }],
-    ['a private address', [{ url: 'https://192.168.1.1/a' }]],
-    ['a URL that is not https', [{ url: 'ftp://example.com/a' }]],
-    ['an unknown store', [{ url: 'https://example.com/a', platforms: ['x'] }]],
-  ])('rejects %s', async (_case, body) => {
-    expect(await callWithSecretKey(setForwards, keys, { body })).toMatchObject({ status: 400 });
-  });
-
-  it('requires the secret key', async () => {
-    expect((await callWithPublicKey(setForwards, keys, { body: [] })).status).toBe(403);
   });
 });
 

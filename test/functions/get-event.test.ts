@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
-import { eventKey } from '../../lib/foundation/keys.ts';
-import { dayMs } from '../../lib/foundation/time.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { fetchEventList, findEvents, givenEvent } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 describe('GET /v3/events/:id', () => {
   it('returns the analysis and the raw event', async () => {
@@ -121,28 +116,6 @@ describe('GET /v3/events/:id/analysis', () => {
     const detailed = await fetchAnalysis('1');
     expect(detailed.context.includeHeavyData).toBe(true);
     expect(detailed.content).toMatchObject({ receipts: [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }] });
-  });
-});
-
-describe.each([getEvent, getEventAnalysis, getEventRaw])('GET $path', (contract) => {
-  it('rejects an unknown id with ResourceNotFound', async () => {
-    const response = await callWithSecretKey(contract, await givenApp(getService().table), {
-      params: { id: randomUUID() },
-    });
-    expect(response).toMatchObject({ status: 404, body: { code: 'ResourceNotFound' } });
-  });
-
-  it("does not return another app's event", async () => {
-    const [owner, otherApp] = [await givenApp(getService().table), await givenApp(getService().table)];
-    const id = await givenEvent(owner);
-    expect((await callWithSecretKey(contract, otherApp, { params: { id } })).status).toBe(404);
-  });
-
-  it('does not return an event after its retention, even if the table still has it', async () => {
-    const keys = await givenApp(getService().table);
-    const id = await givenEvent(keys, { date: Date.now() - 2 * dayMs, retentionDays: 1 });
-    expect(await getService().table.get(eventKey(keys.appName, id))).toMatchObject({ type: 'receipt.validated' });
-    expect((await callWithSecretKey(contract, keys, { params: { id } })).status).toBe(404);
   });
 });
 

@@ -16,6 +16,7 @@ import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { aggregateItems, givenPurchase } from '../../testing/given-purchase.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const toDate = (day: string): number => Date.parse(`${day}T10:00:00Z`);
@@ -62,9 +63,8 @@ async function givenSubscription(
   });
 }
 
-let keys: IssuedApiKeys;
+const keys = startBeforeAll(async () => await givenApp(await createTestTable()));
 beforeAll(async () => {
-  keys = await givenApp(await createTestTable());
   // Paid for January and February 2025, and again from May on.
   await givenSubscription(keys, 'ann', {
     id: '1',
@@ -458,58 +458,6 @@ describe('figures of the sandbox', () => {
     expect(await read(getMrr, 'true')).toMatchObject({ rows: [{ mrrUSD: 10 }, { mrrUSD: 0 }] });
     for (const sandbox of ['false', 'true'])
       expect(await read(getLtv, sandbox)).toMatchObject({ cohorts: [{ customers: 1, payers: 1 }, { payers: 0 }] });
-  });
-});
-
-describe('GET /v3/stats/churn', () => {
-  it('returns voluntary and involuntary churn of subscriptions and revenue', async () => {
-    const { body } = await callWithSecretKey(getChurn, keys, {
-      query: { startdate: '2025-03-01', enddate: '2026-02-28', interval: 'range' },
-    });
-    expect(body.rows).toEqual([
-      {
-        date: '2025-03-01',
-        activeAtStart: 2,
-        churned: 3,
-        churnRate: 1.5,
-        churnedMrrUSD: 27,
-        revenueChurnRate: 1.8,
-        voluntary: 2,
-        involuntary: 1,
-        unconvertedShare: 0,
-      },
-    ]);
-  });
-});
-
-describe('GET /v3/stats/retention', () => {
-  it('returns the active subscriptions and the revenue of each period', async () => {
-    const { body } = await callWithSecretKey(getRetention, keys, {
-      query: { startdate: '2025-01-01', enddate: '2025-01-31' },
-    });
-    const [cohort] = body.cohorts;
-    expect(cohort).toMatchObject({ start: '2025-01-01', size: 2 });
-    expect(cohort?.periods.slice(0, 6)).toEqual([
-      { index: 0, active: 2, rate: 1, revenueUSD: 20 },
-      { index: 1, active: 2, rate: 1, revenueUSD: 70 },
-      { index: 2, active: 1, rate: 0.5, revenueUSD: 0 },
-      { index: 3, active: 1, rate: 0.5, revenueUSD: 0 },
-      { index: 4, active: 2, rate: 1, revenueUSD: 12 },
-      { index: 5, active: 1, rate: 0.5, revenueUSD: 0 },
-    ]);
-  });
-});
-
-describe('GET /v3/stats/ltv', () => {
-  it('returns the revenue per customer of the cohort of the first payments', async () => {
-    const { body } = await callWithSecretKey(getLtv, keys, {
-      query: { startdate: '2025-01-01', enddate: '2025-01-31' },
-    });
-    const [cohort] = body.cohorts;
-    expect(cohort).toMatchObject({ start: '2025-01-01', customers: 2, payers: 2 });
-    expect(
-      cohort?.ages.slice(0, 5).map((age: { readonly revenuePerPayerUSD: number }) => age.revenuePerPayerUSD),
-    ).toEqual([10, 45, 45, 45, 51]);
   });
 });
 

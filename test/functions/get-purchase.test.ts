@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { getPurchase, getRefreshToken } from '../../lib/purchases/contract.ts';
@@ -8,14 +8,11 @@ import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction, createUniqueName } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 /** Validates a subscription of Google Play. */
 async function validatePurchase() {
@@ -70,13 +67,6 @@ describe('GET /v3/purchases/:purchaseId', () => {
       entitledUsers: ['ann'],
     });
     expect(body).not.toHaveProperty('notifications');
-  });
-
-  it('returns the notifications for include_notifications=true', async () => {
-    const keys = await givenApp(getService().table);
-    await givenPaidPurchase(keys, 'ann');
-    const { body } = await callWithSecretKey(getPurchase, keys, { params, query: { include_notifications: 'true' } });
-    expect(body.notifications).toEqual([{ date: expect.stringMatching(/Z$/), reason: 'PURCHASED' }]);
   });
 
   it('finds the purchase by its brand id', async () => {

@@ -9,6 +9,7 @@ import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const toDate = (day: string): number => Date.parse(`${day}T10:00:00Z`);
@@ -46,9 +47,8 @@ const yearly = 'store_b:yearly';
 /** An id that is a script, longer than a key of the table can be, and starts like a formula of a spreadsheet. */
 const oddProduct = `store_a:=<script>"'#%/🦊\n${'é'.repeat(700)}`;
 
-let keys: IssuedApiKeys;
+const keys = startBeforeAll(async () => await givenApp(await createTestTable()));
 beforeAll(async () => {
-  keys = await givenApp(await createTestTable());
   // Two months before the range, and still active.
   await givenSubscription(keys, {
     id: '1',

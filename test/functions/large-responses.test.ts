@@ -1,19 +1,16 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/foundation/keys.ts';
-import type { Table } from '../../lib/foundation/table.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 /**
  * Maximum payload of a synchronous Lambda response, in bytes.

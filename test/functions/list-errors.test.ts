@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listAnnotations } from '../../lib/annotations/contract.ts';
 import type { Contract } from '../../lib/api/contract.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { listCreditHistory } from '../../lib/credits/contract.ts';
 import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
@@ -28,11 +27,11 @@ import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { sampleItems } from '../../testing/sample.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
-let keys: IssuedApiKeys;
+const keys = startBeforeAll(async () => await givenApp(await createTestTable()));
 beforeAll(async () => {
-  keys = await givenApp(await createTestTable());
   await givenPurchase(keys.appName, 'ann', createObservation());
 });
 

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { getPurchase, listPurchases } from '../../lib/purchases/contract.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
@@ -8,6 +7,7 @@ import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const boughtAt = Date.now() - 30 * dayMs;
@@ -35,9 +35,8 @@ function buildRenewed(id: string) {
   return { ...first, asOf: renewedAt, purchase, transactions: [...first.transactions, createTransaction(purchase)] };
 }
 
-let keys: IssuedApiKeys;
+const keys = startBeforeAll(async () => await givenApp(await createTestTable()));
 beforeAll(async () => {
-  keys = await givenApp(await createTestTable());
   for (const observation of [buildFirst('1'), buildRenewed('1'), buildFirst('2')])
     await givenPurchase(keys.appName, 'ann', observation);
 });

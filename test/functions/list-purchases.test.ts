@@ -1,7 +1,6 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { listCustomers } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
-import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
@@ -11,13 +10,11 @@ import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { buildLinkInput } from '../../testing/purchase-inputs.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { givenPaidPurchase, paidAt } from './purchase-fixture.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 describe('GET /v3/purchases', () => {
   it('returns purchases with their entitled users, by creation or by their last change', async () => {

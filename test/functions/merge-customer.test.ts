@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
@@ -7,16 +7,13 @@ import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/e
 import { getService } from '../../lib/foundation/get-service.ts';
 import { addErasedNames } from '../../lib/purchases/erased-name-table.ts';
 import { type CallOptions, callWithSecretKey } from '../../testing/call.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase } from './purchase-fixture.ts';
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
 beforeEach(async () => {
   keys = await service.createApp(['processor_a']);
   const catalogue = { 'store_a:monthly': { type: 'paid subscription', entitlements: ['premium'] } } as const;

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { ProductType } from '../../lib/api/enumerations.ts';
 import { storeCatalogue } from '../../lib/apps/app-table.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
@@ -9,17 +8,11 @@ import { findPurchaseFacts } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startNotificationFixture } from './notification-fixture.ts';
 
-let service: NotificationFixture;
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startNotificationFixture();
-  keys = await service.createNotifiedApp('store_b', { acknowledge: true });
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = startBeforeAll(startNotificationFixture);
+const keys = startBeforeAll(async () => await service.createNotifiedApp('store_b', { acknowledge: true }));
 
 /** Buys a product of Google Play that the app's settings let the service consume or acknowledge. */
 async function buy(type: string) {

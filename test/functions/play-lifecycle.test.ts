@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sortForRelease } from '../../emulator/release-order.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
@@ -9,20 +9,17 @@ import { listRefundedAmounts } from '../../lib/purchases/refunds.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { listReasons, startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
+const fixture = startBeforeAll(startNotificationFixture);
 let keys: IssuedApiKeys;
 beforeAll(async () => {
-  fixture = await startNotificationFixture();
   keys = await fixture.createNotifiedApp('store_b');
 });
 afterEach(async () => {
   await setOrdersReadable(true);
   await fixture.clearFaults();
-});
-afterAll(async () => {
-  await fixture.close();
 });
 
 /** Sets whether Google Play returns orders, which requires its own permission. */

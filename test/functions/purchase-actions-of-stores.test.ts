@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { actOnPurchase } from '../../lib/actions/contract.ts';
-import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
+import { describe, expect, it } from '@jest/globals';
 import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { refreshPurchase } from '../../lib/purchases/contract.ts';
 import { listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
-import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
-import { createUniqueName } from '../../testing/given.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 
-let service: TestService;
-let router: NotificationRouter;
-beforeAll(async () => {
-  service = await startTestService();
-  router = await startNotificationRouter(service, ['store_a', 'store_b', 'processor_a', 'processor_b']);
-});
-afterAll(async () => {
-  await router?.close();
-  await service?.close();
-});
+const service = startBeforeAll(startTestService);
+const router = startBeforeAll(
+  async () => await startNotificationRouter(service, ['store_a', 'store_b', 'processor_a', 'processor_b']),
+);
 
 const idempotencyKey = 'attempt-1';
 
@@ -132,33 +124,6 @@ describe('POST /v3/purchases/:purchaseId/actions of a purchase that has changed 
     expect(await findActions(bought)).toEqual([]);
     const reasons = await listReasons(bought);
     expect(new Set(reasons).size).toBe(reasons.length);
-  });
-});
-
-describe('POST /v3/purchases/:purchaseId/actions with keys of support and viewers', () => {
-  it.each([
-    ['store_a', 'extend', { days: 7 }],
-    ['store_b', 'defer', { days: 7 }],
-    ['store_c', 'cancel', {}],
-    ['processor_a', 'refund', { amountMicros: 1_000_000 }],
-    ['processor_b', 'cancel', {}],
-  ] as const)('performs %s %s once for support, and nothing for viewers', async (platform, action, details) => {
-    const { now } = getService();
-    const bought = await buy(platform);
-    const { keys, purchaseId } = bought;
-    await changeSettings(getService(), keys.appName, { supportActions: [action] });
-    const callWith = async (level: 'support' | 'viewer') => {
-      const name = createUniqueName('k').slice(0, 20);
-      const { key } = await createApiKey(getService(), keys.appName, { level, name, now: now() });
-      // Keys are cached for some seconds.
-      await service.callControl('/clock', { advance: 'PT1M' });
-      const body = { action, ...details, reason: 'Ticket 4711', idempotencyKey };
-      const call = { headers: buildBasicAuth(keys.appName, key), params: { purchaseId }, body };
-      return [await callEndpoint(actOnPurchase, call), await callEndpoint(actOnPurchase, call)];
-    };
-    expect((await callWith('viewer')).map(({ status }) => status)).toEqual([403, 403]);
-    expect((await callWith('support')).map(({ status }) => status)).toEqual([200, 200]);
-    expect((await findActions(bought)).map(({ context }) => context.key.level)).toEqual(['support']);
   });
 });
 

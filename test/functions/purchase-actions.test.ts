@@ -1,24 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.ts';
 import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
-import { findPurchase, listAnnouncements, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
+import { findPurchase, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
+const service = startBeforeAll(startTestService);
 afterEach(async () => await service.clearFaults());
-afterAll(() => service.close());
 
 const idempotencyKey = 'attempt-1';
 const extension = { action: 'extend', days: 7, idempotencyKey };
@@ -56,13 +52,6 @@ describe('GET /v3/purchases/:purchaseId/actions', () => {
       for (const { isPossible, why, effect } of body.rows) expect(isPossible ? effect : why).toMatch(/^[A-Z].+\.$/);
     },
   );
-
-  it('does not find an unknown purchase', async () => {
-    const { keys } = await buyForActions(service, 'store_a');
-    const params = { purchaseId: 'store_a:1' };
-    const headers = buildBasicAuth(keys.appName, keys.secretKey);
-    expect((await callEndpoint(listPurchaseActions, { headers, params })).status).toBe(404);
-  });
 });
 
 describe('POST /v3/purchases/:purchaseId/actions', () => {
@@ -90,17 +79,6 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
     });
   });
 
-  it('performs an action once for the same idempotency key, with one event', async () => {
-    const bought = await buyForActions(service, 'store_a');
-    const before = await getExpiration(bought);
-    const responses = [await bought.act(extension), await bought.act(extension)];
-    responses.push(...(await Promise.all([bought.act(extension), bought.act(extension)])));
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(new Set(responses.map(({ body }) => body.performedAt)).size).toBe(1);
-    expect(await getExpiration(bought)).toBe(before + 7 * dayMs);
-    expect(await findActions(bought)).toHaveLength(1);
-  });
-
   it('rejects the idempotency key of a different action', async () => {
     const bought = await buyForActions(service, 'store_a');
     await bought.act(extension);
@@ -109,27 +87,6 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
         status: 409,
         body: { message: 'idempotencyKey was used for a different action.' },
       });
-  });
-
-  it('announces the effect once if the notification of the store arrives first or later', async () => {
-    const router = await startNotificationRouter(service, ['store_a']);
-    try {
-      const bought = await buyForActions(service, 'store_a');
-      const { appName } = bought.keys;
-      router.routeTo([appName]);
-      await bought.act(extension);
-      await router.waitUntilPosted();
-      const inFlight = router.take(appName);
-      expect(inFlight).toHaveLength(1);
-      await router.process(inFlight);
-      await bought.act(extension);
-      const reasons = (await listAnnouncements(getService(), appName, bought.purchaseId)).map(({ reason }) => reason);
-      expect(reasons.filter((reason) => reason === 'EXTENDED')).toHaveLength(1);
-      expect(await findActions(bought)).toHaveLength(1);
-    } finally {
-      await router.close();
-      await service.setNotificationUrl('store_a', null);
-    }
   });
 
   it('stores the rejection of the store, which is not repeated', async () => {

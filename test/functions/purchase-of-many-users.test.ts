@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { claimKey, purchaseKey } from '../../lib/foundation/keys.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
+const fixture = startBeforeAll(startNotificationFixture);
 
 /** Buys a subscription of the App Store for `owner`. `validateAs` validates its receipt for a user. */
 async function givenSharedSubscription(strategy: Strategy = 'all') {

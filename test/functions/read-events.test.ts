@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/event-table.ts';
@@ -8,14 +8,12 @@ import { getTransaction } from '../../lib/purchases/transaction-contract.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { findEvents } from './event-fixture.ts';
 import { givenPaidPurchase } from './purchase-fixture.ts';
 
-let table: Awaited<ReturnType<typeof createTestTable>>;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const listTypes = async (appName: string): Promise<string[]> =>
   (await listEvents(getService(), appName, { limit: 10, skip: 0 })).map(({ type }) => type);

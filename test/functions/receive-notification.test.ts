@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { fetchEventList } from './event-fixture.ts';
-import {
-  listReasons,
-  type NotificationFixture,
-  notifyingPlatforms,
-  startNotificationFixture,
-} from './notification-fixture.ts';
+import { listReasons, notifyingPlatforms, startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
+const fixture = startBeforeAll(startNotificationFixture);
 
 const subscriptionOrder = { productId: 'premium', type: 'paid subscription' };
 const allPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 'processor_b'];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings, createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
@@ -10,7 +10,7 @@ import {
   setRefundConsent,
 } from '../../lib/refunds/contract.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import {
   buyCoins,
   getEmulatedRequest,
@@ -19,26 +19,21 @@ import {
   requestRefund,
   runDueSteps,
 } from '../../testing/refund-requests.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-let router: NotificationRouter;
+const service = startBeforeAll(async () => await startTestService('claimcheck-test-refunds'));
+const router = startBeforeAll(async () => await startNotificationRouter(service, refundPlatforms));
 let keys: IssuedApiKeys;
 let support: string;
 let viewer: string;
 beforeAll(async () => {
-  service = await startTestService('claimcheck-test-refunds');
-  router = await startNotificationRouter(service, refundPlatforms);
   keys = await service.createApp(refundPlatforms);
   router.routeTo([keys.appName]);
   const createKey = async (level: 'support' | 'viewer') =>
     (await createApiKey(getService(), keys.appName, { level, name: level, now: Date.now() })).key;
   support = await createKey('support');
   viewer = await createKey('viewer');
-});
-afterAll(async () => {
-  await router?.close();
-  await service?.close();
 });
 
 let count = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
@@ -8,28 +8,21 @@ import { processNotification } from '../../lib/store-notifications/process-notif
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { repeatWebhook } from '../../lib/webhooks/contract.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
-import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
+import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
-import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { startWorkQueues } from '../../testing/work-queues.ts';
 import { findEvents } from './event-fixture.ts';
 
-let service: TestService;
-let queues: WorkQueues;
-let server: ApplicationServer;
+const service = startBeforeAll(startTestService);
+const queues = startBeforeAll(startWorkQueues);
+const server = startBeforeAll(startApplicationServer);
 let keys: IssuedApiKeys;
 beforeAll(async () => {
-  service = await startTestService();
-  queues = await startWorkQueues();
-  server = await startApplicationServer();
   keys = await service.createApp(['store_b']);
   await setWebhookUrl(keys);
-});
-afterAll(async () => {
-  await server.close();
-  await queues.close();
-  await service.close();
 });
 beforeEach(() => {
   server.requests.length = 0;

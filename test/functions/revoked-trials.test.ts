@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { listReasons } from './notification-fixture.ts';
 
-let service: TestService;
-let router: NotificationRouter;
-beforeAll(async () => {
-  service = await startTestService();
-  router = await startNotificationRouter(service, ['store_a', 'store_b']);
-});
-afterAll(async () => {
-  await router.close();
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
+const router = startBeforeAll(async () => await startNotificationRouter(service, ['store_a', 'store_b']));
 
 /** Actions that end a free trial. The trials of Stripe and Braintree lack a payment that could be refunded. */
 const actions = [

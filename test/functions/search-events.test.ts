@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
-import { dayMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
+import { minuteMs, secondMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { fetchEventList, findEvents, givenEvent, givenReads, searchByTag, searchPages } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 const createKeys = async () => await givenApp(getService().table);
 
@@ -36,12 +33,6 @@ describe('GET /v3/search/:tag', () => {
     },
   );
 
-  it('returns the type of the tag', async () => {
-    const keys = await createKeys();
-    await givenEvent(keys, { tags: { 'store_a:1': '_P' } });
-    expect(await findEvents(keys, 'store_a:1')).toMatchObject([{ tag: 'store_a:1', type: '_P' }]);
-  });
-
   it('finds a purchase by its brand id, and a customer with that id as username', async () => {
     const keys = await createKeys();
     const purchaseEvent = await givenEvent(keys, { tags: { 'store_a:7': '_P' }, date: Date.now() - 10 });
@@ -50,28 +41,6 @@ describe('GET /v3/search/:tag', () => {
       { tag: 'apple:7', type: '_A', eventId: userEvent },
       { tag: 'apple:7', type: '_P', eventId: purchaseEvent },
     ]);
-  });
-
-  it('returns the latest 100 events', async () => {
-    const keys = await createKeys();
-    const start = Date.now() - secondMs;
-    const ids: string[] = [];
-    for (let number = 0; number < 104; number++)
-      ids.unshift(await givenEvent(keys, { date: start + number, tags: { often: '_A' } }));
-    const rows: { eventId: string }[] = await findEvents(keys, 'often');
-    expect(rows.map(({ eventId }) => eventId)).toEqual(ids.slice(0, 100));
-  });
-
-  it('returns the events behind 300 reads if reads are left out', async () => {
-    const keys = await createKeys();
-    const start = Date.now() - minuteMs;
-    const tags = { reader: '_A' } as const;
-    const id = await givenEvent(keys, { date: start - 1, tags });
-    await givenReads(keys, { start, count: 300, tags });
-    expect((await searchByTag(keys, 'reader')).ids).not.toContain(id);
-    const { ids, body } = await searchByTag(keys, 'reader', { reads: 'false' });
-    expect(ids).toEqual([id]);
-    expect(body).not.toHaveProperty('nextCursor');
   });
 
   it('leaves out failed reads with the other reads', async () => {
@@ -165,12 +134,6 @@ describe('GET /v3/search/:tag', () => {
   it('does not find a request by its event id if the client sent another request id', async () => {
     const keys = await createKeys();
     expect(await findEvents(keys, await givenEvent(keys))).toEqual([]);
-  });
-
-  it('does not return an event after its retention', async () => {
-    const keys = await createKeys();
-    await givenEvent(keys, { date: Date.now() - 2 * dayMs, retentionDays: 1, tags: { old: '_A' } });
-    expect(await findEvents(keys, 'old')).toEqual([]);
   });
 
   it('finds a validation by its customer, its purchase in both vocabularies and its transaction', async () => {

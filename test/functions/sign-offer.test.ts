@@ -5,7 +5,7 @@ import {
   PromotionalOfferSignatureCreator,
   PromotionalOfferV2SignatureCreator,
 } from '@apple/app-store-server-library';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
 import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -15,11 +15,12 @@ import { getService } from '../../lib/foundation/get-service.ts';
 import { signOffer } from '../../lib/offers/contract.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { checkoutUrls, createStripeClient } from './checkout-fixture.ts';
 import { findEvents } from './event-fixture.ts';
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 let keys: IssuedApiKeys;
 let settings: Readonly<Record<string, string>>;
 const productId = 'premium';
@@ -43,11 +44,9 @@ const offers = [
 ];
 
 beforeAll(async () => {
-  service = await startTestService();
   keys = await service.createApp(['store_a'], { offers });
   settings = (await findStoreSettings(getService(), keys.appName, 'store_a')) as typeof settings;
 });
-afterAll(() => service.close());
 
 const hello = { kind: 'promotional', productId, offerId: 'hello' };
 const createUser = () => createUniqueName('user');

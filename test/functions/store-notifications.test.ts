@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { searchEvents } from '../../lib/events/contract.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { listReasons, startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
+const fixture = startBeforeAll(startNotificationFixture);
 
 type NotificationCase = readonly [Platform, actions: string, reasons: readonly string[], fields: object];
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { WebhookEvent } from '../../lib/api/enumerations.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
@@ -8,26 +8,17 @@ import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listDueItems } from '../../lib/refresh/due-item-table.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
-import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
+import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { processNotifications } from '../../testing/refund-requests.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
-let router: NotificationRouter;
-let server: ApplicationServer;
+const service = startBeforeAll(async () => await startTestService('claimcheck-test-store-requests'));
+const router = startBeforeAll(async () => await startNotificationRouter(service, ['store_a']));
+const server = startBeforeAll(startApplicationServer);
 let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService('claimcheck-test-store-requests');
-  router = await startNotificationRouter(service, ['store_a']);
-  server = await startApplicationServer();
-});
-afterAll(async () => {
-  await server?.close();
-  await router?.close();
-  await service?.close();
-});
 
 /** Buys a subscription as the only customer of an app, with these further webhooks, and returns its ids. */
 async function givenSubscription(events: WebhookEvent[], order: object = {}, sandboxUrls: string[] = []) {

@@ -1,20 +1,17 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { getCustomer, getCustomerSubscription, listCustomers } from '../../lib/customers/contract.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
-import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs, secondMs } from '../../lib/foundation/time.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createObservation, type UnrefreshableObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const realNow = Date.now;
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 afterEach(() => {
   Date.now = realNow;
 });

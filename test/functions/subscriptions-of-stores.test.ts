@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { addPeriod } from '../../emulator/calendar.ts';
 import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -17,13 +17,10 @@ import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
 import { sampleItems } from '../../testing/sample.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
+import { listReasons, startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
+const fixture = startBeforeAll(startNotificationFixture);
 
 const orders = {
   subscription: { type: 'paid subscription' },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { getCustomerPurchases, getCustomerTimeline } from '../../lib/customers/contract.ts';
@@ -8,14 +8,11 @@ import { getPurchaseOwners, refreshPurchase } from '../../lib/purchases/contract
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { givenReads } from './event-fixture.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startTestService);
 
 /** Validates a subscription, renews it twice and refreshes it after each renewal. */
 async function givenRenewedPurchase() {

@@ -10,7 +10,6 @@ import {
   listCustomers,
 } from '../../lib/customers/contract.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
-import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
@@ -18,12 +17,10 @@ import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
 import { sampleItems } from '../../testing/sample.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const names = [
   'a/b',

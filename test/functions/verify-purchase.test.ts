@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
@@ -10,20 +10,17 @@ import { getPurchase } from '../../lib/purchases/contract.ts';
 import { buildBasicAuth, type CallResult, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { startTestService } from '../../testing/service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: TestService;
+const service = startBeforeAll(startTestService);
 let keys: IssuedApiKeys;
 beforeAll(async () => {
-  service = await startTestService();
   keys = await service.createApp(['store_a', 'store_b']);
   await setCatalogue(getService(), keys.appName, { coins: { type: 'consumable' } });
 });
 afterEach(async () => {
   await service.clearFaults();
-});
-afterAll(async () => {
-  await service.close();
 });
 
 /** Calls the endpoint like a released client: the public key alone is the Bearer token. */

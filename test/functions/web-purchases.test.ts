@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
 import type { Strategy } from '../../lib/apps/app.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -7,14 +7,11 @@ import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { checkoutUrls, createStripeClient } from './checkout-fixture.ts';
-import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+import { listReasons, startNotificationFixture } from './notification-fixture.ts';
 
-let fixture: NotificationFixture;
-beforeAll(async () => {
-  fixture = await startNotificationFixture();
-});
-afterAll(() => fixture.close());
+const fixture = startBeforeAll(startNotificationFixture);
 
 type SellingPlatform = 'processor_a' | 'service_processor_a';
 const products = { subscription: { interval: 'month' }, payment: undefined } as const;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
-import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
+import { startEmulator } from '../../emulator/start-emulator.ts';
 import { readApiExamples } from '../../infra/api-examples.ts';
 import { buildGatewayDocument } from '../../infra/gateway-document.ts';
 import { buildOpenApiDocument } from '../../infra/openapi.ts';
@@ -23,6 +23,7 @@ import { retryDelaysMs } from '../../lib/webhooks/retry-schedule.ts';
 import { buildWebhookBody } from '../../lib/webhooks/webhook-request.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import { getStoreKeys } from '../../testing/run-keys.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -384,11 +385,7 @@ describe('PurchasesUpdatedWebhook', () => {
 });
 
 describe('ValidationRequestBody', () => {
-  let emulator: RunningEmulator;
-  beforeAll(async () => {
-    emulator = await startEmulator({ port: 0, keys: getStoreKeys() });
-  });
-  afterAll(async () => await emulator?.close());
+  const emulator = startBeforeAll(async () => await startEmulator({ port: 0, keys: getStoreKeys() }));
 
   it.each([
     ['store_a', 'signed'],

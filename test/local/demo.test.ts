@@ -1,19 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { playDemo, readDemoService } from '../../local/demo.ts';
-import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json } from '../../testing/call-local.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(async () => await service?.close());
+const service = startBeforeAll(startLocalService);
 
 describe('npm run demo', () => {
   it('shows each request and response until the renewal, for a customer who has not bought before', async () => {

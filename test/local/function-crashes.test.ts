@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { LocalService } from '../../local/start-local.ts';
+import { expect, it } from '@jest/globals';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { sampleRuns } from '../../testing/sample.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: LocalService;
+const service = startBeforeAll(async () => await startLocalService({ onWebhook: (line) => void webhooks.push(line) }));
 const webhooks: string[] = [];
-beforeAll(async () => {
-  service = await startLocalService({ onWebhook: (line) => void webhooks.push(line) });
-});
-afterAll(async () => await service?.close());
 
 async function control(path: string, body: object): Promise<{ id: string; validate: object }> {
   const init = { method: 'POST', body: JSON.stringify(body) };

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { waitUntil } from '../../emulator/test/notification-receiver.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
-import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
+import { startQueueServer } from '../../local/queue-server.ts';
 import { pollQueue } from '../../local/queue-source.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
 import type { Closable } from '../../local/shutdown.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let server: QueueServer;
-beforeAll(async () => {
-  server = await startQueueServer();
-});
-afterAll(async () => await server.close());
+const server = startBeforeAll(startQueueServer);
 
 interface Batch {
   readonly Records: readonly { readonly messageId: string; readonly body: string; readonly attributes: object }[];

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LocalService } from '../../local/start-local.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { buildStartupMessage } from '../../local/startup-message.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalService } from '../../testing/call-local.ts';
 import { spawnCommand, spawnSuccessfully } from '../../testing/command-line.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
 interface StoreState {
   readonly purchases: readonly unknown[];
 }
 
 const realApp = 'live';
-let service: LocalService;
+const service = startBeforeAll(async () => await startLocalService({ realApps: [realApp] }));
 let realKeys: { readonly publicKey: string; readonly secretKey: string };
 beforeAll(async () => {
-  service = await startLocalService({ realApps: [realApp] });
   realKeys = JSON.parse(await spawnSuccessfully(service.environment, ['app', 'create', realApp, '--json']));
 });
-afterAll(async () => await service?.close());
 
 const readApp = async (keys: object) => (await callLocalService({ ...service, ...keys }, '/v3/app')).body;
 const setStore = async (appName: string) => {

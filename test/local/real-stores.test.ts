@@ -1,23 +1,23 @@
 import { networkInterfaces } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { describe, expect, it } from '@jest/globals';
+import { startLocal } from '../../local/start-local.ts';
 import { buildStartupMessage } from '../../local/startup-message.ts';
 import { callLocalService } from '../../testing/call-local.ts';
 import { spawnCommand } from '../../testing/command-line.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const webhooks: string[] = [];
 const ends: string[] = [];
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocal({
-    usesRealStores: true,
-    host: '0.0.0.0',
-    onWebhook: (line) => webhooks.push(line),
-    onEngineEnd: (reason) => ends.push(reason),
-  });
-});
-afterAll(async () => await service?.close());
+const service = startBeforeAll(
+  async () =>
+    await startLocal({
+      usesRealStores: true,
+      host: '0.0.0.0',
+      onWebhook: (line) => webhooks.push(line),
+      onEngineEnd: (reason) => ends.push(reason),
+    }),
+);
 
 describe('STORES=real npm start', () => {
   it('runs the service without an emulator, and without settings of a store', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import type { errorCodes } from '../../lib/foundation/errors.ts';
 import { tableVersionKey } from '../../lib/foundation/keys.ts';
 import { createTableClient } from '../../lib/foundation/table.ts';
@@ -13,12 +13,9 @@ import { startTableEngine } from '../../local/table-engine/start-table-engine.ts
 import { buildBasicAuth } from '../../testing/call.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(async () => await service?.close());
+const service = startBeforeAll(startLocalService);
 
 const publicKey = (one = service) => buildBasicAuth(one.appName, one.publicKey);
 const secretKey = (one = service) => buildBasicAuth(one.appName, one.secretKey);

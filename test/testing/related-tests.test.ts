@@ -136,7 +136,7 @@ describe('selectRelatedTests in this project', () => {
     ['console/pages/event.tsx', /^test\/console\//],
     ['console/components/chart.tsx', /^test\/console\//],
     ['console/styles.css', /^test\/console\//],
-    ['functions/validation/validate-receipt.ts', /^test\/functions\/validate-receipt\.test\.ts$/],
+    ['functions/validation/verify-purchase.ts', /^test\/functions\/verify-purchase\.test\.ts$/],
     ['functions/customers/get-customer-timeline.ts', /^test\/functions\//],
     ['emulator/clock.ts', /^(test\/emulator|emulator\/test)\//],
     ['infra/operator-policy.ts', /^test\/infra\/operator-policy\.test\.ts$/],

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import {
   collectionsHost,
   decodePayload,
-  type MicrosoftStoreClient,
   onestoreUrl,
   purchaseHost,
   startMicrosoftStoreClient,
 } from '../../emulator/test/microsoft-store-client-app.ts';
+import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const readSample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
@@ -15,11 +15,7 @@ const listNames = (record: object): string[] => Object.keys(record).sort();
 const getPath = (url: string): string => new URL(url).pathname;
 
 describeWithVectors("store_c emulator with Microsoft's published samples", () => {
-  let user: MicrosoftStoreClient;
-  beforeAll(async () => {
-    user = await startMicrosoftStoreClient();
-  });
-  afterAll(() => user.close());
+  const user = startBeforeAll(startMicrosoftStoreClient);
 
   it('responds to the token request with the members of the sample', async () => {
     const { form, response } = readSample('token.request');

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
 import { storeCatalogue } from '../../../lib/apps/app-table.ts';
@@ -19,7 +19,6 @@ import {
   ExportedTransaction,
   toExportedTransaction,
 } from '../../../lib/export/export-rows.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { recount } from '../../../lib/statistics/recount.ts';
@@ -28,12 +27,10 @@ import { createObservation, createTransaction, createUniqueName, startDate } fro
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
 import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const folders: string[] = [];
 afterAll(async () => {

@@ -3,21 +3,18 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { runCommand } from '../../../testing/command-line.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-export-'));
-beforeAll(async () => {
-  table = await createTestTable();
-});
 afterAll(async () => await rm(folder, { recursive: true }));
 
 const listFiles = (): string[] =>

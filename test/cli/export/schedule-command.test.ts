@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { findApp } from '../../../lib/apps/app-table.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { runCommand } from '../../../testing/command-line.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { givenApp } from '../../../testing/given-app.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const allowed = 's3://exports/claimcheck';
 

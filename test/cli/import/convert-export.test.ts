@@ -2,27 +2,20 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { convertExportOf } from '../../../cli/import/from/convert-export-of.ts';
 import { defaultRates } from '../../../cli/import/rate-limiter.ts';
 import { runImport } from '../../../cli/import/run-import.ts';
-import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../../lib/customers/contract.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { verifyPurchase } from '../../../lib/openiap/contract.ts';
 import { listTransactionsOfPurchases } from '../../../lib/purchases/purchase-table.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../../testing/call.ts';
-import { startTestService, type TestService } from '../../../testing/service.ts';
+import { startTestService } from '../../../testing/service.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 
-let service: TestService;
-let keys: IssuedApiKeys;
-beforeAll(async () => {
-  service = await startTestService();
-  keys = await service.createApp(['store_a', 'store_b']);
-});
-afterAll(async () => {
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
+const keys = startBeforeAll(async () => await service.createApp(['store_a', 'store_b']));
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-export-'));
 let files = 0;

@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { createRevenueCatValidator } from '../../../cli/compare/revenuecat-validator.ts';
 import { pullRevenueCat } from '../../../cli/import/from/pull-revenuecat.ts';
 import { createRevenueCatClient } from '../../../cli/import/from/revenuecat-client.ts';
-import { type RevenueCatStandIn, startRevenueCatStandIn } from '../../../testing/revenuecat-stand-in.ts';
+import { startRevenueCatStandIn } from '../../../testing/revenuecat-stand-in.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 
 const key = 'sk_test_0123456789';
 const ids = Array.from({ length: 250 }, (_, index) => `user-${index}`);
@@ -14,18 +15,18 @@ const ids = Array.from({ length: 250 }, (_, index) => `user-${index}`);
 const deletedId = 'user-120';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-revenuecat-'));
 
-let standIn: RevenueCatStandIn;
-beforeAll(async () => {
-  standIn = await startRevenueCatStandIn({
-    key,
-    rejectedInterval: 50,
-    listIds: () => ids,
-    findCustomer: async (id) =>
-      ids.includes(id) && id !== deletedId ? { id, subscriptions: [], purchases: [] } : undefined,
-    products: [],
-    entitlements: [],
-  });
-});
+const standIn = startBeforeAll(
+  async () =>
+    await startRevenueCatStandIn({
+      key,
+      rejectedInterval: 50,
+      listIds: () => ids,
+      findCustomer: async (id) =>
+        ids.includes(id) && id !== deletedId ? { id, subscriptions: [], purchases: [] } : undefined,
+      products: [],
+      entitlements: [],
+    }),
+);
 afterAll(async () => {
   await standIn?.close();
   rmSync(folder, { recursive: true, force: true });

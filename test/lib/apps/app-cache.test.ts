@@ -5,12 +5,12 @@ import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { secondMs } from '../../../lib/foundation/time.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { givenApp } from '../../../testing/given-app.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let storedApp: Item | undefined;
 beforeAll(async () => {
-  table = await createTestTable();
   storedApp = await table.get(appKey((await givenApp(table)).appName));
 });
 

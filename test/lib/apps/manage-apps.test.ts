@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { hashApiKey } from '../../../lib/apps/api-keys.ts';
 import { findApp, findWebhookSender, getOrCreateErasureKey } from '../../../lib/apps/app-table.ts';
 import {
@@ -13,17 +13,16 @@ import {
 } from '../../../lib/apps/manage-apps.ts';
 import { appKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
-import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
-import { connectLossyDatabase, type LossyDatabase } from '../../../testing/lossy-database.ts';
+import { connectLossyDatabase } from '../../../testing/lossy-database.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 
@@ -168,7 +167,7 @@ describe('a change of an app', () => {
     expect(await table.get(appKey(appName))).toMatchObject({ memberOfNewerRelease: { since: 1 } });
   });
 
-  it('fails immediately for an unknown app and for a deleted app', async () => {
+  it('fails immediately for an unknown app and for a deleted app, whose name is not free', async () => {
     const unknown = { code: 'AppNotFound', message: 'The app unknown-app is not found.' };
     await expect(changeSettings(service, 'unknown-app', { strategy: 'first' })).rejects.toMatchObject(unknown);
     const { appName } = await givenApp();
@@ -176,17 +175,17 @@ describe('a change of an app', () => {
     const deleted = { code: 'AppNotFound', message: `The app ${appName} is deleted.` };
     await expect(createKey(appName, 'support')).rejects.toMatchObject(deleted);
     await expect(deleteApp(service, appName, startDate)).rejects.toMatchObject(deleted);
+    await expect(sendTestWebhook(service, appName)).rejects.toMatchObject(deleted);
+    await expect(createApp(service, appName, startDate)).rejects.toMatchObject({ code: 'Conflict' });
   });
 });
 
 describe('a change of an app whose response is lost', () => {
-  let database: LossyDatabase;
+  const database = startBeforeAll(async () => await connectLossyDatabase(table));
   let lossy: Service;
   beforeAll(async () => {
-    database = await connectLossyDatabase(table);
     lossy = createService(database.table);
   });
-  afterAll(async () => await database.close());
 
   it('keeps the earlier key for the overlap of a rotation', async () => {
     const { appName, publicKey } = await givenApp();

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { bucketSizes, countRejection, type Rejection, reportSize } from '../../../lib/apps/rejection-limiter.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { secondMs } from '../../../lib/foundation/time.ts';
 import { createService } from '../../../testing/create-service.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 let now: number;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { minRequestsPerSecond } from '../../../lib/api/request-limits.ts';
 import {
   type AcceptedRequest,
@@ -11,15 +11,12 @@ import {
   requestReportSize,
 } from '../../../lib/apps/request-limiter.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { secondMs } from '../../../lib/foundation/time.ts';
 import { createService } from '../../../testing/create-service.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 let now: number;
 let warnings: jest.SpiedFunction<typeof console.warn>;

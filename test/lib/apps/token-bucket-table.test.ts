@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type BucketSource, takeTokens } from '../../../lib/apps/token-bucket-table.ts';
 import { toDigest } from '../../../lib/foundation/key.ts';
 import { tokenBucketKey } from '../../../lib/foundation/keys.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { createService } from '../../../testing/create-service.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 const size = { capacity: 100, msPerToken: 1_000 };
 const start = Date.parse('2026-01-01T00:00:00Z');
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let source: BucketSource;
-beforeAll(async () => {
-  table = await createTestTable();
-});
 beforeEach(() => {
   source = { kind: 'address', value: randomUUID() };
 });

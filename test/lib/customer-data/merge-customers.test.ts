@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type App, strategies } from '../../../lib/apps/app.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
@@ -26,18 +26,16 @@ import { createObservation, createUniqueName, startDate } from '../../../testing
 import { givenApp } from '../../../testing/given-app.ts';
 import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { sampleItems } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 const key = { id: 'key', name: 'main' };
 const noWait = { wait: async () => {} };
 
-let table: Table;
+const table = startBeforeAll(async () => await createTestTable(createUniqueName('merges')));
 let app: App;
 let service: Service;
-beforeAll(async () => {
-  table = await createTestTable(createUniqueName('merges'));
-});
 beforeEach(async () => {
   service = createService(table);
   app = await getApp(service, (await givenApp(table)).appName);

@@ -16,18 +16,17 @@ import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import { eventKey, eventPartitions, rawEventKey, tagKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 
@@ -231,12 +230,22 @@ describe('listEventsOfUser', () => {
       expect(listed?.purchaseIds).toHaveLength(count);
     }
   });
+});
 
-  it('leaves out the events after their retention', async () => {
+describe('an event after its retention', () => {
+  it.each<[string, (at: Service, appName: string, eventId: string) => Promise<unknown>]>([
+    ['findEvent', findEvent],
+    ['findRawEvent', findRawEvent],
+    ['listEvents', async (at, appName) => (await listEvents(at, appName, { limit: 10, skip: 0 }))[0]],
+    ['listEventsByTags', async (at, appName) => (await listEventsByTags(at, appName, ['ann'], 10))[0]],
+    ['listEventsOfUser', async (at, appName) => (await listEventsOfUser(at, appName, 'ann', 10))[0]],
+  ])('is not returned by %s, even if the table still has it', async (_name, read) => {
     const appName = createUniqueName();
-    await saveEvent(service, appName, createPurchaseEvent('ann'));
+    const { event, raw } = createValidationEvent('ann');
+    await saveEvent(service, appName, event, raw);
+    expect(await read(service, appName, event.eventId)).toBeDefined();
     const later = createService(table, { now: () => startDate + 91 * dayMs });
-    expect(await listEventsOfUser(later, appName, 'ann', 10)).toEqual([]);
+    expect(await read(later, appName, event.eventId)).toBeUndefined();
   });
 });
 
@@ -264,10 +273,10 @@ describe('the items of an event', () => {
 });
 
 /** Creates the event of a validation by the App Store, with random ids. */
-function createValidationEvent() {
+function createValidationEvent(user: string = randomUUID()) {
   const id = String(randomInt(2 ** 47));
   const recorder = createEventRecorder({ type: 'receipt.validated', date: startDate });
-  recorder.setUser(randomUUID());
+  recorder.setUser(user);
   recorder.setKey({ id: randomBytes(6).toString('hex'), name: 'main', level: 'public' });
   recorder.addTag(`store_a:${id}`, '_T');
   const purchase = {

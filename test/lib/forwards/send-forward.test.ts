@@ -195,6 +195,7 @@ describe('sendForward', () => {
 describe('setForwards', () => {
   it.each([
     ['a private address', [{ url: 'https://10.0.0.1/x' }]],
+    ['a URL that is not https', [{ url: 'ftp://example.com/a' }]],
     ['credentials in the URL', [{ url: 'https://user:pass@example.com/' }]],
     ['six URLs', Array.from({ length: 6 }, (_, index) => ({ url: `https://example.com/${index}` }))],
     ['a URL twice', [{ url: 'https://example.com/' }, { url: 'https://example.com/' }]],

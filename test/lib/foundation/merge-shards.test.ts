@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { allTimestamps } from '../../../lib/foundation/key.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
@@ -11,12 +11,10 @@ import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { insertDuringQueries } from '../../../testing/insert-during-queries.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 interface Row {
   readonly id: string;

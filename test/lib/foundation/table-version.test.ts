@@ -1,13 +1,11 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { tableVersionKey } from '../../../lib/foundation/keys.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { guardVersion, minTableVersion, tableVersion } from '../../../lib/foundation/table-version.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable('table-version');
-});
+const table = startBeforeAll(async () => await createTestTable('table-version'));
 
 const item = { pk: 'app#I', sk: 'I' };
 

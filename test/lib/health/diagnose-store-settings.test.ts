@@ -1,18 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { type Platform, platforms } from '../../../lib/foundation/platform.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
 import { createUniqueName } from '../../../testing/given.ts';
-import { startTestService, type TestService } from '../../../testing/service.ts';
+import { startTestService } from '../../../testing/service.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService();
-});
-afterAll(async () => await service?.close());
+const service = startBeforeAll(startTestService);
 afterEach(async () => {
   await service.clearFaults();
   for (const platform of platforms) await setAccountProblem(platform, null);

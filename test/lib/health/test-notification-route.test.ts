@@ -1,26 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { listEventPage } from '../../../lib/events/event-table.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import { testNotificationRoute } from '../../../lib/health/test-notification-route.ts';
-import { type NotificationServer, startNotificationServer } from '../../../testing/notification-server.ts';
-import { startTestService, type TestService } from '../../../testing/service.ts';
-import { startWorkQueues, type WorkQueues } from '../../../testing/work-queues.ts';
+import { startNotificationServer } from '../../../testing/notification-server.ts';
+import { startTestService } from '../../../testing/service.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
+import { startWorkQueues } from '../../../testing/work-queues.ts';
 
-let service: TestService;
-let queues: WorkQueues;
-let server: NotificationServer;
-beforeAll(async () => {
-  service = await startTestService();
-  queues = await startWorkQueues();
-  server = await startNotificationServer();
-});
-afterAll(async () => {
-  await server?.close();
-  await queues?.close();
-  await service?.close();
-});
+const service = startBeforeAll(startTestService);
+const queues = startBeforeAll(startWorkQueues);
+const server = startBeforeAll(startNotificationServer);
 
 /** Creates an app that receives the notifications of the App Store, and tests their way. */
 async function testRoute(timeoutMs: number) {

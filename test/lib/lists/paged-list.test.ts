@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { toKey } from '../../../lib/foundation/key.ts';
@@ -13,13 +13,11 @@ import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { insertDuringQueries } from '../../../testing/insert-during-queries.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 interface Row {
   readonly id: string;

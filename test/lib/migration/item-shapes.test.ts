@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { toKey } from '../../../lib/foundation/key.ts';
@@ -10,7 +10,8 @@ import { givenAppData } from '../../../testing/given-app-data.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
 import { givenServiceItems } from '../../../testing/given-service-items.ts';
 import { findItemTypes, namePlaces } from '../../../testing/item-types.ts';
-import { startTestService, type TestService } from '../../../testing/service.ts';
+import { startTestService } from '../../../testing/service.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 
 /** Members of the items that the code writes, each as `path: type`, by type of item. */
 type Shapes = Readonly<Record<string, readonly string[]>>;
@@ -46,16 +47,14 @@ const subtract = (a: Shapes, b: Shapes): string[] =>
     members.filter((member) => !b[type]?.includes(member)).map((member) => `${type} ${member}`),
   );
 
-let service: TestService;
+const service = startBeforeAll(async () => await startTestService('item-shapes'));
 beforeAll(async () => {
-  service = await startTestService('item-shapes');
   const keys = await service.createApp(['processor_a'], {}, 'shapes');
   await givenAppData({ keys, canary: 'canary', dollars: 1, payments: 2 });
   const customer = { username: 'grace hopper', alias: '3f2504e0-4f89-41d3-9a0c-0305e82c3301', companion: 'companion' };
   await givenCustomer(getService(), await getApp(getService(), 'shapes'), customer);
   await givenServiceItems(getService().table, 'shapes');
 });
-afterAll(async () => await service?.close());
 
 describe('stored items', () => {
   // RECORD_ITEM_SHAPES=1 npm test -- test/lib/migration/item-shapes.test.ts

@@ -173,54 +173,10 @@ describe('merge', () => {
     }
   });
 
-  it('returns the same state for an observation that is merged twice', () => {
-    fc.assert(
-      fc.property(histories, (actions) => {
-        const state = mergeAll(buildObservations(actions));
-        for (const observation of buildObservations(actions)) expect(merge(state, observation)).toEqual(state);
-      }),
-    );
-  });
-
   it('does not overwrite a newer observation with an older one', () => {
     const canceled = createObservation({ renewalIntent: 'Lapse' }, { asOf: startDate + 2 * dayMs });
     const late = createObservation({ renewalIntent: 'Renew' }, { asOf: startDate + dayMs });
     expect(merge(merge(undefined, canceled), late).purchase.renewalIntent).toBe('Lapse');
-  });
-
-  it('returns the date of the current renewal intent in any order of the observations', () => {
-    const arbitraryLook = fc.record({
-      intent: fc.constantFrom('Lapse' as const, 'Renew' as const),
-      asOf: fc.integer({ min: 0, max: 9 }),
-      isDated: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.array(arbitraryLook, { minLength: 1 }), fc.infiniteStream(fc.nat()), (looks, choices) => {
-        const observations = looks.map(({ intent, asOf, isDated }) =>
-          createObservation(
-            { renewalIntent: intent, ...(isDated && { renewalIntentChangeDate: startDate + asOf }) },
-            { asOf: startDate + asOf },
-          ),
-        );
-        const expected = mergeAll(observations)?.purchase;
-        expect(mergeAll(shuffle([...observations, ...observations], choices))?.purchase).toEqual(expected);
-        const date = expected?.renewalIntentChangeDate;
-        if (date === undefined) return;
-        const others = looks.filter(({ intent, isDated }) => isDated && intent !== expected?.renewalIntent);
-        expect(Math.max(...others.map(({ asOf }) => startDate + asOf))).toBeLessThanOrEqual(date);
-      }),
-    );
-  });
-
-  it('omits the date of an earlier renewal intent', () => {
-    const canceled = createObservation({ renewalIntent: 'Lapse', renewalIntentChangeDate: startDate });
-    const resumed = createObservation({ renewalIntent: 'Renew' }, { asOf: startDate + dayMs });
-    for (const observations of [
-      [canceled, resumed],
-      [resumed, canceled],
-    ]) {
-      expect(mergeAll(observations)?.purchase).not.toHaveProperty('renewalIntentChangeDate');
-    }
   });
 
   it('keeps the transactions of all observations', () => {

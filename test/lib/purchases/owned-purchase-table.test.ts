@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type SandboxRule, strategies } from '../../../lib/apps/app.ts';
 import type { Catalogue } from '../../../lib/apps/catalogue.ts';
@@ -27,12 +27,10 @@ import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 /** Creates the service record with bounds of reads that are so small that most histories exceed them. */
 function createBoundedService(): Service {
@@ -263,14 +261,5 @@ describe('the owned purchases of a customer', () => {
     await expectAnswersOfAll(createBoundedService(), appName);
     const rebuilt = (await table.query({ partition })).filter(({ sk }) => sk !== 'C');
     expect(rebuilt.map(({ sk }) => sk)).toEqual(links.map(({ sk }) => sk));
-  });
-
-  it('hides the purchases and transactions of a second app with the same ids', async () => {
-    const [appName, otherAppName] = [createUniqueName(), createUniqueName()];
-    const service = createBoundedService();
-    await recordPurchase(service, appName, 'store_a:1', buildValidationInput('ann'));
-    expect(await listOwnedTransactions(service, appName, 'ann', { skip: 0, limit: 10 })).toHaveLength(1);
-    expect(await listOwnedTransactions(service, otherAppName, 'ann', { skip: 0, limit: 10 })).toEqual([]);
-    expect(await listRepresentativePurchases(service, otherAppName, 'ann')).toEqual([]);
   });
 });

@@ -25,12 +25,12 @@ import {
 } from '../../../testing/given.ts';
 import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 

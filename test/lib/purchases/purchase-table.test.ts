@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { claimKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
@@ -19,12 +18,12 @@ import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { checkSample } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 
@@ -250,15 +249,6 @@ describe('recordPurchase', () => {
 
   it('completes a split change after a crash before any write', async () => {
     await checkSample([1, 2, 3], 1, completeSplitChange);
-  });
-
-  it('hides the purchase from a second app with the same ids', async () => {
-    const [appName, otherAppName] = [createUniqueName(), createUniqueName()];
-    await recordPurchase(service, appName, id, buildValidationInput('ann'));
-    expect(await findPurchase(service, otherAppName, id)).toBeUndefined();
-    expect(await listRepresentativePurchases(service, otherAppName, 'ann')).toEqual([]);
-    expect(await findTransaction(service, otherAppName, 'store_a:1')).toBeUndefined();
-    expect(await findTransaction(service, appName, 'store_a:1')).toMatchObject({ purchaseId: id });
   });
 });
 

@@ -9,12 +9,12 @@ import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 

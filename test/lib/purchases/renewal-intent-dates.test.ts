@@ -6,11 +6,11 @@ import { createObservation, startDate } from '../../../testing/given.ts';
 
 type IntentFields = Pick<Purchase, 'renewalIntent' | 'renewalIntentChangeDate'>;
 
-/** Creates the observation of a renewal intent. Each index is one second later. */
-const observe = (fields: IntentFields, index: number) => {
+/** Creates the observation of a renewal intent at a second. */
+const observe = (fields: IntentFields, second: number) => {
   const { purchase, ...observation } = createObservation();
   const { renewalIntent: _, renewalIntentChangeDate: _date, ...common } = purchase;
-  return { ...observation, asOf: startDate + index * 1_000, purchase: { ...common, ...fields } };
+  return { ...observation, asOf: startDate + second * 1_000, purchase: { ...common, ...fields } };
 };
 
 const mergeAll = (observations: readonly ReturnType<typeof observe>[]): PurchaseState | undefined =>
@@ -58,9 +58,10 @@ describe('merge: renewalIntentChangeDate', () => {
       },
       { requiredKeys: ['renewalIntent'] },
     );
+    const looks = fc.array(fc.tuple(intent, fc.nat(6)), { minLength: 1, maxLength: 6 });
     fc.assert(
-      fc.property(fc.array(intent, { minLength: 1, maxLength: 6 }), fc.infiniteStream(fc.nat()), (intents, ranks) => {
-        const observations = intents.map(observe);
+      fc.property(looks, fc.infiniteStream(fc.nat()), (intents, ranks) => {
+        const observations = intents.map(([fields, second]) => observe(fields, second));
         const keyed = observations.map((observation) => ({ observation, rank: Number(ranks.next().value) }));
         const shuffled = keyed.sort((a, b) => a.rank - b.rank).map(({ observation }) => observation);
         expect(mergeAll([...shuffled, ...observations])).toEqual(mergeAll(observations));

@@ -1,17 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as keys from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { findTransaction, listTransactionsById } from '../../../lib/purchases/transaction-table.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 

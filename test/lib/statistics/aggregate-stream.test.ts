@@ -1,9 +1,8 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pMap from 'p-map';
 import * as keys from '../../../lib/foundation/keys.ts';
 import type { ItemImage, StreamRecord } from '../../../lib/foundation/stream-record.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { parseStreamRecord } from '../../../lib/purchases/stream-record.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
@@ -14,14 +13,12 @@ import { listCounterDays, listCounterMonths } from '../../../lib/statistics/coun
 import { addCounts, type Counts, collapseHours, indexByPeriod } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 type CountsByPeriod = ReadonlyMap<string, Counts>;
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pMap from 'p-map';
 import { maxCounterParts } from '../../../lib/foundation/counter-parts.ts';
@@ -19,14 +19,12 @@ import { addCounts, type Counts } from '../../../lib/statistics/counts.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const day = '2026-01-01';
 const product = { platform: 'store_a', productId: 'store_a:gold' } as const;

@@ -1,23 +1,21 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { endHold, give, spend, take } from '../../../lib/credits/change-credits.ts';
 import { findAccount } from '../../../lib/credits/credit-table.ts';
 import { toCreditTotals } from '../../../lib/credits/to-records.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
-import type { Item, Table } from '../../../lib/foundation/table.ts';
+import type { Item } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { checkCredits } from '../../../lib/health/check-credits.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { readCreditStats } from '../../../lib/statistics/read-credit-stats.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const range = ['2026-01-01', '2026-02-28'] as const;
 const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);

@@ -4,7 +4,6 @@ import { listCustomers } from '../../../lib/customers/contract.ts';
 import { findCustomerNames, updateCustomerSummary } from '../../../lib/customers/customer-table.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { createdLists, customerIndexKeys, customerKey, nameWordList } from '../../../lib/foundation/keys.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, type EpochMillis, minuteMs, toIsoSeconds } from '../../../lib/foundation/time.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
 import { parsePurchaseItem } from '../../../lib/purchases/purchase-item.ts';
@@ -19,12 +18,12 @@ import { arbitraryHistories, createHistoryRunner, users } from '../../../testing
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { type ConsumeNext, createShardConsumer } from '../../../testing/shard-consumer.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 beforeAll(async () => {
-  table = await createTestTable();
   process.env.MASTER_KEY_ID = 'unused';
 });
 

@@ -33,14 +33,14 @@ import { arbitraryHistories, createHistoryRunner } from '../../../testing/random
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { createShardConsumer } from '../../../testing/shard-consumer.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
 import { expectCorrectProductCounters } from './product-oracle.ts';
 
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
 });
 

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
-import type { Item, Table } from '../../../lib/foundation/table.ts';
+import type { Item } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import {
@@ -13,14 +13,12 @@ import {
 import type { Counts } from '../../../lib/statistics/counts.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const days = ['2026-01-01', '2026-02-15'] as const;
 const february = ['2026-02-01', '2026-02-15'] as const;

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { updateApp } from '../../../lib/apps/app-table.ts';
 import { toKey } from '../../../lib/foundation/key.ts';
 import { purchaseKey } from '../../../lib/foundation/keys.ts';
-import type { Item, Table } from '../../../lib/foundation/table.ts';
+import type { Item } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { toAmountUsd } from '../../../lib/money/usd-amount.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
@@ -12,12 +12,10 @@ import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 const purchaseId = 'store_a:upgraded';
 

@@ -1,14 +1,11 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
-import type { Table } from '../../../lib/foundation/table.ts';
 import { createRunOnce } from '../../../lib/stores/idempotency.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
-let table: Table;
-beforeAll(async () => {
-  table = await createTestTable();
-});
+const table = startBeforeAll(createTestTable);
 
 /** Creates a payment that counts its charges. The results apply to the charges in order. */
 function createPayment(...results: ('charged' | 'timeout' | 'rejected')[]) {

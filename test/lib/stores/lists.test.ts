@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parseSync } from '@swc/core';
-import { type EmulatorClient, startEmulatorClient } from '../../../emulator/test/emulator-client.ts';
+import { startEmulatorClient } from '../../../emulator/test/emulator-client.ts';
 import type { Platform } from '../../../lib/foundation/platform.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
@@ -10,6 +10,7 @@ import { parseStoredSettings } from '../../../lib/stores/google-play/settings.ts
 import { loadStore } from '../../../lib/stores/index.ts';
 import { createRecordedFetch } from '../../../lib/stores/recorded-fetch.ts';
 import type { StoreContext } from '../../../lib/stores/store-context.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { stoppedStopwatch } from '../../../testing/stopwatch.ts';
 
 /**
@@ -146,11 +147,7 @@ describe('every list that an adapter reads', () => {
   });
 });
 
-let client: EmulatorClient;
-beforeAll(async () => {
-  client = await startEmulatorClient();
-});
-afterAll(() => client.close());
+const client = startBeforeAll(startEmulatorClient);
 
 const setLength = async (platform: Platform, listLength: number) =>
   await client.control('PUT', `/control/accounts/${platform}`, { listLength });

@@ -1,25 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createGuardedPost } from '../../../../lib/foundation/outgoing/guarded-post.ts';
 import { createDnsResolver } from '../../../../lib/foundation/outgoing/resolve-host.ts';
 import { minuteMs, secondMs } from '../../../../lib/foundation/time.ts';
-import { type NameServer, startNameServer } from '../../../../testing/name-server.ts';
+import { startNameServer } from '../../../../testing/name-server.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
 
 const v4 = '93.184.216.34';
 const v6 = '2606:4700::6810:84e5';
 const silentHosts = Array.from({ length: 12 }, (_, index) => `silent-${index}.example`);
 
-let server: NameServer;
-beforeAll(async () => {
-  server = await startNameServer({
-    'both.example': [v4, v6],
-    'old.example': [v4, '93.184.216.35'],
-    'new.example': [v6],
-    'mail.example': [],
-    'inside.example': [v4, '10.0.0.1'],
-    ...Object.fromEntries(silentHosts.map((host) => [host, 'nothing' as const])),
-  });
-});
-afterAll(async () => await server.close());
+const server = startBeforeAll(
+  async () =>
+    await startNameServer({
+      'both.example': [v4, v6],
+      'old.example': [v4, '93.184.216.35'],
+      'new.example': [v6],
+      'mail.example': [],
+      'inside.example': [v4, '10.0.0.1'],
+      ...Object.fromEntries(silentHosts.map((host) => [host, 'nothing' as const])),
+    }),
+);
 
 /** A query of an unresponsive host takes three times as long as the timeout. */
 const resolve = async (host: string, timeoutMs = 5 * secondMs) =>

@@ -15,14 +15,14 @@ import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import { createService } from '../../../../testing/create-service.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';
 import { getStoreKeys } from '../../../../testing/run-keys.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../../testing/table.ts';
 
 // All apps share the stored rates, so each test uses its own year.
-let table: Table;
+const table = startBeforeAll(createTestTable);
 let service: Service;
 let emulator: RunningEmulator;
 beforeAll(async () => {
-  table = await createTestTable();
   service = createService(table);
   emulator = await startEmulator({ port: 0, clock: createClock(), keys: getStoreKeys() });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import braintree from 'braintree';
 import {
   callBraintree,
@@ -12,8 +12,9 @@ import {
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreFetch, StoreRequest } from '../../../../lib/stores/store-context.ts';
 import type { BudgetedCalls } from '../../../../lib/stores/time-budget.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
 import { createManualStopwatch, stoppedStopwatch } from '../../../../testing/stopwatch.ts';
-import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
+import { startFakeBraintree } from './fake-braintree.ts';
 
 const settings = {
   merchantId: 'merchant',
@@ -129,11 +130,7 @@ describe('createGateway', () => {
   );
 });
 
-let fakeBraintree: FakeBraintree;
-beforeAll(async () => {
-  fakeBraintree = await startFakeBraintree();
-});
-afterAll(() => fakeBraintree.close());
+const fakeBraintree = startBeforeAll(startFakeBraintree);
 
 const writes = [
   ['POST', 'https://api.braintreegateway.com/merchants/m/transactions'],

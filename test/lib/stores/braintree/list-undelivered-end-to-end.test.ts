@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../../lib/apps/manage-apps.ts';
 import { listEvents } from '../../../../lib/events/event-table.ts';
 import { ServiceError } from '../../../../lib/foundation/errors.ts';
@@ -8,19 +8,12 @@ import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-
 import type { QueuedNotification } from '../../../../lib/store-notifications/queued-notification.ts';
 import { recoverUndelivered } from '../../../../lib/store-notifications/recover-notifications.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
-import { startTestService, type TestService } from '../../../../testing/service.ts';
-import { startWorkQueues, type WorkQueues } from '../../../../testing/work-queues.ts';
+import { startTestService } from '../../../../testing/service.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startWorkQueues } from '../../../../testing/work-queues.ts';
 
-let service: TestService;
-let queues: WorkQueues;
-beforeAll(async () => {
-  service = await startTestService();
-  queues = await startWorkQueues();
-});
-afterAll(async () => {
-  await queues.close();
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
+const queues = startBeforeAll(startWorkQueues);
 
 describe('recoverUndelivered (Braintree)', () => {
   it.each([

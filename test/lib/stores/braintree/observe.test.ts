@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import type { StoreNotification } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
-import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startFakeBraintree } from './fake-braintree.ts';
 
-let fake: FakeBraintree;
-beforeAll(async () => {
-  fake = await startFakeBraintree();
-});
-afterAll(() => fake.close());
+const fake = startBeforeAll(startFakeBraintree);
 
 /** Validates a purchase. Returns a context in which its refresh token is stored. */
 async function validatePurchase(order: object) {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startTime } from '../../../../emulator/test/emulator-client.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
-import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startFakeBraintree } from './fake-braintree.ts';
 
-let fake: FakeBraintree;
-beforeAll(async () => {
-  fake = await startFakeBraintree();
-});
-afterAll(() => fake.close());
+const fake = startBeforeAll(startFakeBraintree);
 
 describe('validate (Braintree payment)', () => {
   it('creates the payment and returns it in the format of the client libraries', async () => {

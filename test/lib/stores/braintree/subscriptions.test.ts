@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startTime } from '../../../../emulator/test/emulator-client.ts';
 import { dayMs, hourMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
-import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startFakeBraintree } from './fake-braintree.ts';
 
-let fake: FakeBraintree;
-beforeAll(async () => {
-  fake = await startFakeBraintree();
-});
-afterAll(() => fake.close());
+const fake = startBeforeAll(startFakeBraintree);
 
 /** Validates a subscription. Returns its first observation and functions that refresh it. */
 async function subscribe(order: object = {}) {

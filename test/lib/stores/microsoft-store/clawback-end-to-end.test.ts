@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getApp, type IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
 import { getService } from '../../../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../../../lib/purchases/contract.ts';
 import { listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';
 import { pollNotifications } from '../../../../lib/store-notifications/recover-notifications.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
-import { startTestService, type TestService } from '../../../../testing/service.ts';
-import { startWorkQueues, type WorkQueues } from '../../../../testing/work-queues.ts';
+import { startTestService } from '../../../../testing/service.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startWorkQueues } from '../../../../testing/work-queues.ts';
 
-let service: TestService;
-let queues: WorkQueues;
-beforeAll(async () => {
-  service = await startTestService();
-  queues = await startWorkQueues();
-});
-afterAll(async () => {
-  await queues.close();
-  await service.close();
-});
+const service = startBeforeAll(startTestService);
+const queues = startBeforeAll(startWorkQueues);
 
 /** Polls the store notifications of one app and processes them. */
 async function pollFor({ appName }: IssuedApiKeys): Promise<void> {

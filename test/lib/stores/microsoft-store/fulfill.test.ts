@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
-import { type Microsoft, startMicrosoft } from './fake-microsoft.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startMicrosoft } from './fake-microsoft.ts';
 
-let microsoft: Microsoft;
-beforeAll(async () => {
-  microsoft = await startMicrosoft();
-});
-afterAll(() => microsoft.close());
+const microsoft = startBeforeAll(startMicrosoft);
 
 const listConsumeCalls = () => microsoft.calls.filter(({ url }) => url.endsWith('/collections/consume'));
 

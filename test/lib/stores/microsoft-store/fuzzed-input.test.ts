@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { toClaimName } from '../../../../emulator/test/microsoft-store-client-app.ts';
@@ -9,16 +9,15 @@ import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { sampleRuns } from '../../../../testing/sample.ts';
-import { createContext, createFetch, type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { createContext, createFetch, startMicrosoft, startTime } from './fake-microsoft.ts';
 
-let microsoft: Microsoft;
+const microsoft = startBeforeAll(startMicrosoft);
 let bodies: ValidationRequest[];
 beforeAll(async () => {
-  microsoft = await startMicrosoft();
   const { id } = await microsoft.createPurchase();
   bodies = await Promise.all(['keys', 'both', 'brand', 'ticket'].map((form) => microsoft.getRequest(id, form)));
 });
-afterAll(() => microsoft.close());
 
 /** Returns `validated` if all records match their schemas, or the code of a ServiceError. Throws other errors. */
 async function getOutcome(promise: Promise<StoreValidation>): Promise<string> {

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
 import { toItemObservation } from '../../../../lib/stores/microsoft-store/item-observation.ts';
 import type { MappingContext } from '../../../../lib/stores/microsoft-store/mapping-context.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import { toNotificationReason } from '../../../../lib/stores/microsoft-store/notification-reason.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
-import { createContext, createFetch, type Microsoft, startMicrosoft } from './fake-microsoft.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { createContext, createFetch, startMicrosoft } from './fake-microsoft.ts';
 
 const asOf = Date.parse('2027-02-15T00:00:00Z');
 const toTime = (text: string): number => Date.parse(text);
@@ -194,13 +195,11 @@ describe('toItemObservation (Microsoft Store) of an item that another product in
   );
 });
 
-let microsoft: Microsoft;
+const microsoft = startBeforeAll(startMicrosoft);
 let body: ValidationRequest;
 beforeAll(async () => {
-  microsoft = await startMicrosoft();
   body = (await microsoft.createPurchase({ productId: 'requested' })).body;
 });
-afterAll(() => microsoft.close());
 
 const createSubscription = (id: string, startDate: string, expirationDate: string, changes: object = {}) => ({
   id,

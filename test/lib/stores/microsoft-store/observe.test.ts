@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { withoutPlatform } from '../../../../lib/foundation/platform.ts';
 import { dayMs, hourMs, minuteMs } from '../../../../lib/foundation/time.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
-import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startMicrosoft, startTime } from './fake-microsoft.ts';
 
-let microsoft: Microsoft;
-beforeAll(async () => {
-  microsoft = await startMicrosoft();
-});
-afterAll(() => microsoft.close());
+const microsoft = startBeforeAll(startMicrosoft);
 
 interface StoredChanges {
   readonly order?: object;

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import { withRequestBudget } from '../../../../lib/stores/microsoft-store/session.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
 import { createManualStopwatch } from '../../../../testing/stopwatch.ts';
-import { createContext, createFetch, createResponse, type Microsoft, startMicrosoft } from './fake-microsoft.ts';
+import { createContext, createFetch, createResponse, startMicrosoft } from './fake-microsoft.ts';
 
-let microsoft: Microsoft;
+const microsoft = startBeforeAll(startMicrosoft);
 let subscription: ValidationRequest;
 let item: ValidationRequest;
 beforeAll(async () => {
-  microsoft = await startMicrosoft();
   subscription = (await microsoft.createPurchase({ productId: 'subscription' })).body;
   item = (await microsoft.createPurchase({ productId: 'item', type: 'non consumable' })).body;
 });
-afterAll(() => microsoft.close());
 beforeEach(() => microsoft.control('DELETE', '/control/faults'));
 
 /** Settings whose access tokens are not cached yet. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { decodePayload } from '../../../../emulator/test/emulator-client.ts';
 import { dayMs } from '../../../../lib/foundation/time.ts';
@@ -9,13 +9,10 @@ import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft
 import { RefreshToken } from '../../../../lib/stores/microsoft-store/refresh-token.ts';
 import { createSession } from '../../../../lib/stores/microsoft-store/session.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
-import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startMicrosoft, startTime } from './fake-microsoft.ts';
 
-let microsoft: Microsoft;
-beforeAll(async () => {
-  microsoft = await startMicrosoft();
-});
-afterAll(() => microsoft.close());
+const microsoft = startBeforeAll(startMicrosoft);
 beforeEach(() => microsoft.clock.set(startTime));
 
 /** Removes the refresh token, which is stored separately. */

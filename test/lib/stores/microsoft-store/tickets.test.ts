@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { decodePayload } from '../../../../emulator/test/emulator-client.ts';
 import { getStoreKeys } from '../../../../testing/run-keys.ts';
-import { type Microsoft, startMicrosoft } from './fake-microsoft.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startMicrosoft } from './fake-microsoft.ts';
 
-let microsoft: Microsoft;
-beforeAll(async () => {
-  microsoft = await startMicrosoft();
-});
-afterAll(() => microsoft.close());
+const microsoft = startBeforeAll(startMicrosoft);
 
 /** Creates a StoreID key like a client's device does with a service ticket. */
 async function createKey(ticket: { serviceTicketType: string; serviceTicket: string }, publisherUserId: string) {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { describe, expect, it, test } from '@jest/globals';
 import { createCheckout, getProcessorPurchases } from '../../../../lib/checkout/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
-import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startCheckoutService } from './checkout-fixture.ts';
 
-let service: CheckoutService;
-beforeAll(async () => {
-  service = await startCheckoutService();
-});
-afterAll(() => service.close());
+const service = startBeforeAll(startCheckoutService);
 
 describe('POST /v1/validate (access token)', () => {
   const completeCheckout = async (

@@ -181,12 +181,6 @@ describe('toSubscriptionObservations: ends and intents', () => {
     expect(observe({}, { invoices, charges: [refunded] }).purchase.endedAt).toBe(periodStart * 1000);
   });
 
-  it('keeps the access if the refunded payment was for an earlier period', () => {
-    const earlier = invoice(998, [givenLine('base', 998, { period: { start: startSeconds, end: periodStart } })]);
-    const { purchase } = observe({}, { invoices: [earlier, zero], charges: [refunded] });
-    expect(purchase).not.toHaveProperty('endedAt');
-  });
-
   it.each([
     ['in a later period', periodEnd + 86_400, 'Renew', periodEnd],
     ['at the end of the period', periodEnd, 'Lapse', periodEnd],

@@ -1,19 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { afterEach, describe, expect, it, test } from '@jest/globals';
 import { getService } from '../../../../lib/foundation/get-service.ts';
-import { findPurchase } from '../../../../lib/purchases/purchase-table.ts';
+import { findPurchase, listTransactionsOfPurchases } from '../../../../lib/purchases/purchase-table.ts';
+import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
+import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { loadStore } from '../../../../lib/stores/index.ts';
+import type { ActionRequest } from '../../../../lib/stores/purchase-action.ts';
 import { findRejection } from '../../../../lib/stores/settings-rejection.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
-import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
+import { startBeforeAll } from '../../../../testing/start-before-all.ts';
+import { startCheckoutService } from './checkout-fixture.ts';
 
-let service: CheckoutService;
-beforeAll(async () => {
-  service = await startCheckoutService();
-});
+const service = startBeforeAll(startCheckoutService);
 afterEach(async () => {
   await service.clearFaults();
 });
-afterAll(() => service.close());
 
 describe('POST /v1/validate (Stripe)', () => {
   test.each(['charge', 'brand', 'purchase'])('returns the purchase for evidence of the form %s', async (form) => {
@@ -115,22 +115,65 @@ async function fetchIntentId({ transaction }: { transaction: { id: string } }): 
   return (await service.fetchFromStripe(`charges/${transaction.id}`)).payment_intent;
 }
 
-describe('POST /v1/validate during an outage of Stripe', () => {
-  test.each(['down', 'rate-limited', 'html', 'cut'])(
-    'returns the last verified state with a warning, or the error 6778002 (%s)',
-    async (fault) => {
-      const { id } = await service.buy();
-      const fresh = await service.buy();
-      await service.validatePurchase(id);
-      await service.callControl('/faults', { platform: 'processor_a', fault, times: 20 });
-      expect(await service.validatePurchase(id)).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
-      expect((await service.validate(service.keys, fresh.validate)).body).toMatchObject({
-        ok: false,
-        status: 502,
-        code: 6778002,
-      });
-    },
-  );
+const listTransactions = async (id: string): Promise<readonly Transaction[]> =>
+  await listTransactionsOfPurchases(getService(), service.keys.appName, [`processor_a:${id}`]);
+
+describe('POST /v1/validate (Stripe subscription)', () => {
+  it('keeps a trial of a price that was never billed as a used trial during a second one', async () => {
+    const { id } = await service.buy({ trial: 'P7D', autoRenew: true });
+    await service.act(id, 'change-plan', { productId: 'second-plan', priceMicros: 9_990_000 });
+    await service.callControl('/clock', { advance: 'P8D' });
+    await service.act(id, 'move-trial', { end: 'P1M' });
+    await service.validatePurchase(id);
+    const trials = (await listTransactions(id)).map(({ isTrialPeriod = false, amountMicros }) => [
+      isTrialPeriod,
+      amountMicros,
+    ]);
+    expect(trials.sort()).toEqual([
+      [false, 9_990_000],
+      [true, 0],
+    ]);
+  });
+
+  it('counts what is lost of a dispute that is won in part', async () => {
+    const { id } = await service.buy();
+    await service.act(id, 'dispute');
+    await service.act(id, 'win-dispute', { amountMicros: 3_000_000 });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false });
+    expect((await listTransactions(id)).flatMap(listRefundedAmounts)).toMatchObject([{ amountMicros: 1_990_000 }]);
+  });
+
+  it('counts a refund until it fails', async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    for (const amountMicros of [2_000_000, 8_000_000]) await service.act(id, 'refund', { amountMicros });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false });
+    const sumRefunds = async () =>
+      (await listTransactions(id))
+        .flatMap(listRefundedAmounts)
+        .reduce((sum, refund) => sum + (refund.amountMicros ?? 0), 0);
+    expect(await sumRefunds()).toBe(10_000_000);
+    await service.act(id, 'reverse-refund');
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+    expect(await sumRefunds()).toBe(2_000_000);
+  });
+
+  it('refunds each payment of an invoice by an action', async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    await service.act(id, 'split-payment');
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+    const purchase = await service.findStoredPurchase(id);
+    const [payment] = await listTransactions(id);
+    const store = await loadStore('processor_a');
+    const refund = async (requestId: string, amountMicros?: number) =>
+      await store.performAction?.(
+        { action: 'refund', purchase, payment, requestId, ...(amountMicros && { amountMicros }) } as ActionRequest,
+        await service.createContext(),
+      );
+    expect(await refund('request-1', 2_000_000)).toMatchObject({ amountMicros: 2_000_000 });
+    await expect(refund('request-2', 6_000_000)).rejects.toMatchObject({ code: 'Conflict' });
+    expect(await refund('request-3')).toMatchObject({ amountMicros: 8_000_000 });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+  });
 });
 
 describe('checkSettings (Stripe)', () => {
