@@ -98,7 +98,7 @@ async function withService<T>(
     await addPurchases(bench, 10);
     return await measure(bench);
   } finally {
-    recorder.close();
+    await recorder.close();
     await service.close();
   }
 }

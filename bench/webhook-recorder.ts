@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { startHttpServer } from '../local/http-server.ts';
 
 /** A webhook that the app's server accepted after verifying its signature. */
 interface RecordedWebhook {
@@ -14,17 +13,12 @@ interface RecordedWebhook {
 /** Starts an app's server that responds with 200 to a valid signature and with 401 to any other. */
 export async function startWebhookRecorder() {
   const webhooks: RecordedWebhook[] = [];
-  let verify = (_body: string, _headers: Record<string, string>): void => {
-    throw new Error('The signing secret is missing.');
-  };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = Buffer.concat(chunks).toString('utf8');
-    const headers = request.headers as Record<string, string>;
-    try {
-      verify(body, headers);
-    } catch {
+  let webhook: Webhook | undefined;
+  const server = await startHttpServer(async (request, response) => {
+    const body = await text(request);
+    const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = request.headers;
+    // `verify` would compare the timestamp with the clock of this process, but the emulator moves the service's clock.
+    if (!webhook || webhook.sign(String(id), new Date(Number(timestamp) * 1000), body) !== signature) {
       response.writeHead(401).end();
       return;
     }
@@ -32,23 +26,12 @@ export async function startWebhookRecorder() {
     webhooks.push({ receivedAt: performance.now(), reason, purchaseId });
     response.end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    url: `${server.url}/webhooks`,
     webhooks,
     setSecret(secret: string) {
-      const webhook = new Webhook(secret);
-      // `verify` would compare the timestamp with the clock of this process, but the emulator moves the service's
-      // clock.
-      verify = (body, { 'webhook-id': id = '', 'webhook-timestamp': timestamp, 'webhook-signature': signature }) => {
-        if (webhook.sign(id, new Date(Number(timestamp) * 1000), body) !== signature)
-          throw new Error('The signature is invalid.');
-      };
+      webhook = new Webhook(secret);
     },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: server.close,
   };
 }
