@@ -116,7 +116,6 @@ export const bundleBudgets = {
  */
 export const memoryBudget = 80;
 
-/** Compares a figure with its budget. */
 export const compareWithBudget = (result: Omit<BudgetResult, 'isMet'>): BudgetResult => ({
   ...result,
   isMet: result.measured <= result.budget,
@@ -140,7 +139,6 @@ export function compareOperations(
   });
 }
 
-/** Returns the budget of an operation. */
 export const findBudget = (budgets: OperationBudgets, name: string): number | undefined =>
   Object.entries(budgets).find(([prefix]) => name.startsWith(prefix))?.[1];
 

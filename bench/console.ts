@@ -10,7 +10,6 @@ const runs = 5;
 
 const subscription = { platform: 'store_a', productId: 'premium', type: 'paid subscription', autoRenew: true };
 
-/** Limit of the first content of each page. */
 const maxFirstContentMs = 1_000;
 
 /** The pages without an id; the lists at both ends. */

@@ -90,7 +90,6 @@ async function measureSchedules(cost: CostService) {
   return measured;
 }
 
-/** Measures the costs and prints them with the assumptions. */
 export const benchCost = async (): Promise<BenchResult[]> => buildCostTables(await measureCosts());
 
 /** The options with a price besides their traffic. */

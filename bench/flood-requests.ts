@@ -70,7 +70,6 @@ const toAddress = (network: number, number: number): string => {
   return `${network}.0.${Math.trunc(host / 250)}.${host % 250}`;
 };
 
-/** Counts the writes of token buckets. */
 export const countBucketWrites = (calls: readonly MeteredCall[]): number =>
   listWrittenKeys(calls).filter(({ pk }) => pk.startsWith('_LIMIT#')).length;
 

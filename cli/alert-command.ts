@@ -6,7 +6,6 @@ import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { getService } from './get-service.ts';
 
-/** Adds `set-alerts` to the commands of `app`. */
 export function addAlertCommand(app: Command): void {
   app
     .command('set-alerts')

@@ -11,7 +11,6 @@ import { getService } from './get-service.ts';
 import { readJsonFile } from './read-json-file.ts';
 import { formatTable } from './table.ts';
 
-/** Adds `set-commission-rates` and `show-commission-rates` to the commands of `app`. */
 export function addCommissionRateCommands(app: Command): void {
   app
     .command('set-commission-rates')

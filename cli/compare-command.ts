@@ -30,7 +30,6 @@ interface Options {
   readonly maxWait: number;
 }
 
-/** `compare`. */
 export function createCompareCommand(): Command {
   return new Command('compare')
     .description('Compare what this service and another validator report as owned')

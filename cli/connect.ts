@@ -10,9 +10,7 @@ import { parseJson } from '../lib/foundation/parse.ts';
 /** Options of the program that select a service. */
 export interface ConnectionOptions {
   readonly local?: true;
-  /** Data folder of the local service. */
   readonly folder: string;
-  /** CloudFormation stack of a deployment. */
   readonly stack?: string;
   readonly profile?: string;
   readonly region?: string;

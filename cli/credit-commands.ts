@@ -19,7 +19,6 @@ import { type Column, formatTable } from './table.ts';
 /** Latest changes that `credits show` prints: the largest page of the history. */
 const maxChanges = 100;
 
-/** `credits show|give|take`. */
 export function createCreditCommands(): Command {
   const credits = new Command('credits').description('Read and change the credits of a customer');
   addCommand(credits, 'show')

@@ -11,7 +11,6 @@ import { getService } from './get-service.ts';
 import { addMergeCommands } from './merge-commands.ts';
 import type { Output } from './output.ts';
 
-/** `customer list|show|export|erase|merge|merges|unmerge|rebuild-links|rebuild-summaries`. */
 export function createCustomerCommands(): Command {
   const customer = new Command('customer').alias('customers').description('Read and manage the customers of an app');
   addCustomerReadCommands(customer);

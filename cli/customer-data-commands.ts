@@ -19,7 +19,6 @@ import { getService } from './get-service.ts';
 import { createNumberParser, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
-/** Adds `export` and `erase` to the commands of `customer`. */
 export function addCustomerDataCommands(customer: Command): void {
   customer
     .command('export')

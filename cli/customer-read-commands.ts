@@ -28,7 +28,6 @@ import { type Column, formatTable } from './table.ts';
 
 const subscriberStates: readonly SubscriberState[] = ['active', 'trial', 'grace', 'lapsed', 'none'];
 
-/** Adds `show` and `list` to the commands of `customer`. */
 export function addCustomerReadCommands(customer: Command): void {
   customer
     .command('show')

@@ -17,7 +17,6 @@ import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** `why <app> <user> [entitlement]`. */
 export const createWhyCommand = (): Command =>
   new Command('why')
     .description('Explain why a customer has access to an entitlement, or not')
@@ -28,7 +27,6 @@ export const createWhyCommand = (): Command =>
     .addHelpText('after', formatExamples('why my-app alice premium', 'why my-app alice --product store_a:gold'))
     .action(printResult(whyAction));
 
-/** `grant create|list|extend|revoke`. */
 export function createGrantCommands(): Command {
   const grant = new Command('grant').description('Manage access that customers have without a purchase');
   grant

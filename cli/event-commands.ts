@@ -13,7 +13,6 @@ import { getService } from './get-service.ts';
 import { parseRowLimit, parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
-/** `events tail`. */
 export function createEventCommands(): Command {
   const events = new Command('events').description('Read the events of an app');
   events

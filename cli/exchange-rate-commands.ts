@@ -10,7 +10,6 @@ import { getService } from './get-service.ts';
 import { readJsonFile } from './read-json-file.ts';
 import { formatTable } from './table.ts';
 
-/** Adds `set-exchange-rates` and `show-exchange-rates` to the commands of `app`. */
 export function addExchangeRateCommands(app: Command): void {
   app
     .command('set-exchange-rates')

@@ -11,7 +11,6 @@ export const toKeyData = ({ createdAt, expiresAt, ...key }: ListedKey): object =
     expiresAt: expiresAt && formatTime(expiresAt),
   });
 
-/** Formats keys as a table. */
 export const formatKeys = (keys: readonly ListedKey[], width?: number): string =>
   formatTable<ListedKey>(
     [

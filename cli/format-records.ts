@@ -2,7 +2,6 @@ import type { PurchaseDetails } from '../lib/purchases/purchase-contract.ts';
 import type { TransactionRecord } from '../lib/purchases/transaction-contract.ts';
 import type { Column } from './table.ts';
 
-/** Columns of purchases. */
 export const purchaseColumns: readonly Column<PurchaseDetails>[] = [
   { title: 'PURCHASE', value: ({ purchaseId }) => purchaseId, isWhole: true },
   { title: 'PRODUCT', value: ({ productId }) => productId },
@@ -11,7 +10,6 @@ export const purchaseColumns: readonly Column<PurchaseDetails>[] = [
   { title: 'CUSTOMERS', value: ({ entitledUsers }) => entitledUsers.join(', ') },
 ];
 
-/** Columns of transactions. */
 export const transactionColumns: readonly Column<TransactionRecord>[] = [
   { title: 'DATE', value: ({ purchaseDate }) => toSeconds(purchaseDate), isWhole: true },
   { title: 'TRANSACTION', value: ({ transactionId }) => transactionId, isWhole: true },

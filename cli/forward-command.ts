@@ -9,7 +9,6 @@ import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { getService } from './get-service.ts';
 
-/** Adds `set-forwards` to the commands of `app`. */
 export function addForwardCommand(app: Command): void {
   app
     .command('set-forwards')

@@ -30,7 +30,6 @@ interface Options {
   readonly maxWait: number;
 }
 
-/** `import`. */
 export function createImportCommand(): Command {
   const defaults = platforms.map((platform) => `${platform}=${defaultRates[platform]}`).join(', ');
   return new Command('import')

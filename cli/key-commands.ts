@@ -12,7 +12,6 @@ import type { Output } from './output.ts';
 /** Not an option, because other users of a machine can list the arguments of a command. */
 const existingKeyVariable = 'CLAIMCHECK_EXISTING_KEY';
 
-/** `key create|list|revoke`. */
 export function createKeyCommands(): Command {
   const key = new Command('key').description('Manage the API keys of an app');
   key

@@ -12,7 +12,6 @@ import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** Adds `customer merge|merges|unmerge`. */
 export function addMergeCommands(customer: Command): void {
   customer
     .command('merge')

@@ -35,10 +35,8 @@ export const parseTime = createParser(DateOrDateTime);
 /** Parses a day such as `2026-01-31`. */
 export const parseDay = createParser(QueryDay);
 
-/** Parses a number of hours of at most one year. */
 export const parseHours = createNumberParser('hours', { min: 0, max: 8_760 });
 
-/** Parses the validity of an entitlement token. */
 export const parseTokenMinutes = createNumberParser('minutes', { min: 5, max: 1_440 });
 
 /** Parses a number of days of at most ten years, and of at least one minute. */
@@ -59,13 +57,10 @@ export const parseRowLimit = createWholeNumberParser(1, 10_000);
 /** Parses a number of rows to skip. */
 export const parseRowCount = createWholeNumberParser(0, 999_999_999);
 
-/** Parses a number of seconds of at most one hour. */
 export const parseSeconds = createNumberParser('seconds', { min: 1, max: 3_600 });
 
-/** Parses the name of an app. */
 export const parseAppName = createParser(AppName);
 
-/** Parses the name of an API key. */
 export const parseKeyName = createParser(ApiKeyName);
 
 export const parseCreditName = createParser(CreditName);
@@ -79,7 +74,6 @@ export const parseCreditAmount = createParser(
   ),
 );
 
-/** Parses the `applicationUsername` of a customer. */
 export function parseUsername(text: string): string {
   if (v.is(Username, text)) return text;
   throw new InvalidArgumentError('Expected a username of 1 to 900 bytes.');

@@ -80,7 +80,6 @@ export function createOutput(command: Command): Output {
 /** Exit codes of shells for a program that a signal ended: 128 and the number of the signal. */
 const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** The exit codes of interrupted programs, by program. */
 const interruptCodes = new WeakMap<Command, number>();
 
 /** Returns the exit code of a program whose command was interrupted and ended in order. */

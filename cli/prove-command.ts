@@ -23,7 +23,6 @@ interface Options {
   readonly url?: string;
 }
 
-/** `prove`. */
 export function createProveCommand(): Command {
   return new Command('prove')
     .description('Prove the set-up of an app at a store: guide through purchases and watch what arrives')

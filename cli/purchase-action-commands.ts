@@ -23,7 +23,6 @@ import { type Column, formatTable } from './table.ts';
 const idText = 'id of the purchase, such as store_a:2000000123456789 or apple:2000000123456789';
 const maxMicros = 1_000_000_000_000;
 
-/** Adds `actions` and `act` to the commands of `purchases`. */
 export function addActionCommands(purchases: Command): void {
   purchases
     .command('actions')

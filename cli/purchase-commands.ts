@@ -11,7 +11,6 @@ import type { Output } from './output.ts';
 import { addActionCommands } from './purchase-action-commands.ts';
 import { addPurchaseReadCommands } from './purchase-read-commands.ts';
 
-/** `purchases list|show|actions|act|refresh`. */
 export function createPurchaseCommands(): Command {
   const purchases = new Command('purchases').description('Read, refresh and change the purchases of an app');
   addPurchaseReadCommands(purchases);
@@ -25,7 +24,6 @@ export function createPurchaseCommands(): Command {
   return purchases;
 }
 
-/** `notifications recover`. */
 export function createNotificationCommands(): Command {
   const notifications = new Command('notifications').description('Manage notifications of the stores');
   notifications

@@ -15,7 +15,6 @@ import type { Output } from './output.ts';
 import { addPageOptions, formatPage, type PageOptions } from './paging-options.ts';
 import { formatTable } from './table.ts';
 
-/** Adds `show` and `list` to the commands of `purchases`. */
 export function addPurchaseReadCommands(purchases: Command): void {
   purchases
     .command('show')

@@ -4,6 +4,5 @@ import { parseJson } from '../lib/foundation/parse.ts';
 
 const Package = v.object({ version: v.string() });
 
-/** Reads the version of the project. */
 export const readVersion = (): string =>
   parseJson(Package, readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;

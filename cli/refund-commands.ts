@@ -20,7 +20,6 @@ const maxRequests = 100;
 
 const exampleId = 'refund_5f0c8a1b9d3e4f6071829304_0001';
 
-/** `refunds list|show|answer`. */
 export function createRefundCommands(): Command {
   const refunds = new Command('refunds').description("Answer the stores' requests for statements about refunds");
   refunds

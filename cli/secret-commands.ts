@@ -9,7 +9,6 @@ import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** `secrets reencrypt`. */
 export function createSecretCommands(): Command {
   const secrets = new Command('secrets').description('Manage encrypted values of the table');
   secrets

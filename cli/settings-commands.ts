@@ -17,7 +17,6 @@ import type { Output } from './output.ts';
 import { readJsonFile } from './read-json-file.ts';
 import { formatTable } from './table.ts';
 
-/** Adds `set-store`, `set-catalogue` and `show-catalogue` to the commands of `app`. */
 export function addSettingsCommands(app: Command): void {
   app
     .command('set-store')

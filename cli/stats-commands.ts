@@ -17,7 +17,6 @@ import { type Column, formatTable } from './table.ts';
 /** Wait for the global secondary indexes, which are eventually consistent. */
 const indexLagMs = 5_000;
 
-/** `stats show|recount`. */
 export function createStatsCommands(): Command {
   const stats = new Command('stats').description('Read and correct the statistics');
   addStatsShowCommand(stats);

@@ -12,7 +12,6 @@ import { parseDay } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** Adds `show` to the commands of `stats`. */
 export function addStatsShowCommand(stats: Command): void {
   stats
     .command('show')

@@ -15,7 +15,6 @@ import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** `webhooks stream-failures list|replay`. */
 export function createStreamFailuresCommands(): Command {
   const failures = new Command('stream-failures').description(
     'List and replay changes that were not announced or counted because a worker could not process them',

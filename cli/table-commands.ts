@@ -8,7 +8,6 @@ import { formatCount } from './format.ts';
 import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 
-/** `table show|migrate`. */
 export function createTableCommands(): Command {
   const table = new Command('table').description('Show and convert the version of the stored data');
   table

@@ -1,4 +1,3 @@
-/** A column of a table of rows of type `Row`. */
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number | undefined;

@@ -22,7 +22,6 @@ import type { Output } from './output.ts';
 import { addPageOptions, formatPage } from './paging-options.ts';
 import { formatTable } from './table.ts';
 
-/** `transactions list`. */
 export function createTransactionCommands(): Command {
   const transactions = new Command('transactions').description('Read the transactions of an app');
   addFilterOptions(addPageOptions(transactions.command('list')))

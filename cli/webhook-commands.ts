@@ -22,7 +22,6 @@ interface SetWebhookOptions {
   readonly events?: readonly WebhookEvent[];
 }
 
-/** Adds `set-webhook` and `test-webhook` to the commands of `app`. */
 export function addWebhookCommands(app: Command): void {
   app
     .command('set-webhook')

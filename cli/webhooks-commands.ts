@@ -18,7 +18,6 @@ import { createStreamFailuresCommands } from './stream-failures-commands.ts';
 import { type Column, formatTable } from './table.ts';
 import { tailAttempts } from './tail-attempts.ts';
 
-/** `webhooks list|replay|tail|backfill|stream-failures`. */
 export function createWebhooksCommands(): Command {
   const webhooks = new Command('webhooks').alias('deliveries').description('List and replay webhook deliveries');
   webhooks

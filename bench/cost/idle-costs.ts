@@ -74,7 +74,6 @@ export interface Schedule {
 
 const secondsByUnit: Readonly<Record<string, number>> = { minute: 60, hour: 3600, day: 24 * 3600 };
 
-/** Lists the functions that schedules invoke. */
 export function listSchedules({ Resources }: Template): Schedule[] {
   return Object.values(Resources)
     .filter(({ Type }) => Type === 'AWS::Events::Rule')

@@ -69,7 +69,6 @@ export function computeMonthCost(users: number, operations: readonly OperationCo
   return { users, requestsPerSecond: countRequestsPerSecond(users), load, parts, dollars: sumBill(parts), storedGb };
 }
 
-/** A line of the bill of a month. */
 interface BillLine {
   readonly part: string;
   /** Number of calls in the month. */

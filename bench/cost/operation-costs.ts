@@ -97,7 +97,6 @@ export function computeOperationCost(
   };
 }
 
-/** Computes what one invocation is billed for. */
 export function computeInvocationCost(invocation: Invocation, { functions, accessLogFormat, starts }: CostSettings) {
   const { functionName, cpuMs, logBytes: ownLogBytes, calls, tableCalls, responseBytes } = invocation;
   const isRequest = isApiRequest(invocation);

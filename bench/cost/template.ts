@@ -115,7 +115,6 @@ const StageProperties = v.object({
   TracingEnabled: v.literal(false),
 });
 
-/** Returns the format of the access log. */
 export function getAccessLogFormat(template: Template): string {
   const [stage] = listProperties(template, 'AWS::ApiGateway::Stage', StageProperties);
   if (!stage) throw new Error('The template has no stage with an access log.');

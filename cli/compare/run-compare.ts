@@ -22,7 +22,6 @@ export interface CompareOptions {
   /** A validation that names an erased customer would end the erasure. */
   readonly isErased: (username: string) => Promise<boolean>;
   readonly toleranceMs: number;
-  /** Rows per second. */
   readonly rate: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CompareProgress) => void;

@@ -20,9 +20,7 @@ export interface OwnedState {
 /** The result of a validation, or the purchases of a customer, in a form that two validators share. */
 export interface ValidatorResult {
   readonly isOk: boolean;
-  /** Message of a failed validation. */
   readonly reason?: string;
-  /** The validated product. */
   readonly productId?: string;
   readonly purchases: readonly OwnedState[];
   /** Set if the purchases have ownership and expiration only. */

@@ -15,7 +15,6 @@ import {
 export interface ValidatorOptions {
   /** Starts the messages about it: `This service`. */
   readonly title: string;
-  /** Base URL of its API. */
   readonly url: string;
   readonly appName: string;
   /** Public key for validations, secret or viewer key for customers. */

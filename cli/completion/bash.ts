@@ -1,7 +1,6 @@
 import type { Candidate, CommandRule, ValueRule } from './completion-rules.ts';
 import { formatCases, quote } from './shell-case.ts';
 
-/** Formats the completion function for bash. */
 export const formatBashCompletion = (
   rules: readonly CommandRule[],
 ): string => `# Add to ~/.bashrc: source <(claimcheck completion bash)

@@ -15,7 +15,6 @@ const formats = {
 } as const;
 type Shell = keyof typeof formats;
 
-/** `completion <shell>`. */
 export const createCompletionCommand = (): Command => {
   const completion = new Command('completion');
   return completion

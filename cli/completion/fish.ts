@@ -1,6 +1,5 @@
 import type { CommandRule, ValueRule } from './completion-rules.ts';
 
-/** Formats the completions for fish. */
 export const formatFishCompletion = (
   rules: readonly CommandRule[],
 ): string => `# Save as ~/.config/fish/completions/claimcheck.fish

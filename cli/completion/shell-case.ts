@@ -5,9 +5,7 @@ export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")
 
 interface CaseFormat {
   readonly rules: readonly CommandRule[];
-  /** Formats the statement that completes a value. */
   formatValue(rule: ValueRule): string;
-  /** Formats the statement that completes the options of a command. */
   formatOptions(rule: CommandRule): string;
 }
 

@@ -1,7 +1,6 @@
 import type { Candidate, CommandRule, ValueRule } from './completion-rules.ts';
 import { formatCases, quote } from './shell-case.ts';
 
-/** Formats the completion function for zsh. */
 export const formatZshCompletion = (rules: readonly CommandRule[]): string => `#compdef claimcheck
 # Add to ~/.zshrc, after compinit: source <(claimcheck completion zsh)
 _claimcheck() {

@@ -18,7 +18,6 @@ export interface Deployment {
   readonly alarmTopicArn?: string;
   /** Maximum instances of all queue workers. */
   readonly workerConcurrency?: number;
-  /** Digest of the deployed code. */
   readonly sourceDigest?: string;
 }
 

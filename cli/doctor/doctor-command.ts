@@ -13,7 +13,6 @@ import { formatReport } from './format-report.ts';
 
 const defaultTimeoutSeconds = 15;
 
-/** `doctor`. */
 export function createDoctorCommand(): Command {
   return new Command('doctor')
     .description('Check the service and its apps, stores and webhooks, and explain each problem with its cure')

@@ -3,7 +3,6 @@ import type { ConnectionOptions } from '../connect.ts';
 import { formatExamples } from '../examples.ts';
 import { createOutput } from '../output.ts';
 
-/** `mcp`. */
 export const createMcpCommand = (): Command =>
   new Command('mcp')
     .description('Serve nine read-only tools to an AI assistant, over standard input and output (MCP)')

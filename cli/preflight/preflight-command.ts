@@ -16,7 +16,6 @@ import type { Output } from '../output.ts';
 
 const timeoutMs = 15 * secondMs;
 
-/** `preflight`. */
 export function createPreflightCommand(): Command {
   return new Command('preflight')
     .description('Check the AWS account before a deployment, and show the price of the chosen options')

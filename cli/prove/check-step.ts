@@ -18,7 +18,6 @@ export interface Check {
 
 /** What the service has when the step is checked. */
 export interface StepObservation {
-  /** Time of the cause of the step. */
   readonly causedAt: number;
   readonly before: PurchaseView | undefined;
   readonly purchase: PurchaseView | undefined;

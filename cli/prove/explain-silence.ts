@@ -6,7 +6,6 @@ import { createStripeClient } from '../../lib/stores/stripe/stripe-client.ts';
 
 interface SilenceOptions {
   readonly platform: Platform;
-  /** The notification URL of the app. */
   readonly url: string;
 }
 

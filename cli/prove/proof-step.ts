@@ -62,7 +62,6 @@ export interface ProofStep extends Required<StoreStep>, Expectation {
   readonly name: StepName;
 }
 
-/** The guide for one store. */
 export interface ProofGuide {
   /** Set-up before the first step. */
   readonly preparations: readonly string[];

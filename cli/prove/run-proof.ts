@@ -35,7 +35,6 @@ export interface ProofOptions {
   readonly client: ServiceClient;
   /** Base URL of this service. */
   readonly url: string;
-  /** Maximum time for a step. */
   readonly waitMs: number;
   readonly version: string;
   readonly signal: AbortSignal;
@@ -77,7 +76,6 @@ const receiverFaults: ReadonlySet<Finding['code']> = new Set([
   'webhook-deliveries-failing',
 ]);
 
-/** Time for a test notification. */
 const testWaitMs = 30 * secondMs;
 const ignoreCalls = { addExternalCall: () => {} };
 
@@ -250,5 +248,4 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
 const notification = 'store notification' satisfies Check['what'];
 const delivery = 'webhook to the app' satisfies Check['what'];
 
-/** Tolerance for the clock of the store. */
 const clockToleranceMs = 10 * 60 * secondMs;
