@@ -171,7 +171,7 @@ export const Charge = v.pipe(
     payment_method_details: lenient(v.object({ card: lenient(v.object({ country: NullableText })) })),
     id: v.string(),
     amount: v.number(),
-    /** Less than `amount` if only a part of the authorization was captured: Stripe releases the rest without a refund. */
+    /** Less than `amount` if a part of the authorization was captured: Stripe releases the rest without a refund. */
     amount_captured: NullableNumber,
     refunded: v.boolean(),
     disputed: Flag,
