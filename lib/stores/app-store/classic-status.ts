@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
-import type { EpochMillis } from '../../foundation/time.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import { expirationReasons } from './signed-transaction.ts';
 import {
   findLatestTransaction,
@@ -56,6 +56,9 @@ export function deriveStatuses(
   });
 }
 
+/** A renewal can be processed late, but not a day. */
+const maxRenewalDelayMs = dayMs;
+
 interface RenewalFacts {
   readonly graceEndsAt?: EpochMillis;
   readonly isBillingRetry: boolean;
@@ -77,7 +80,7 @@ export function deriveStatus(
   if (expiresDate === undefined || expiresDate > asOf) return active;
   if (graceEndsAt > asOf) return gracePeriod;
   if (isBillingRetry) return billingRetry;
-  return isRenewing ? active : expired;
+  return isRenewing && asOf - expiresDate < maxRenewalDelayMs ? active : expired;
 }
 
 function toRenewalState(pending: PendingRenewal): Omit<SubscriptionStatus, 'status' | 'transaction'> {

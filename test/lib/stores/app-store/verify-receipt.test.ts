@@ -177,6 +177,13 @@ describe('validate (App Store) by verifyReceipt', () => {
       { renewalIntent: 'Renew', isBillingRetryPeriod: false, expirationDate: monthEnd + 630_000 },
     ],
     [
+      'an end without a reason',
+      monthEnd + dayMs,
+      {},
+      {},
+      { renewalIntent: 'Lapse', cancelationReason: 'Unknown', expirationDate: monthEnd },
+    ],
+    [
       'a refund',
       now,
       { cancellation_date_ms: String(now), cancellation_reason: '1' },
