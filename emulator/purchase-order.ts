@@ -134,6 +134,8 @@ export const ActionBody = v.strictObject({
   invoice: v.exactOptional(v.string()),
   /** `false` ends access immediately when a payment fails. */
   grace: v.exactOptional(v.boolean()),
+  /** store_b, fail-payment: whether the store reports the failure a day after the period. */
+  silent: v.exactOptional(v.boolean()),
   /** Transaction to refund. Default: the latest. */
   transactionId: v.exactOptional(v.string()),
   /** processor_a: number of the payment to refund or dispute, by date, from 1. Default: `last`. */

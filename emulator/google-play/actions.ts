@@ -101,9 +101,10 @@ export const getNextDueTime = (purchase: Purchase): number | undefined =>
 
 function getScheduledTime({ subscription }: Purchase): number | undefined {
   if (subscription === undefined || !scheduledStates.has(subscription.state)) return undefined;
-  const { state, holdEnds, resumesAt, expiryTime } = subscription;
+  const { state, holdEnds, retriesUntil, resumesAt, expiryTime } = subscription;
   if (state === 'IN_GRACE_PERIOD') return getDeclinedEnd(subscription) ?? expiryTime;
   if (state === 'ON_HOLD') return holdEnds;
+  if (state === 'ACTIVE' && retriesUntil !== undefined) return retriesUntil;
   return state === 'PAUSED' ? resumesAt : expiryTime;
 }
 
@@ -117,7 +118,8 @@ const endPeriod = (purchase: Purchase, at: number): Transition =>
 export function runDueTransition(purchase: Purchase, context: TransitionContext): Transition {
   if (getAcknowledgementDeadline(purchase) === context.at) return revokeUnacknowledged(purchase, context.at);
   if (getReleaseTime(purchase) === context.at) return payPending(purchase, context);
-  const { state, renewsAutomatically } = requireSubscription(purchase);
+  const { state, renewsAutomatically, retriesUntil } = requireSubscription(purchase);
+  if (state === 'ACTIVE' && retriesUntil === context.at) return failPayment(purchase, context);
   if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, context.at);
   if (state === 'PAUSED') return resume(purchase, context);
   if (state !== 'ACTIVE') return endPeriod(purchase, context.at);

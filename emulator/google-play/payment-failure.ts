@@ -12,15 +12,19 @@ import { listNextLines } from './subscription-items.ts';
 
 const holdDays = 30;
 
+/** Time for which Google retries a declined payment before it reports it. */
+const silentGraceMs = dayMs;
+
 /**
- * Fails the payment for the next period. Starts the grace period, or account hold without a remaining grace period.
+ * Fails the payment for the next period. Starts the grace period, or account hold without a remaining grace period. A
+ * silent failure starts it a day after the period: until then, the subscription is active.
  *
  * @see https://developer.android.com/google/play/billing/lifecycle/subscriptions
  */
 export function failPayment(
   purchase: Purchase,
   { at, product }: TransitionContext,
-  { grace = true, productId }: Pick<ActionBody, 'grace' | 'productId'> = {},
+  { grace = true, silent, productId }: Pick<ActionBody, 'grace' | 'silent' | 'productId'> = {},
 ): Transition {
   const { state, anchor, awaitsRenewal, isPrepaid } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, at);
@@ -30,6 +34,12 @@ export function failPayment(
   }
   const isDue = !isPrepaid && (state === 'ACTIVE' || awaitsRenewal === true);
   requirePossible(isDue, purchase, `is ${state}: no payment is due`);
+  if (silent) {
+    const retriesUntil = getPeriodEnd(anchor) + silentGraceMs;
+    requirePossible(retriesUntil > at, purchase, 'ended more than a day ago');
+    const subscription = { ...omitEndState(purchase), state: 'ACTIVE', retriesUntil } as const;
+    return { purchase: { ...purchase, subscription }, notifications: [] };
+  }
   const next = advanceAnchor(anchor, getPeriod(product));
   const service = { start: getPeriodEnd(anchor), end: getPeriodEnd(next) };
   const priceMicros = getNextPrice(purchase);

@@ -102,6 +102,8 @@ export const Subscription = v.object({
   /** Ended because a renewal action is missing. */
   awaitsRenewal: v.exactOptional(v.boolean()),
   holdEnds: v.exactOptional(v.number()),
+  /** Google retries a declined payment without a notification, and reports the subscription as active. */
+  retriesUntil: v.exactOptional(v.number()),
   /** Paid time that account hold interrupted. The items whose payment was not declined get it back. */
   heldMs: v.exactOptional(v.number()),
   resumesAt: v.exactOptional(v.number()),

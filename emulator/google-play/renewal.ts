@@ -124,6 +124,7 @@ export function omitEndState(purchase: Purchase): Subscription {
     cancellation: _cancellation,
     awaitsRenewal: _awaits,
     holdEnds: _holdEnds,
+    retriesUntil: _retriesUntil,
     resumesAt: _resumesAt,
     heldMs: _heldMs,
     ...subscription

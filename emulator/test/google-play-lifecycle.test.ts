@@ -61,6 +61,9 @@ describe('installment plan of Google Play with three payments', () => {
   });
 });
 
+/** Fails a payment, which Google does not report for a day. */
+const silently = ['fail-payment', { silent: true }] as const;
+
 describe('subscription of Google Play', () => {
   test.each<[string, readonly Step[], string, string, readonly unknown[]]>([
     ['is active after the purchase', [], 'ACTIVE', '02-28', [4]],
@@ -78,6 +81,9 @@ describe('subscription of Google Play', () => {
       '03-31',
       [4, 6, 2],
     ],
+    ['is active for a day while Google retries a payment', [silently, 'P28D'], 'ACTIVE', '02-28', [4]],
+    ['has a grace period after a day of retries', [silently, 'P29D'], 'IN_GRACE_PERIOD', '03-07', [4, 6]],
+    ['renews while Google retries a payment', [silently, 'P28D', ['renew']], 'ACTIVE', '03-31', [4, 2]],
     ['is on hold after the grace period', [['fail-payment'], 'P1M', 'P8D'], 'ON_HOLD', '03-07', [4, 6, 5]],
     [
       'is on hold after a second failed payment',
