@@ -124,3 +124,23 @@ describe('price increases of the App Store', () => {
     }
   });
 });
+
+describe('a declined renewal that Google Play does not report for a day', () => {
+  it('keeps access until Google Play reports the grace period', async () => {
+    const keys = await fixture.createNotifiedApp('store_b');
+    const { id, validate: evidence } = await buy({ platform: 'store_b', productId: 'plan', period: 'P1W' });
+    await validate(keys, evidence);
+    await fixture.callControl(`/purchases/${id}/fail-payment`, { silent: true });
+    await advance('P7DT1H');
+    await validate(keys, evidence);
+    expect(await listAnnouncements(keys)).toEqual(['PURCHASED']);
+    expect(await readPurchases(keys)).toMatchObject({
+      purchases: { 'store_b:plan': { isExpired: false, isBillingRetryPeriod: false } },
+    });
+    await advance('P1D');
+    expect(await listAnnouncements(keys)).toEqual(['PURCHASED ENTERED_GRACE_PERIOD']);
+    await fixture.callControl(`/purchases/${id}/recover`, {});
+    await fixture.processNotifications();
+    expect(await listAnnouncements(keys)).toEqual(['PURCHASED ENTERED_GRACE_PERIOD RENEWED']);
+  });
+});
