@@ -19,7 +19,13 @@ import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
 import { toDisplayUrl } from './display-url.ts';
 import { readGrants, readPurchases } from './shared-reads.ts';
-import { buildWebhookBody, buildWebhookHeaders, type ChangedEntitlements, listSecrets } from './webhook-request.ts';
+import {
+  buildWebhookBody,
+  buildWebhookHeaders,
+  type ChangedEntitlements,
+  listSecrets,
+  type WebhookContent,
+} from './webhook-request.ts';
 
 /** A webhook request with its response. */
 export interface DeliveryAttempt {
@@ -33,31 +39,12 @@ export async function attemptDelivery(
   delivery: WebhookDelivery,
   sender: WebhookSender,
 ): Promise<DeliveryAttempt> {
-  const { appName, username, url } = delivery;
   const { secretKey } = sender;
+  const { url } = delivery;
   const secrets = listSecrets(sender);
-  const { webhookSettings, vocabulary } = sender.app;
   if (secrets.length === 0) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
-  const { creditEntry } = delivery;
-  const isAboutPurchases = !delivery.refundRequest && !delivery.storeRequest && !creditEntry;
-  const purchases = isAboutPurchases && username !== undefined ? await readPurchases(service, appName, username) : [];
+  const body = buildWebhookBody(delivery, await readContent(service, delivery, sender));
   const startedAt = service.now();
-  const entitlements =
-    isAboutPurchases && username !== undefined
-      ? await readChangedEntitlements(delivery, { sender, purchases, username, service })
-      : undefined;
-  const credits =
-    creditEntry && username !== undefined
-      ? toCreditTotals(await findAccount(service, appName, { ...creditEntry, username }), startedAt)
-      : {};
-  const body = buildWebhookBody(delivery, {
-    ...(webhookSettings?.includesPassword && { password: secretKey }),
-    purchases,
-    ...(entitlements && { entitlements }),
-    credits,
-    vocabulary,
-    now: startedAt,
-  });
   const headers = buildWebhookHeaders({ ...delivery, body }, { secrets, sentAt: getWallTime() });
   const outcome = await service.postWebhook({ url, headers, body });
   const redact = createRedactor([secretKey, ...secrets, ...secrets.map((secret) => secret.replace(/^whsec_/, ''))]);
@@ -70,6 +57,26 @@ export async function attemptDelivery(
     sent: { headers, body: JSON.parse(body) },
   });
   return { outcome, startedAt };
+}
+
+/** Reads what the body contains besides the delivery: the purchases and entitlements of the customer, or the credits. */
+async function readContent(
+  service: Service,
+  delivery: WebhookDelivery,
+  sender: WebhookSender,
+): Promise<WebhookContent> {
+  const { appName, username, refundRequest, storeRequest, creditEntry } = delivery;
+  const { webhookSettings, vocabulary } = sender.app;
+  const password = webhookSettings?.includesPassword ? { password: sender.secretKey } : {};
+  const content = { ...password, vocabulary, purchases: [], now: service.now() };
+  if (refundRequest || storeRequest || username === undefined) return content;
+  if (creditEntry) {
+    const account = await findAccount(service, appName, { ...creditEntry, username });
+    return { ...content, credits: toCreditTotals(account, content.now) };
+  }
+  const purchases = await readPurchases(service, appName, username);
+  const entitlements = await readChangedEntitlements(delivery, { sender, purchases, username, service });
+  return { ...content, purchases, ...(entitlements && { entitlements }) };
 }
 
 interface Recipient {

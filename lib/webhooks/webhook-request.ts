@@ -14,7 +14,8 @@ export interface ChangedEntitlements {
   readonly changed: readonly string[];
 }
 
-interface WebhookContent {
+/** What a body contains besides the delivery. */
+export interface WebhookContent {
   /** The app's secret key. Absent if the app's settings exclude it. */
   readonly password?: string;
   /** The purchases that decide the customer's purchase collection. */
@@ -27,68 +28,60 @@ interface WebhookContent {
   readonly now: EpochMillis;
 }
 
-/**
- * Builds the JSON body with exactly the fields of the specification, and the entitlements of an app that has them.
- */
-export function buildWebhookBody(
-  {
-    type,
-    notification,
-    username,
-    refundRequest,
-    storeRequest,
-    creditEntry,
-  }: Pick<WebhookDelivery, 'type' | 'notification' | 'username' | 'refundRequest' | 'storeRequest' | 'creditEntry'>,
-  { password, purchases, entitlements, credits, vocabulary, now }: WebhookContent,
-): string {
-  const envelope = { type, ...(password !== undefined && { password }) };
-  if (type === 'test') return JSON.stringify(envelope);
-  if (refundRequest) {
-    const body = toRefundPayload(refundRequest, notification, username);
-    return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
-  }
-  if (storeRequest) {
-    const { type: _type, ...details } = storeRequest;
-    const body = {
-      storeRequest: { ...details, date: new Date(notification.date).toISOString() },
-      applicationUsername: username,
-    };
-    return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
-  }
+type Subject = Pick<
+  WebhookDelivery,
+  'type' | 'notification' | 'username' | 'refundRequest' | 'storeRequest' | 'creditEntry'
+>;
+
+/** Builds the JSON body: the fields of the specification, or of an addition by its type. */
+export function buildWebhookBody(delivery: Subject, content: WebhookContent): string {
+  const { password, vocabulary } = content;
+  const envelope = { type: delivery.type, ...(password !== undefined && { password }) };
+  if (delivery.type === 'test') return JSON.stringify(envelope);
+  return JSON.stringify({ ...envelope, ...applyVocabulary(toBody(delivery, content), vocabulary) });
+}
+
+function toBody(delivery: Subject, content: WebhookContent): object {
+  const { refundRequest, storeRequest, creditEntry, notification, username: applicationUsername } = delivery;
+  if (refundRequest) return { refundRequest: toRefundPayload(refundRequest, notification), applicationUsername };
+  if (storeRequest) return { storeRequest: toStorePayload(storeRequest, notification), applicationUsername };
   if (creditEntry) {
     const { isSandbox, ...entry } = creditEntry;
-    const body = { creditEntry: entry, isSandbox, credits, applicationUsername: username };
-    return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
+    return { creditEntry: entry, isSandbox, credits: content.credits, applicationUsername };
   }
-  const body = {
+  return {
     notification: toNotificationPayload(notification),
-    applicationUsername: username,
-    // Servers grant each purchase of the list, so it leaves out unpaid ones.
-    purchases: toPurchaseCollection(
-      purchases.filter((purchase) => !isUnpaid(purchase)),
-      now,
-    ),
-    ...(entitlements && {
-      entitlements: toEntitlementRecords(entitlements.all),
-      entitlementsChanged: [...entitlements.changed],
-    }),
+    applicationUsername,
+    ...toPurchasesPayload(content),
   };
-  return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
 }
 
 const toRefundPayload = (
   { deadline, ...request }: NonNullable<WebhookDelivery['refundRequest']>,
   { date, purchaseId, transactionId }: WebhookNotification,
-  username: string | undefined,
 ) => ({
-  refundRequest: {
-    ...request,
-    purchaseId,
-    transactionId,
-    requestedAt: new Date(date).toISOString(),
-    deadline: new Date(deadline).toISOString(),
-  },
-  applicationUsername: username,
+  ...request,
+  purchaseId,
+  transactionId,
+  requestedAt: new Date(date).toISOString(),
+  deadline: new Date(deadline).toISOString(),
+});
+
+const toStorePayload = (
+  { type: _type, ...details }: NonNullable<WebhookDelivery['storeRequest']>,
+  { date }: WebhookNotification,
+) => ({ ...details, date: new Date(date).toISOString() });
+
+const toPurchasesPayload = ({ purchases, entitlements, now }: WebhookContent) => ({
+  // Servers grant each purchase of the list, so it leaves out unpaid ones.
+  purchases: toPurchaseCollection(
+    purchases.filter((purchase) => !isUnpaid(purchase)),
+    now,
+  ),
+  ...(entitlements && {
+    entitlements: toEntitlementRecords(entitlements.all),
+    entitlementsChanged: [...entitlements.changed],
+  }),
 });
 
 const toNotificationPayload = ({ reason, id, date, ...purchaseIds }: WebhookNotification) => ({
