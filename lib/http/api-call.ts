@@ -11,7 +11,7 @@ import { logError } from '../foundation/log.ts';
 import { findSecrets } from '../foundation/redaction/sanitize.ts';
 import type { Service } from '../foundation/service.ts';
 import { extractCredentials } from './authenticate.ts';
-import type { ErrorResponse } from './error-response.ts';
+import type { JsonResponse } from './error-response.ts';
 import { getHeader } from './get-header.ts';
 import { type Reply, toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
 import { matchPath } from './match-path.ts';
@@ -72,7 +72,7 @@ const buildRequestIdHeader = ({ recorder: { requestId, eventId } }: ApiCall) => 
 async function recordCallEvent(
   service: Service,
   call: ApiCall,
-  response: ErrorResponse,
+  response: JsonResponse,
   error?: ServiceError,
 ): Promise<void> {
   const { app, lambdaEvent, recorder, contract } = call;

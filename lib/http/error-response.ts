@@ -1,9 +1,9 @@
 import type { ErrorFormat } from '../api/contract.ts';
 import type { ErrorCode, ServiceError } from '../foundation/errors.ts';
 
-export interface ErrorResponse {
+export interface JsonResponse {
   readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: object;
 }
 
 /** Clients of the processor endpoints expect this number for every error, a missing field as well as a wrong token. */
@@ -19,7 +19,7 @@ const openIapCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
 const openIapStatusCodes: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO_LARGE', 429: 'RATE_LIMITED' };
 
 /** Builds the response to an error, by error format. */
-export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, route: string) => ErrorResponse>> = {
+export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, route: string) => JsonResponse>> = {
   default: ({ status, code, message, data }, route) => ({
     status,
     body: { ...data, ok: false, route, status, code, message },

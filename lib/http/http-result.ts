@@ -2,21 +2,17 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Contract } from '../api/contract.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { maxResponseBytes } from '../foundation/response-size.ts';
-import { type ErrorResponse, errorResponses } from './error-response.ts';
+import { errorResponses, type JsonResponse } from './error-response.ts';
 
 /** Returns the response to a successful call. Throws `InvalidPayload` (413) above the response limit of Lambda. */
-export function toBodyResponse({ status = 200, body }: Reply<object>): ErrorResponse {
+export function toBodyResponse({ status = 200, body }: Reply<object>): JsonResponse {
   if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
     throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
-  return { status, body: toPlainBody(body) };
+  return { status, body };
 }
 
-/** Copies the members of a body. The body can be a list. */
-const toPlainBody = (body: object): ErrorResponse['body'] =>
-  Array.isArray(body) ? (body as unknown as ErrorResponse['body']) : { ...body };
-
 /** Returns the response to a failed call, in the error format of its contract. */
-export const toErrorResponse = ({ errorFormat }: Contract, error: ServiceError, route: string): ErrorResponse =>
+export const toErrorResponse = ({ errorFormat }: Contract, error: ServiceError, route: string): JsonResponse =>
   errorResponses[errorFormat](error, route);
 
 /** Errors of the body parser have a status code and are caused by the client. */
@@ -30,7 +26,7 @@ export function toServiceError(error: unknown): ServiceError {
 /** Builds what API Gateway sends. */
 export function toHttpResult(
   { keyLevel }: Contract,
-  { status, body }: ErrorResponse,
+  { status, body }: JsonResponse,
   { error, headers = {} }: { error?: ServiceError; headers?: Reply<object>['headers'] },
 ): APIGatewayProxyResult {
   const isBrowserCall = keyLevel !== 'secret';
