@@ -1,4 +1,3 @@
-import type { App } from '../apps/app.ts';
 import { CreditEntry } from '../credits/credit-entry.ts';
 import { findEntry } from '../credits/credit-table.ts';
 import { toCreditEntryRecord } from '../credits/to-records.ts';
@@ -9,7 +8,7 @@ import { toShortDigest } from '../foundation/short-digest.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /**
  * Builds the deliveries of a change of credits. None for an app that has not switched them on, or for an entry that was
@@ -18,7 +17,7 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
 export async function buildCreditDeliveries(
   service: Service,
   { appName, before, after }: StreamRecord,
-  findApp: (appName: string) => Promise<App | undefined>,
+  findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const entry = computeFromRecord(() => (before ? undefined : after && parse(CreditEntry, after, 'InternalError')));
   if (!entry) return [];

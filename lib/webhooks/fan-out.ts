@@ -22,7 +22,7 @@ import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { buildGrantDeliveries } from './grant-announcements.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import { buildRefundDeliveries } from './refund-announcements.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /**
  * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of
@@ -38,52 +38,57 @@ export async function fanOutDeliveries(
   const outcomes = await Promise.all(
     records.map(async (record) => await createDeliveries(service, record, findAppOnce)),
   );
-  const failedIndexes = new Set(
-    outcomes.flatMap(({ failure }, index) => (failure && !isPermanent(failure) ? [index] : [])),
+  const failedApps = await enqueueByApp(service, outcomes);
+  const end = outcomes.findIndex(
+    (outcome) => isToRepeat(outcome) || outcome.deliveries.some(({ appName }) => failedApps.has(appName)),
   );
-  const appNames = new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ appName }) => appName)));
-  await Promise.all(
-    [...appNames].map(async (appName) => {
-      const ownDeliveries = outcomes.map(({ deliveries }) =>
-        deliveries.filter((delivery) => delivery.appName === appName),
-      );
-      const failure = await catchFailure({ app: appName }, async () => {
-        await enqueueDeliveries(service, ownDeliveries.flat());
-      });
-      if (!failure) return;
-      for (const [index, deliveries] of ownDeliveries.entries()) if (deliveries.length > 0) failedIndexes.add(index);
-    }),
-  );
-  const skipped = outcomes.flatMap(({ failure }, index) => (failure && isPermanent(failure) ? [index] : []));
-  const firstFailed = Math.min(...failedIndexes);
-  const passed = skipped.filter((index) => index < firstFailed);
-  const failures = passed.flatMap((index) => toStreamFailure(records[index], outcomes[index]?.failure) ?? []);
-  const reportFailure = await catchFailure({}, async () => await reportStreamFailures(service, failures));
-  return records[reportFailure ? (passed[0] ?? firstFailed) : firstFailed]?.sequenceNumber;
+  const skipped = outcomes.slice(0, end === -1 ? undefined : end).filter(isSkipped);
+  const reportFailure = await catchFailure({}, async () => {
+    await reportStreamFailures(service, skipped.map(toStreamFailure));
+  });
+  const first = reportFailure ? (skipped[0] ?? outcomes[end]) : outcomes[end];
+  return first?.record.sequenceNumber;
 }
 
-const toStreamFailure = (
-  record: StreamRecord | undefined,
-  failure: ServiceError | undefined,
-): StreamFailure | undefined =>
-  record &&
-  failure && {
-    worker: 'fan-out-webhooks',
-    appName: record.appName,
-    key: record.key,
-    reason: failure.message,
-    writtenAt: record.writtenAt,
-  };
+/** Enqueues the deliveries of each app. Returns the apps whose deliveries could not be enqueued. */
+async function enqueueByApp(service: Service, outcomes: readonly RecordOutcome[]): Promise<ReadonlySet<string>> {
+  const deliveries = outcomes.flatMap((outcome) => outcome.deliveries);
+  const appNames = [...new Set(deliveries.map(({ appName }) => appName))];
+  const failedApps = new Set<string>();
+  await Promise.all(
+    appNames.map(async (app) => {
+      const ownDeliveries = deliveries.filter(({ appName }) => appName === app);
+      const failure = await catchFailure({ app }, async () => await enqueueDeliveries(service, ownDeliveries));
+      if (failure) failedApps.add(app);
+    }),
+  );
+  return failedApps;
+}
+
+const toStreamFailure = ({ record, failure }: SkippedOutcome): StreamFailure => ({
+  worker: 'fan-out-webhooks',
+  appName: record.appName,
+  key: record.key,
+  reason: failure.message,
+  writtenAt: record.writtenAt,
+});
 
 /** Number of deliveries of one record that are created concurrently: a purchase can have thousands of recipients. */
 const concurrency = 25;
 
 interface RecordOutcome {
+  readonly record: StreamRecord;
   readonly deliveries: readonly WebhookDelivery[];
   readonly failure?: ServiceError;
 }
 
-type FindApp = (appName: string) => Promise<App | undefined>;
+type SkippedOutcome = RecordOutcome & { readonly failure: ServiceError };
+
+/** No repetition can process the record. */
+const isSkipped = (outcome: RecordOutcome): outcome is SkippedOutcome =>
+  outcome.failure !== undefined && isPermanent(outcome.failure);
+
+const isToRepeat = ({ failure }: RecordOutcome): boolean => failure !== undefined && !isPermanent(failure);
 
 async function createDeliveries(service: Service, record: StreamRecord, findApp: FindApp): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
@@ -92,7 +97,7 @@ async function createDeliveries(service: Service, record: StreamRecord, findApp:
     await pMap(deliveries, async (delivery) => await createDeliveryIfAbsent(service, delivery), { concurrency });
     created = deliveries;
   });
-  return { deliveries: created, ...(failure && { failure }) };
+  return { record, deliveries: created, ...(failure && { failure }) };
 }
 
 async function buildDeliveriesOfRecord(

@@ -1,4 +1,3 @@
-import type { App } from '../apps/app.ts';
 import { Grant, isGrantActive } from '../entitlements/grant.ts';
 import { findGrant } from '../entitlements/grant-table.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
@@ -10,7 +9,7 @@ import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /**
  * Builds the deliveries of a new version of a grant. None for a grant that was deleted since: its customer has been
@@ -19,7 +18,7 @@ import { selectWebhookUrls } from './select-webhook-urls.ts';
 export async function buildGrantDeliveries(
   service: Service,
   { appName, before, after }: StreamRecord,
-  findApp: (appName: string) => Promise<App | undefined>,
+  findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const previous = computeFromRecord(() => before && parse(Grant, before, 'InternalError'));
   const grant = computeFromRecord(() => after && parse(Grant, after, 'InternalError'));

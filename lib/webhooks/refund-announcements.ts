@@ -1,4 +1,3 @@
-import type { App } from '../apps/app.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
@@ -8,13 +7,13 @@ import type { StreamRecord } from '../foundation/stream-record.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
 import { RefundRequest } from '../refunds/refund-request.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /** Builds the deliveries of a new refund request. None for an app that has not switched them on. */
 export async function buildRefundDeliveries(
   service: Service,
   { appName, before, after }: StreamRecord,
-  findApp: (appName: string) => Promise<App | undefined>,
+  findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const request = computeFromRecord(() => (before ? undefined : after && parse(RefundRequest, after, 'InternalError')));
   if (!request || request.outcome) return [];

@@ -1,6 +1,9 @@
 import type { App } from '../apps/app.ts';
 import { ServiceError } from '../foundation/errors.ts';
 
+/** Finds the app of a delivery. */
+export type FindApp = (appName: string) => Promise<App | undefined>;
+
 export const missingWebhookUrlError = (): ServiceError =>
   new ServiceError(
     'InvalidPayload',
