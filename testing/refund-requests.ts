@@ -2,7 +2,7 @@ import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { getService } from '../lib/foundation/get-service.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import { listDueItems } from '../lib/refresh/due-item-table.ts';
-import { runDueStep } from '../lib/refunds/answer-refund-request.ts';
+import { runDueRefundStep } from '../lib/refunds/answer-refund-request.ts';
 import type { NotificationRouter } from './notification-router.ts';
 import type { TestService } from './service.ts';
 
@@ -38,8 +38,11 @@ export async function processNotifications(router: NotificationRouter, { appName
   await router.process(router.take(appName));
 }
 
-/** Lists and takes the due steps of refund requests, like the workers. */
-export async function runDueSteps({ appName }: IssuedApiKeys, step: typeof runDueStep = runDueStep): Promise<void> {
+/** Lists and runs the due steps of refund requests, like the workers. */
+export async function runDueSteps(
+  { appName }: IssuedApiKeys,
+  step: typeof runDueRefundStep = runDueRefundStep,
+): Promise<void> {
   const due = await listDueItems(getService(), getService().now(), 400);
   for (const item of due)
     if (item.kind === 'refundRequest' && item.appName === appName) await step(getService(), appName, item.requestId);

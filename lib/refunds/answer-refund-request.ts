@@ -172,7 +172,7 @@ async function storeAnswer(
   return { saved: requireRequest(stored), isFirst };
 }
 
-/** Adds a statement that the caller sends now. It is due again in case that the caller crashes. */
+/** Adds a statement that the caller sends now. Due again, in case the caller crashes. */
 const addAnswer = (
   request: RefundRequest,
   answer: RefundAnswer,
@@ -252,11 +252,8 @@ async function trySend(
   }
 }
 
-/**
- * Takes the due step of a refund request: the statement by the policy of the app, or another attempt to send one.
- * Idempotent.
- */
-export async function runDueStep(service: Service, appName: string, requestId: string): Promise<void> {
+/** Runs what is due for a refund request: sends the policy's statement, or retries an unsent one. Idempotent. */
+export async function runDueRefundStep(service: Service, appName: string, requestId: string): Promise<void> {
   const request = await findRefundRequest(service, appName, requestId);
   if (request?.dueAt === undefined) return;
   const app = await findCachedApp(service, appName);

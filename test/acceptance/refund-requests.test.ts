@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
-import { runDueStep } from '../../lib/refunds/answer-refund-request.ts';
+import { runDueRefundStep } from '../../lib/refunds/answer-refund-request.ts';
 import { answerRefundRequest, listRefundRequests, setRefundConsent } from '../../lib/refunds/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { type FailingCalls, failureModes, interceptCalls } from '../../testing/failing-calls.ts';
@@ -87,7 +87,7 @@ async function live({ platform, policy, consents, lateHours, isRepeated, reply, 
     const fault = faults.find((candidate) => candidate.attempt === attempt);
     if (fault?.mode === 'store down') await service.callControl('/faults', { platform, fault: 'down', times: 5 });
     else if (fault) calls.failAt(fault.callNumber, fault.mode);
-    await runDueSteps(keys, async (...step) => await runDueStep(...step).catch(() => {})).catch(() => {});
+    await runDueSteps(keys, async (...step) => await runDueRefundStep(...step).catch(() => {})).catch(() => {});
     calls.failAt();
     await service.clearFaults();
     if (reply === attempt) await replyAs(keys, consents);
