@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsClientOptions } from './connections.ts';
 import { ServiceError } from './errors.ts';
-import type { MessageQueue, SendOptions } from './message-queue.ts';
+import { type MessageQueue, maxQueueDelaySeconds, type SendOptions } from './message-queue.ts';
 
 /** @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html */
 const maxBatchSize = 10;
@@ -34,7 +34,7 @@ export function createMessageQueue(url: () => string, clientOptions: AwsClientOp
 const toEntry = (MessageBody: string, { delaySeconds, group }: SendOptions) => ({
   Id: randomUUID(),
   MessageBody,
-  ...(delaySeconds && { DelaySeconds: Math.min(900, Math.ceil(delaySeconds)) }),
+  ...(delaySeconds && { DelaySeconds: Math.min(maxQueueDelaySeconds, Math.ceil(delaySeconds)) }),
   ...(group && { MessageGroupId: group }),
 });
 

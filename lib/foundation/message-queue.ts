@@ -1,5 +1,11 @@
+/**
+ * Maximum delay of an SQS message.
+ * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-timers.html
+ */
+export const maxQueueDelaySeconds = 900;
+
 export interface SendOptions {
-  /** Seconds until the messages are visible; at most 900. */
+  /** Seconds until the messages are visible; at most `maxQueueDelaySeconds`. */
   readonly delaySeconds?: number;
   /** Name of the app, for SQS fair queues: the backlog of one app must not delay the messages of other apps. */
   readonly group?: string;

@@ -6,6 +6,7 @@ import type { OperationContext } from '../events/operation-context.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
+import { maxQueueDelaySeconds } from '../foundation/message-queue.ts';
 import type { Service } from '../foundation/service.ts';
 import { minuteMs } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
@@ -26,9 +27,6 @@ const maxAttempts = 200;
 
 /** Age from which each failed attempt is logged as `NotificationDelayed`, which an alarm counts. */
 const delayedAfterMs = 30 * minuteMs;
-
-/** The maximum delay of an SQS message. */
-const maxDelaySeconds = 900;
 
 /**
  * Records the current state of the purchases in a store notification. Idempotent. While the store is unavailable, the
@@ -171,6 +169,6 @@ async function recordFulfilled(
 
 /** Retries with exponential backoff: 5 s after the first attempt, at most 15 min. */
 async function requeue({ notificationQueue }: Service, queued: QueuedNotification): Promise<void> {
-  const delaySeconds = Math.min(maxDelaySeconds, 5 * 2 ** Math.min(queued.attempt, 10));
+  const delaySeconds = Math.min(maxQueueDelaySeconds, 5 * 2 ** Math.min(queued.attempt, 10));
   await notificationQueue.send([{ ...queued, attempt: queued.attempt + 1 }], { delaySeconds, group: queued.appName });
 }

@@ -1,3 +1,4 @@
+import { maxQueueDelaySeconds } from '../foundation/message-queue.ts';
 import { type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 
 /** Minimum delay after each failed attempt. After the last attempt, the delivery is dead. */
@@ -16,11 +17,8 @@ export const retryDelaysMs: readonly number[] = [
 /** Age from which a delivery is not postponed, one hour more than all attempts take. */
 export const maxRetryDurationMs: number = retryDelaysMs.reduce((sum, delayMs) => sum + delayMs, hourMs);
 
-/**
- * Maximum delay of an SQS message. Longer delays are due items.
- * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-timers.html
- */
-export const maxQueueDelayMs: number = 15 * minuteMs;
+/** Longer delays are due items. */
+export const maxQueueDelayMs: number = maxQueueDelaySeconds * secondMs;
 
 const jitter = 0.1;
 const maxRetryAfterMs = 24 * hourMs;
