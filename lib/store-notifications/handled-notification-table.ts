@@ -8,7 +8,7 @@ import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { buildMarkerItem } from '../purchases/handled-marker.ts';
 
 /** A store notification, identified by the store's own idempotency key. */
-interface NotificationKey {
+export interface NotificationKey {
   readonly platform: Platform;
   readonly key: string;
 }

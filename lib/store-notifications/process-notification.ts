@@ -16,8 +16,9 @@ import { addRequestedPurchase, findRequestCustomer } from '../refunds/add-reques
 import { recordRefundOutcome, recordRefundRequest } from '../refunds/record-refund-request.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
+import type { ObservedNotification, StoreNotification } from '../stores/store.ts';
 import { tryFulfill } from '../stores/try-fulfill.ts';
-import { isNotificationHandled, markNotificationHandled } from './handled-notification-table.ts';
+import { isNotificationHandled, markNotificationHandled, type NotificationKey } from './handled-notification-table.ts';
 import type { QueuedNotification } from './queued-notification.ts';
 import { recordStoreRequest } from './record-store-request.ts';
 import { resolveStoreUser } from './resolve-store-user.ts';
@@ -88,32 +89,11 @@ async function recordNotification(
   if (!store.observe) throw new ServiceError('InternalError', `${platform} does not support notifications.`);
   const storeContext = await createStoreContext(service, app.name, { platform, recorder });
   const observed = await store.observe(notification, storeContext);
-  const { observations, reason, pricesChanged, unknownPurchaseId, refundRequest, refundOutcome, storeRequest } =
-    observed;
+  const { observations, reason, pricesChanged, unknownPurchaseId } = observed;
   // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
-  const { eventId } = recorder;
-  if (refundRequest) {
-    const request = await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
-    addRequestedPurchase(recorder, request.purchaseId, await findRequestCustomer(service, app.name, request));
-  }
-  if (storeRequest) await recordStoreRequest(context, storeRequest, notification);
-  if (refundOutcome) await recordRefundOutcome(service, app.name, refundOutcome, notification.occurredAt);
-  const isPartOfSeveral = observations.length > 1;
+  await recordRequests(context, observed, notification);
   const notificationKey = { platform, key: notification.key };
-  const recorded: RecordPurchaseResult[] = [];
-  for (const observation of observations) {
-    const result = await recordPurchase(service, app.name, observation.purchase.purchaseId, {
-      trigger: 'notification',
-      observation,
-      storeReason: reason,
-      ...(await resolveStoreUser(service, app.name, observation)),
-      notificationPart: { ...notificationKey, isPartOfSeveral },
-      eventId,
-      strategy: app.strategy,
-      now: service.now(),
-    });
-    if (result) recorded.push((await claimForNewAlias(context, result, observation)) ?? result);
-  }
+  const recorded = await recordObserved(context, observed, notificationKey);
   if (pricesChanged) await invalidatePriceList(service, app.name, platform, service.now());
   // A single purchase is marked as handled in the transaction that records it.
   if (observations.length !== 1) await markNotificationHandled(service, app.name, notificationKey, service.now());
@@ -122,10 +102,49 @@ async function recordNotification(
   // The event is found by its purchase even if the notification changed nothing.
   const subjectId = observations[0]?.purchase.purchaseId;
   if (unknownPurchaseId !== undefined) recorder.addTag(unknownPurchaseId, '_P');
-  addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : subjectId);
+  addRecordedPurchases(recorder, recorded, observations.length > 1 ? undefined : subjectId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);
+}
+
+/** Records a request of the store, or its decision about a refund. */
+async function recordRequests(
+  context: OperationContext,
+  { refundRequest, refundOutcome, storeRequest }: ObservedNotification,
+  notification: StoreNotification,
+): Promise<void> {
+  const { app, recorder, service } = context;
+  if (refundRequest) {
+    const { eventId } = recorder;
+    const request = await recordRefundRequest(service, app.name, { ...refundRequest, eventId });
+    addRequestedPurchase(recorder, request.purchaseId, await findRequestCustomer(service, app.name, request));
+  }
+  if (storeRequest) await recordStoreRequest(context, storeRequest, notification);
+  if (refundOutcome) await recordRefundOutcome(service, app.name, refundOutcome, notification.occurredAt);
+}
+
+async function recordObserved(
+  context: OperationContext,
+  { observations, reason }: ObservedNotification,
+  notificationKey: NotificationKey,
+): Promise<RecordPurchaseResult[]> {
+  const { app, recorder, service } = context;
+  const recorded: RecordPurchaseResult[] = [];
+  for (const observation of observations) {
+    const result = await recordPurchase(service, app.name, observation.purchase.purchaseId, {
+      trigger: 'notification',
+      observation,
+      storeReason: reason,
+      ...(await resolveStoreUser(service, app.name, observation)),
+      notificationPart: { ...notificationKey, isPartOfSeveral: observations.length > 1 },
+      eventId: recorder.eventId,
+      strategy: app.strategy,
+      now: service.now(),
+    });
+    if (result) recorded.push((await claimForNewAlias(context, result, observation)) ?? result);
+  }
+  return recorded;
 }
 
 /**
