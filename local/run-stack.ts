@@ -26,9 +26,9 @@ interface StackOptions {
   readonly emulator: RunningEmulator | undefined;
   /** See `ShardReaderOptions`. */
   readonly changes: Wakeup;
-  /** See `startLocal`. */
+  /** See `Options` of start-local.ts. */
   readonly realApps?: readonly string[] | undefined;
-  /** See `startLocal`. */
+  /** See `Options` of start-local.ts. */
   readonly webhookTimeoutMs?: number;
   readonly onAccess?: OnAccess | undefined;
   /** Receives all secrets after a change, such as the rotation of the master key. */
@@ -57,7 +57,7 @@ const maxStoreTimeMs = 30 * secondMs;
 /** Starts the resources of a synthesized template on this machine. */
 export async function runStack(
   assembly: Assembly,
-  { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
+  { run, secrets: savedSecrets }: { readonly run: string; readonly secrets: SecretValues },
   {
     shutdown,
     clock,
@@ -77,7 +77,7 @@ export async function runStack(
   const queues = await shutdown.add(startQueueServer());
   const names = createLocalNames(template, { run, getQueueUrl: queues.getUrl });
   await queues.createQueues(template, names);
-  const secrets = generateSecrets(template, names, present);
+  const secrets = generateSecrets(template, names, savedSecrets);
   const secretsManager = await shutdown.add(startSecretsManager(secrets, saveSecrets));
   const platform = buildPlatformEnvironment({
     database: databaseEndpoint,

@@ -170,7 +170,8 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
       ...(emulator && { prepareRequest: createTestPlatform(emulator.url, realApps) }),
     }),
   );
-  if (demoEmulator) notifyDemoApp(demoEmulator, demo.appName, { baseUrl: gateway.url, previousBaseUrl: state.baseUrl });
+  if (demoEmulator)
+    pointStoresAtDemoApp(demoEmulator, demo.appName, { baseUrl: gateway.url, previousBaseUrl: state.baseUrl });
   save({ baseUrl: gateway.url });
   if (options.hasDocumentation) await shutdown.add(startDocumentationBuild(assembly.documentationFolder, log));
   return {
@@ -195,16 +196,16 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
  * Points the notifications of the stores at the demo app, except those to a URL that the user set. After a restart, a
  * store without a URL is one whose notifications the user has turned off.
  */
-function notifyDemoApp(
+function pointStoresAtDemoApp(
   { notificationUrls, setNotificationUrl }: RunningEmulator,
   appName: string,
   { baseUrl, previousBaseUrl }: { readonly baseUrl: string; readonly previousBaseUrl: string | undefined },
 ): void {
-  const present = notificationUrls();
+  const currentUrls = notificationUrls();
   for (const { platform } of notificationEndpoints) {
     const path = `/v3/webhook/${platform}/${appName}`;
     const ownUrl = previousBaseUrl === undefined ? undefined : `${previousBaseUrl}${path}`;
-    if (present[platform] === ownUrl) setNotificationUrl(platform, `${baseUrl}${path}`);
+    if (currentUrls[platform] === ownUrl) setNotificationUrl(platform, `${baseUrl}${path}`);
   }
 }
 
