@@ -20,6 +20,12 @@ export function addMonths(month: string, months: number): string {
   return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7);
 }
 
+/** Returns the last day of a month. */
+export const getLastDay = (month: string): string => addDays(`${addMonths(month, 1)}-01`, -1);
+
+/** Returns true for a day, and false for a month. */
+export const isDay = (period: string): boolean => period.length === 'YYYY-MM-DD'.length;
+
 /** Counts the days from the first to the last day; negative if the last day is earlier. */
 export const countDaysBetween = (first: string, last: string): number =>
   Math.round((toMidnightMs(last) - toMidnightMs(first)) / dayMs);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isDay } from '../foundation/calendar.ts';
 import { toCountry } from '../foundation/country.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Platform } from '../foundation/platform.ts';
@@ -32,7 +33,7 @@ import {
   maxCohortPeriods,
   toMovementName,
 } from './counter-names.ts';
-import { addCounts, type Counts, listMergedSums, prefixNames } from './counts.ts';
+import { addCounts, type Counts, listMergedSums, negateCounts, prefixNames } from './counts.ts';
 
 /** The sums of figures of a day (`YYYY-MM-DD`) or month (`YYYY-MM`) in one dimension. */
 export interface FigureCounts {
@@ -161,7 +162,6 @@ const toAmountCounts = (toName: (amount: FigureAmount) => string, amounts: Payme
 const toUtcMonth = (date: EpochMillis): string => toUtcDay(date).slice(0, 7);
 const toMovement = (name: Movement, amounts: PaymentAmounts): Counts =>
   toAmountCounts((amount) => toMovementName(amount, name), amounts);
-const negate = (counts: Counts): Counts => addCounts({}, counts, -1);
 const sum = (...all: readonly Counts[]): Counts => all.reduce((total, counts) => addCounts(total, counts), {});
 
 /** Stores renew up to minutes after the end of a period. */
@@ -232,7 +232,7 @@ function countContinuation(
   const isMoved = productId !== undefined || country !== undefined;
   const inBoth = addCounts(change, sum(leave, enter), -1);
   return [
-    ...buildSums(before, toUtcDay(end), negate(countEnd(monthly, { isInvoluntary, isUnconverted: isBare }))),
+    ...buildSums(before, toUtcDay(end), negateCounts(countEnd(monthly, { isInvoluntary, isUnconverted: isBare }))),
     ...(isBare ? buildSums(before, day, { bare: -1 }) : []),
     buildPlatformSums(segment, day, change),
     ...(isMoved ? [buildCellSums(before, day, leave)] : []),
@@ -357,9 +357,7 @@ function countConversion({ transaction, figures: { trialAt } }: CountedTransacti
 const addMonthSums = (days: readonly FigureCounts[]): FigureCounts[] =>
   sumFigureCounts([
     ...days,
-    ...days
-      .filter(({ period }) => period.length === 'YYYY-MM-DD'.length)
-      .map((entry) => ({ ...entry, period: entry.period.slice(0, 7) })),
+    ...days.filter(({ period }) => isDay(period)).map((entry) => ({ ...entry, period: entry.period.slice(0, 7) })),
   ]);
 
 /** Adds up the sums of each counter. Leaves out counters without a sum. */
@@ -373,4 +371,7 @@ export function sumFigureCounts(all: readonly FigureCounts[]): FigureCounts[] {
   return [...sums.values()].filter(({ counts }) => Object.keys(counts).length > 0);
 }
 
-export const negateFigureCounts = (entry: FigureCounts): FigureCounts => ({ ...entry, counts: negate(entry.counts) });
+export const negateFigureCounts = (entry: FigureCounts): FigureCounts => ({
+  ...entry,
+  counts: negateCounts(entry.counts),
+});

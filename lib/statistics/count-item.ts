@@ -13,7 +13,7 @@ import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import { isHourRowsName, toCurrencyName, toHourRowsName, toReceivedName } from './counter-names.ts';
-import { addCounts, type Counts, prefixNames } from './counts.ts';
+import { addCounts, type Counts, negateCounts, prefixNames } from './counts.ts';
 
 /** Counts by UTC day (`YYYY-MM-DD`). */
 export type DailyCounts = ReadonlyMap<string, Counts>;
@@ -122,7 +122,7 @@ function countTransaction(transaction: Transaction): DailyCounts {
 function countRefund(transaction: Transaction, { date, amountMicros, amountUsd }: RefundedAmount): DailyCounts {
   const currency = toCountedCurrency(transaction);
   if (currency === undefined || !amountMicros) return noCounts;
-  return buildForDay(date, negate(toAmountCounts(currency, amountMicros, amountUsd)));
+  return buildForDay(date, negateCounts(toAmountCounts(currency, amountMicros, amountUsd)));
 }
 
 function countPayment(transaction: Transaction): Counts {
@@ -151,8 +151,6 @@ const toAmountCounts = (currency: string, amountMicros: number, amountUsd: numbe
   ...(amountUsd !== undefined && { [toCurrencyName(currency, 'usd')]: Math.round(amountUsd * 1_000_000) }),
 });
 
-const negate = (counts: Counts): Counts => addCounts({}, counts, -1);
-
 const countNotification = ({ date, ...notification }: v.InferOutput<typeof NotificationItem>): DailyCounts =>
   buildForDay(date, countReason(notification));
 
@@ -178,4 +176,4 @@ export function sumDailyCounts(...all: readonly DailyCounts[]): DailyCounts {
 }
 
 export const subtractDailyCounts = (minuend: DailyCounts, subtrahend: DailyCounts): DailyCounts =>
-  sumDailyCounts(minuend, new Map([...subtrahend].map(([day, counts]) => [day, negate(counts)])));
+  sumDailyCounts(minuend, new Map([...subtrahend].map(([day, counts]) => [day, negateCounts(counts)])));

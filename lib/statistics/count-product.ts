@@ -13,7 +13,7 @@ import { Transaction } from '../purchases/transaction.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import type { Product } from './counter-key.ts';
 import { type ProductSum, toCurrencyName, toReasonName, toSubscriptionReasonName } from './counter-names.ts';
-import { addCounts, type Counts } from './counts.ts';
+import { addCounts, type Counts, negateCounts } from './counts.ts';
 
 /** The sums of a product on a UTC day (`YYYY-MM-DD`). */
 export interface ProductCounts extends Product {
@@ -73,7 +73,7 @@ function countPayment(transaction: Transaction): ProductCounts[] {
     [purchaseDate, { transactions: 1, ...(amountMicros > 0 && countPaid(transaction)) }],
     [purchaseDate, toAmounts(amountMicros, toAmountUsd(transaction))],
     ...listRefundedAmounts(transaction).map(
-      (refund): DatedSum => [refund.date, addCounts({}, toAmounts(refund.amountMicros ?? 0, refund.amountUsd), -1)],
+      (refund): DatedSum => [refund.date, negateCounts(toAmounts(refund.amountMicros ?? 0, refund.amountUsd))],
     ),
   ]);
 }
@@ -154,5 +154,5 @@ export function sumProductCounts(countsByDay: readonly ProductCounts[]): Product
 
 export const negateProductCounts = (entry: ProductCounts): ProductCounts => ({
   ...entry,
-  counts: addCounts({}, entry.counts, -1),
+  counts: negateCounts(entry.counts),
 });

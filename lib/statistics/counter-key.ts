@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDay } from '../foundation/calendar.ts';
 import { type Key, toDigest } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Platform } from '../foundation/platform.ts';
@@ -34,7 +35,7 @@ export interface CounterGroup {
 export const counterKey = (appName: string, period: string, group: CounterGroup = {}): Key => ({
   pk: counterPartition(appName, group),
   sk:
-    (period.length === 'YYYY-MM'.length ? keys.monthCounterKey.sortKey(period) : keys.dayCounterKey.sortKey(period)) +
+    (isDay(period) ? keys.dayCounterKey.sortKey(period) : keys.monthCounterKey.sortKey(period)) +
     (group.country === undefined ? '' : `#${group.country}`),
 });
 

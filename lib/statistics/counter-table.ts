@@ -54,7 +54,7 @@ interface CounterName extends CounterGroup {
   readonly period: string;
 }
 
-/** A replacement of one counts. */
+/** A correction of one counter. */
 interface CounterCorrection extends CounterName {
   /** The version to correct. Undefined: any version. */
   readonly version?: number;

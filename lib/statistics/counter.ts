@@ -30,7 +30,7 @@ export interface CountsIncrement extends Pick<CountsChange, 'sequenceNumber' | '
 
 /**
  * Longer than the 24 h for which the stream retains a record, so no record without a checkpoint is read again.
- * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
  */
 export const checkpointTtlMs = 26 * hourMs;
 

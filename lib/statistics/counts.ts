@@ -11,6 +11,8 @@ export function addCounts(a: Counts, b: Counts, sign: 1 | -1 = 1): Counts {
   return Object.fromEntries([...sums].filter(([, value]) => value !== 0).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
 
+export const negateCounts = (counts: Counts): Counts => addCounts({}, counts, -1);
+
 /** Adds the prefix of a platform or country to the names. */
 export const prefixNames = (prefix: string, counts: Counts): Counts =>
   Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${prefix}/${name}`, value]));

@@ -1,11 +1,9 @@
-import { addDays, addMonths, listDays } from '../foundation/calendar.ts';
+import { getLastDay, isDay, listDays } from '../foundation/calendar.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
 import { counterScopes } from './count-item.ts';
 
 const listPeriodDays = (period: string): string[] =>
-  period.length === 'YYYY-MM-DD'.length
-    ? [period]
-    : listDays(`${period}-01`, addDays(`${addMonths(period, 1)}-01`, -1));
+  isDay(period) ? [period] : listDays(`${period}-01`, getLastDay(period));
 
 /** Lists the days whose counters contain an item, or the days of a counter itself. */
 export function listCountedDays(stored: StoredItem): string[] {

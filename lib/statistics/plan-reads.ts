@@ -1,4 +1,4 @@
-import { addDays, addMonths, listMonths } from '../foundation/calendar.ts';
+import { addDays, addMonths, getLastDay, listMonths } from '../foundation/calendar.ts';
 import type { StatsInterval } from './breakdown-contract.ts';
 import type { FigureRange } from './read-figures.ts';
 
@@ -46,8 +46,6 @@ export function planReads(
     wholeMonths: new Set(wholeMonths),
   };
 }
-
-const getLastDay = (month: string): string => addDays(`${addMonths(month, 1)}-01`, -1);
 
 /** Joins ranges of days of which each one starts with the day after the one before it. */
 function joinRanges(ranges: readonly (readonly [string, string])[]): (readonly [string, string])[] {

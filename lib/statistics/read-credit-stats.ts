@@ -17,7 +17,7 @@ export async function readCreditStats(
     listCounterMonths(service, appName, { months: ['', addMonths(month, -1)], ...group }),
     listCounterDays(service, appName, { days: [`${month}-01`, last], ...group }),
   ]);
-  const opening = sumCounts([...months, ...days.filter(({ period }) => period < first)]);
+  const opening = sumPeriods([...months, ...days.filter(({ period }) => period < first)]);
   const inRange = days.filter(({ period }) => period >= first);
   const names = new Set([opening, ...inRange.map(({ counts }) => counts)].flatMap(listCredits));
   const stats = [...names].sort().map((credit): [string, CreditStat] => {
@@ -28,7 +28,7 @@ export async function readCreditStats(
       outstanding += countOutstanding(sums);
       return Object.values(sums).some((units) => units !== 0) ? [{ date, ...sums, outstanding }] : [];
     });
-    const total = pickSums(sumCounts(inRange), credit);
+    const total = pickSums(sumPeriods(inRange), credit);
     return [credit, { outstandingAtStart, ...total, outstanding, days: rows }];
   });
   return Object.fromEntries(
@@ -36,7 +36,7 @@ export async function readCreditStats(
   );
 }
 
-const sumCounts = (periods: readonly { readonly counts: Counts }[]): Counts =>
+const sumPeriods = (periods: readonly { readonly counts: Counts }[]): Counts =>
   periods.reduce<Counts>((total, { counts }) => addCounts(total, counts), {});
 
 const listCredits = (counts: Counts): string[] => Object.keys(counts).map((name) => name.slice(0, name.indexOf('/')));

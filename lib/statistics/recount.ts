@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { addDays, listDays, listMonths } from '../foundation/calendar.ts';
+import { addDays, isDay, listDays, listMonths } from '../foundation/calendar.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
@@ -50,7 +50,7 @@ export interface CounterDifference {
 
 /**
  * DynamoDB deletes expired items within a few days, in any order. Until then, the events of a day may be incomplete.
- * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
  */
 const ttlDeletionLagDays = 4;
 
@@ -139,8 +139,6 @@ const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'prod
 
 /** Selects what the month of a counter of statistics has of the counts of its days. */
 const toMonthCounts = ({ product }: CounterGroup) => (product ? pickRunningTotals : collapseHours);
-
-const isDay = (period: string): boolean => period.length === 'YYYY-MM-DD'.length;
 
 /**
  * Applies the differences that `recount` found. Call it after `waitForStream`, or records that were in the stream
