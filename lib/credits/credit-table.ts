@@ -11,6 +11,7 @@ import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { tryWrite } from '../foundation/updates.ts';
+import { buildVersionCondition } from '../foundation/version-condition.ts';
 import { CreditAccount, compactAccount, createAccount, findNextEnd, MovedCredits, passTime } from './credit-account.ts';
 import { CreditEntry } from './credit-entry.ts';
 import { PurchaseCredits } from './purchase-credits.ts';
@@ -169,11 +170,7 @@ const listExpiryEntries = ({ username, isSandbox, version, expiries = [] }: Cred
 /** Replaces an item if it has the version of `fields`, which increases. Version 0 is a new item. */
 function buildPut(TableName: string, key: Key, fields: Item & { readonly version: number }): Write {
   const { version } = fields;
-  const condition =
-    version === 0
-      ? { ConditionExpression: 'attribute_not_exists(pk)' }
-      : { ConditionExpression: 'version = :before', ExpressionAttributeValues: { ':before': version } };
-  return { Put: { TableName, Item: { ...key, ...fields, version: version + 1 }, ...condition } };
+  return { Put: { TableName, Item: { ...key, ...fields, version: version + 1 }, ...buildVersionCondition(version) } };
 }
 
 /** An entry of a refused request is not listed, and is deleted. */

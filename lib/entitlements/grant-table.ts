@@ -7,6 +7,7 @@ import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate, tryWrite, updateVersioned } from '../foundation/updates.ts';
+import { buildVersionCondition } from '../foundation/version-condition.ts';
 import { Grant } from './grant.ts';
 
 type GrantId = Pick<Grant, 'username' | 'grantId'>;
@@ -109,11 +110,7 @@ const isAnnounced = ({ endAnnouncedAt, revokedAt, movedAt }: Grant): boolean =>
 function buildPut(TableName: string, appName: string, grant: Grant, before: number | undefined): Write {
   const { duePk, dueSk } = toDueKeys(appName, grant);
   const Item = { ...toKey(appName, grant), ...grant, ...(duePk !== undefined && { duePk, dueSk }) };
-  const condition =
-    before === undefined
-      ? { ConditionExpression: 'attribute_not_exists(pk)' }
-      : { ConditionExpression: 'version = :before', ExpressionAttributeValues: { ':before': before } };
-  return { Put: { TableName, Item, ...condition } };
+  return { Put: { TableName, Item, ...buildVersionCondition(before ?? 0) } };
 }
 
 /** Index keys of a grant whose end is still to be announced. */

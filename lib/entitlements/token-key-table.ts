@@ -7,6 +7,7 @@ import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
 import { tryWrite } from '../foundation/updates.ts';
+import { buildVersionCondition } from '../foundation/version-condition.ts';
 import { TokenKey, type TokenKeySet } from './token-key.ts';
 
 /** The private keys are one encrypted attribute. */
@@ -75,9 +76,6 @@ async function save(
     privateKeys: await cipher.encrypt(JSON.stringify(set.privateKeys), toContext(appName)),
     version: version + 1,
   };
-  const condition = before
-    ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }
-    : { ConditionExpression: 'attribute_not_exists(pk)' };
-  const put = { TableName: table.name, Item, ...condition };
+  const put = { TableName: table.name, Item, ...buildVersionCondition(version) };
   return (await tryWrite(async () => await table.transact([{ Put: put }]))) ? set : undefined;
 }

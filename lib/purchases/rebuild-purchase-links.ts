@@ -8,6 +8,7 @@ import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from '../foundation/table.ts';
 import { tryWrite } from '../foundation/updates.ts';
+import { buildVersionCondition } from '../foundation/version-condition.ts';
 import { isPurchaseLink, parseOwnedPurchaseId } from './owned-link-keys.ts';
 import { listLinks, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
@@ -133,9 +134,7 @@ const buildVersionCheck = (table: Table, Key: Key, version: number): Write => ({
   ConditionCheck: {
     TableName: table.name,
     Key: { ...Key },
-    ...(version === 0
-      ? { ConditionExpression: 'attribute_not_exists(pk)' }
-      : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }),
+    ...buildVersionCondition(version),
   },
 });
 
