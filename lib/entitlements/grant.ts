@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { EntitlementName } from '../api/identifiers.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { type EpochMillis, toIsoSeconds, toNullableIsoSeconds } from '../foundation/time.ts';
+import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
+import { toNullableIsoSeconds } from '../foundation/to-iso.ts';
 import type { GrantRecord } from './contract.ts';
 
 /** The API key with which a grant was made or changed. */

@@ -6,14 +6,5 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** Formats a date as `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
-export const toIso = (date: EpochMillis): string => new Date(date).toISOString();
-
-export const toNullableIso = (date: EpochMillis | undefined): string | null =>
-  date === undefined ? null : toIso(date);
-
 /** Formats a date as `YYYY-MM-DDTHH:MM:SS.000Z`. Clients compare dates as text, and some accept whole seconds only. */
 export const toIsoSeconds = (date: EpochMillis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
-
-export const toNullableIsoSeconds = (date: EpochMillis | undefined): string | null =>
-  date === undefined ? null : toIsoSeconds(date);

@@ -5,7 +5,8 @@ import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../eve
 import { addDays, countDaysBetween } from '../foundation/calendar.ts';
 import { once } from '../foundation/once.ts';
 import type { Service } from '../foundation/service.ts';
-import { dayMs, type EpochMillis, hourMs, toIso } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
+import { toIso } from '../foundation/to-iso.ts';
 import { toReceivedName } from '../statistics/counter-names.ts';
 import { type CounterPeriod, listCounterDays } from '../statistics/counter-table.ts';
 
