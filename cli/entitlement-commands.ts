@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { findCachedCatalogue } from '../lib/apps/app-cache.ts';
 import { givesEntitlement } from '../lib/apps/catalogue.ts';
+import { findCachedCatalogue } from '../lib/apps/catalogue-table.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { type Explanation, explainAccess } from '../lib/entitlements/explain-access.ts';
 import { commandLineKey, toGrantRecord } from '../lib/entitlements/grant.ts';

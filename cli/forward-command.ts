@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Forward } from '../lib/apps/forward.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
+import type { Forward } from '../lib/forwards/forward.ts';
 import { setForwards } from '../lib/forwards/manage-forwards.ts';
 import { parsePlatform } from '../lib/foundation/vocabulary.ts';
 import { ensureSigningSecret } from '../lib/webhooks/manage-webhooks.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvalidArgumentError } from 'commander';
 import type { ApiKeyLevel } from '../lib/apps/app.ts';
-import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
+import { newKeyDelayMs } from '../lib/apps/app-table.ts';
 import { createApiKey, revokeApiKey } from '../lib/apps/manage-apps.ts';
 import { dayMs } from '../lib/foundation/time.ts';
 import { readDeployment } from './doctor/deployment.ts';

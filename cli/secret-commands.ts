@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { listApps, reencryptSecrets } from '../lib/apps/app-table.ts';
+import { listApps } from '../lib/apps/app-table.ts';
+import { reencryptSecrets } from '../lib/apps/reencrypt-secrets.ts';
 import { reencryptTokenKeys } from '../lib/entitlements/token-key-table.ts';
 import { reencryptRefreshTokens } from '../lib/purchases/purchase-table.ts';
 import { type CommandResult, printResult } from './command-result.ts';

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, Option } from 'commander';
-import { findCatalogue, setStoreSettings } from '../lib/apps/app-table.ts';
 import { Catalogue } from '../lib/apps/catalogue.ts';
+import { findCatalogue } from '../lib/apps/catalogue-table.ts';
 import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../lib/apps/store-settings-table.ts';
 import { previewCatalogue } from '../lib/entitlements/preview-catalogue.ts';
 import { parse } from '../lib/foundation/parse.ts';
 import { type Platform, platforms } from '../lib/foundation/platform.ts';

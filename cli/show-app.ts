@@ -1,6 +1,6 @@
 import { defaultRequestsPerSecond } from '../lib/api/request-limits.ts';
 import { type App, defaultUnverifiedHours } from '../lib/apps/app.ts';
-import { findCatalogue } from '../lib/apps/app-table.ts';
+import { findCatalogue } from '../lib/apps/catalogue-table.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import type { Service } from '../lib/foundation/service.ts';

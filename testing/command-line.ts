@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from '../cli/output.ts';
 import { buildCommandLine as buildBundle } from '../infra/build-command-line.ts';
 import { projectFolder } from '../infra/project-folder.ts';
-import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
+import { newKeyDelayMs } from '../lib/apps/app-table.ts';
 import { stores } from '../lib/stores/index.ts';
 import { linkBuild } from '../local/build-cache.ts';
 

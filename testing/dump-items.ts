@@ -1,7 +1,7 @@
 import { brotliDecompressSync, inflateRawSync } from 'node:zlib';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
-import { eventDictionary } from '../lib/events/event-item.ts';
+import { eventDictionary } from '../lib/events/event-table.ts';
 import type { Item } from '../lib/foundation/table.ts';
 
 /** Scans the whole table and returns the items of one app as JSON, with the compressed parts of events decompressed. */

@@ -1,12 +1,14 @@
 import { saveAnnotation } from '../lib/annotations/annotation-table.ts';
 import type { Contract } from '../lib/api/contract.ts';
-import { setStoreSettings, storeCatalogue, storeForwards } from '../lib/apps/app-table.ts';
+import { storeCatalogue } from '../lib/apps/catalogue-table.ts';
 import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../lib/apps/store-settings-table.ts';
 import { contracts } from '../lib/contracts/index.ts';
 import { give } from '../lib/credits/change-credits.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { saveEvent } from '../lib/events/event-table.ts';
+import { storeForwards } from '../lib/forwards/forward-table.ts';
 import { getService } from '../lib/foundation/get-service.ts';
 import { creditEntryKey, eventKey, toPaymentDigest, toRefundRequestId } from '../lib/foundation/keys.ts';
 import { dayMs } from '../lib/foundation/time.ts';

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { listConnectedPlatforms } from '../lib/apps/app-table.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
+import { listConnectedPlatforms } from '../lib/apps/store-settings-table.ts';
 import { getService } from '../lib/foundation/get-service.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import type { Service } from '../lib/foundation/service.ts';

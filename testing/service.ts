@@ -1,7 +1,7 @@
 import type { Clock } from '../emulator/clock.ts';
 import { startEmulator } from '../emulator/start-emulator.ts';
-import { setStoreSettings } from '../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../lib/apps/store-settings-table.ts';
 import { getService } from '../lib/foundation/get-service.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import { minuteMs, secondMs } from '../lib/foundation/time.ts';

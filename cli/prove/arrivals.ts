@@ -1,5 +1,5 @@
 import type { EventRecord } from '../../lib/events/event.ts';
-import { listEventsByTags } from '../../lib/events/event-table.ts';
+import { listEventsByTags } from '../../lib/events/event-list-table.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import type { EpochMillis } from '../../lib/foundation/time.ts';

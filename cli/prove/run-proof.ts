@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getApp } from '../../lib/apps/manage-apps.ts';
-import { listEventPage } from '../../lib/events/event-table.ts';
+import { listEventPage } from '../../lib/events/event-list-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { type Platform, platformTokens } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';

@@ -1,6 +1,6 @@
 import { apiVersion } from '../../lib/api/service.ts';
 import { defaultUnverifiedHours } from '../../lib/apps/app.ts';
-import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
+import { findCachedCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { defaultTokenMinutes } from '../../lib/entitlements/token-key.ts';
 import { selectEmulator } from '../../lib/foundation/store-emulator.ts';

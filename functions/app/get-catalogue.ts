@@ -1,6 +1,6 @@
-import { findCatalogue } from '../../lib/apps/app-table.ts';
 import { toCatalogueTag } from '../../lib/apps/catalogue.ts';
 import { getCatalogue } from '../../lib/apps/catalogue-contract.ts';
+import { findCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { createReply } from '../../lib/http/http-result.ts';
 

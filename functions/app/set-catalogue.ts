@@ -1,6 +1,6 @@
-import { findCatalogue } from '../../lib/apps/app-table.ts';
 import { Catalogue, toCatalogueTag } from '../../lib/apps/catalogue.ts';
 import { setCatalogue as contract } from '../../lib/apps/catalogue-contract.ts';
+import { findCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { previewCatalogue, requestBounds } from '../../lib/entitlements/preview-catalogue.ts';
 import { parse } from '../../lib/foundation/parse.ts';

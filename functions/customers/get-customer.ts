@@ -1,7 +1,7 @@
 import { toTransactionPage } from '../../lib/api/paging.ts';
 import { getCustomer } from '../../lib/customers/contract.ts';
 import { buildCustomerInfo } from '../../lib/customers/customer-info.ts';
-import { listEventsOfUser } from '../../lib/events/event-table.ts';
+import { listEventsOfUser } from '../../lib/events/event-list-table.ts';
 import { toEventInfo } from '../../lib/events/to-event-info.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listOwnedWithTransactions } from '../../lib/purchases/owned-purchase-table.ts';

@@ -1,5 +1,5 @@
-import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
 import { hasCredits } from '../../lib/apps/catalogue.ts';
+import { findCachedCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { readBalances } from '../../lib/credits/read-balances.ts';
 import { createEntitlementToken } from '../../lib/entitlements/contract.ts';

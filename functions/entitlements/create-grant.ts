@@ -1,5 +1,5 @@
-import { findCachedCatalogue } from '../../lib/apps/app-cache.ts';
 import { givesEntitlement } from '../../lib/apps/catalogue.ts';
+import { findCachedCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { createGrant as contract } from '../../lib/entitlements/contract.ts';
 import { toGrantRecord } from '../../lib/entitlements/grant.ts';
 import { createGrant } from '../../lib/entitlements/manage-grants.ts';

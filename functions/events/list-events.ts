@@ -1,6 +1,6 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { listEvents } from '../../lib/events/contract.ts';
-import { listEventPage } from '../../lib/events/event-table.ts';
+import { listEventPage } from '../../lib/events/event-list-table.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { fitRowsToResponse } from '../../lib/http/fit-event-rows.ts';

@@ -1,6 +1,6 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { searchEvents } from '../../lib/events/contract.ts';
-import { listEventPageByTags } from '../../lib/events/event-table.ts';
+import { listEventPageByTags } from '../../lib/events/event-list-table.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

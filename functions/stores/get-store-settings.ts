@@ -1,4 +1,4 @@
-import { findStoreSettings } from '../../lib/apps/app-table.ts';
+import { findStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getStoreSettings } from '../../lib/stores/contract.ts';
 import { loadStore } from '../../lib/stores/index.ts';

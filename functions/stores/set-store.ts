@@ -1,4 +1,4 @@
-import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { setStore } from '../../lib/stores/contract.ts';

@@ -1,4 +1,5 @@
-import { findCachedCatalogue, findCachedSettings } from '../../lib/apps/app-cache.ts';
+import { findCachedCatalogue } from '../../lib/apps/catalogue-table.ts';
+import { findCachedSettings } from '../../lib/apps/store-settings-table.ts';
 import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { platformTokens, withoutPlatform } from '../../lib/foundation/platform.ts';

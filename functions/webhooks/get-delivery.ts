@@ -1,4 +1,4 @@
-import { listEventsByIdPrefix } from '../../lib/events/event-table.ts';
+import { listEventsByIdPrefix } from '../../lib/events/event-list-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toAttemptPrefix } from '../../lib/foundation/event-id.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';

@@ -1,4 +1,4 @@
-import { findForwards } from '../../lib/apps/app-table.ts';
+import { findForwards } from '../../lib/forwards/forward-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getForwards } from '../../lib/webhooks/contract.ts';
 

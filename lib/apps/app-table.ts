@@ -1,20 +1,37 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { type Cache, createCache } from '../foundation/cache.ts';
 import type { Cipher } from '../foundation/cipher.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
-import { type Platform, platforms } from '../foundation/platform.ts';
-import { reencryptField } from '../foundation/reencrypt-field.ts';
 import { retryUntilWritten } from '../foundation/retry.ts';
-import type { Service } from '../foundation/service.ts';
+import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table, Write } from '../foundation/table.ts';
+import { secondMs } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate, tryWrite } from '../foundation/updates.ts';
 import { keysMembers } from './api-keys.ts';
-import { App, type WebhookSender, type WebhookSettings } from './app.ts';
-import { Catalogue, toCatalogueTag } from './catalogue.ts';
-import { type Forward, Forwards } from './forward.ts';
+import { App, AppName, type WebhookSender, type WebhookSettings } from './app.ts';
+
+/** Maximum delay until a revoked key or a changed setting takes effect. */
+const cachedReadMs = 15 * secondMs;
+
+/** Maximum number of results of one read in memory. */
+const maxCachedReads = 1_000;
+
+/** Maximum delay until a new key takes effect. A flood of wrong keys reads the app once in this time. */
+export const newKeyDelayMs = secondMs;
+
+/**
+ * Unknown names are cached too: otherwise the time of a response reveals whether an app exists. They have their own
+ * cache, so that guessed names do not displace apps.
+ */
+const caches = perContainer(() => ({
+  apps: createCache<App>(maxCachedReads),
+  unknownNames: createCache<true>(maxCachedReads),
+  recentReads: createCache<true>(maxCachedReads),
+}));
 
 /** A change of an app. */
 interface AppChange {
@@ -36,9 +53,65 @@ export async function listApps({ table }: Service, query?: Parameters<Table['bat
 }
 
 /** Returns the name of the app that has issued the key with this digest. The key can be expired or revoked. */
-export async function findKeyOwner({ table }: Service, digest: string): Promise<string | undefined> {
+async function findKeyOwner({ table }: Service, digest: string): Promise<string | undefined> {
   const item = await table.get(keys.keyOwnerKey(digest));
   return item && parse(KeyOwnerItem, item, 'DatabaseError').appName;
+}
+
+export const findCachedKeyOwner = cacheRead(findKeyOwner);
+
+/** Finds the app fast enough for every request. */
+export async function findCachedApp(service: Service, name: string): Promise<App | undefined> {
+  const { apps, unknownNames, recentReads } = caches(service);
+  const time = service.now();
+  if (!v.is(AppName, name) || unknownNames.get(name, time)) return undefined;
+  const app = await getOrLoad(service, apps, name, async () => {
+    recentReads.set(name, true, { now: time, usableUntil: time + newKeyDelayMs });
+    return await findApp(service, name);
+  });
+  if (!app) unknownNames.set(name, true, { now: time, usableUntil: time + cachedReadMs });
+  return app;
+}
+
+/** Finds the app as it was at most a second ago, for a key that the cached app does not have: it can be a new key. */
+export async function findRecentApp(service: Service, name: string): Promise<App | undefined> {
+  const { apps, unknownNames, recentReads } = caches(service);
+  if (recentReads.get(name, service.now()) === undefined) {
+    apps.delete(name);
+    unknownNames.delete(name);
+  }
+  return await findCachedApp(service, name);
+}
+
+/**
+ * Caches a read in each container, for every request. A failure and an undefined result are not cached. The names are
+ * the parameters of the read, which lack `#`, except for the last one.
+ */
+// @__NO_SIDE_EFFECTS__
+export function cacheRead<Names extends readonly string[], T>(
+  load: (service: Service, ...names: Names) => Promise<T | undefined>,
+): (service: Service, ...names: Names) => Promise<T | undefined> {
+  const caches = perContainer(() => createCache<T>(maxCachedReads));
+  return async (service, ...names) =>
+    await getOrLoad(service, caches(service), names.join('#'), () => load(service, ...names));
+}
+
+/**
+ * Returns the cached value, or loads it. The lifetime starts with the read: a value can be out of date when a slow read
+ * ends.
+ */
+async function getOrLoad<T>(
+  { now }: Service,
+  cache: Cache<T>,
+  key: string,
+  load: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const time = now();
+  const cached = cache.get(key, time);
+  if (cached !== undefined) return cached;
+  const value = await load();
+  if (value !== undefined) cache.set(key, value, { now: time, usableUntil: time + cachedReadMs });
+  return value;
 }
 
 /** Throws `Conflict` if an app with that name exists. */
@@ -122,72 +195,6 @@ export async function findWebhookSender(service: Service, name: string): Promise
   };
 }
 
-/** Returns the decrypted settings for a store. Undefined without them. */
-export async function findStoreSettings(
-  { table, cipher }: Service,
-  appName: string,
-  platform: Platform,
-): Promise<unknown> {
-  const item = await table.get(keys.storeSettingsKey(appName, platform));
-  return item && JSON.parse(await cipher.decrypt(String(item.settings), settingsContext(appName, platform)));
-}
-
-/** Lists the platforms for which the app has settings. Does not decrypt them. */
-export async function listConnectedPlatforms({ table }: Service, appName: string): Promise<Platform[]> {
-  const { pk, sk } = keys.storeSettingsKey(appName, '');
-  const items = await table.query({ partition: pk, prefix: sk });
-  return platforms.filter((platform) => items.some((item) => item.sk === `${sk}${platform}`));
-}
-
-export async function setStoreSettings(
-  { cipher, table }: Service,
-  appName: string,
-  platform: Platform,
-  settings: unknown,
-): Promise<void> {
-  const encrypted = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
-  const Item = { ...keys.storeSettingsKey(appName, platform), settings: encrypted };
-  // Not a batch: its permission would allow deletions, too.
-  await table.transact([{ Put: { TableName: table.name, Item } }]);
-}
-
-/** Returns the catalogue of the app. Undefined if none was set. */
-export async function findCatalogue({ table }: Service, appName: string): Promise<Catalogue | undefined> {
-  const item = await table.get(keys.catalogueKey(appName));
-  return item && parse(Catalogue, item.catalogue, 'DatabaseError');
-}
-
-/**
- * Replaces the catalogue of the app. Returns false, without a change, if the current one does not have the expected
- * tag.
- */
-export async function storeCatalogue(
-  { table }: Service,
-  appName: string,
-  catalogue: Catalogue,
-  expectedTag?: string,
-): Promise<boolean> {
-  const Item = { ...keys.catalogueKey(appName), catalogue, tag: toCatalogueTag(catalogue) };
-  // Without a catalogue, the tag is the one of an empty catalogue.
-  const canBeAbsent = expectedTag === toCatalogueTag({});
-  const condition = expectedTag !== undefined && {
-    ConditionExpression: canBeAbsent ? 'tag = :tag OR attribute_not_exists(pk)' : 'tag = :tag',
-    ExpressionAttributeValues: { ':tag': expectedTag },
-  };
-  return await tryWrite(async () => await table.transact([{ Put: { TableName: table.name, Item, ...condition } }]));
-}
-
-/** Returns the forwards of store notifications. Undefined if none were set. */
-export async function findForwards({ table }: Service, appName: string): Promise<readonly Forward[] | undefined> {
-  const item = await table.get(keys.forwardsKey(appName));
-  return item && parse(Forwards, item.forwards, 'DatabaseError');
-}
-
-/** Replaces the forwards of store notifications. */
-export async function storeForwards({ table }: Service, appName: string, forwards: readonly Forward[]): Promise<void> {
-  await table.batchPut([{ ...keys.forwardsKey(appName), forwards: [...forwards] }]);
-}
-
 /**
  * Returns the encrypted erasure key of the app. Creates it at the first call. Throws `Conflict` if the app does not
  * exist.
@@ -205,25 +212,6 @@ export async function getOrCreateErasureKey({ cipher, table }: Service, name: st
   const item = await table.get(keys.appKey(name));
   if (typeof item?.erasureKey === 'string') return item.erasureKey;
   throw new ServiceError('Conflict', `The app ${name} was deleted.`);
-}
-
-/** Encrypts the app's stale secrets under the current master key. Returns the number of stale secrets. */
-export async function reencryptSecrets({ table, cipher }: Service, name: string): Promise<number> {
-  const item = (await table.get(keys.appKey(name))) ?? {};
-  const settingsFields = platforms.map(async (platform) => ({
-    item: (await table.get(keys.storeSettingsKey(name, platform))) ?? {},
-    field: 'settings',
-    context: settingsContext(name, platform),
-  }));
-  const fields = [
-    { item, field: 'secretKey', context: secretKeyContext(name) },
-    { item, field: 'signingSecret', context: signingSecretContext(name) },
-    { item, field: 'formerSecret', context: signingSecretContext(name) },
-    { item, field: 'erasureKey', context: erasureKeyContext(name) },
-    ...(await Promise.all(settingsFields)),
-  ];
-  const wasStale = await Promise.all(fields.map((field) => reencryptField(table, cipher, field)));
-  return wasStale.filter(Boolean).length;
 }
 
 const KeyOwnerItem = v.object({ appName: v.string() });
@@ -250,10 +238,9 @@ function buildKeyOwnerWrites(
   });
 }
 
-const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
-const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
+export const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
+export const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
 export const erasureKeyContext = (appName: string): string => `${appName}/erasure-key`;
-const settingsContext = (appName: string, platform: Platform): string => `${appName}/store/${platform}`;
 
 /**
  * Sets the fields of an app's item that `change` returns. Reads the item again if one of them, or `deletedAt`, has

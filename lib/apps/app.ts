@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { actionNames, webhookEvents } from '../api/enumerations.ts';
+import { QueryDay } from '../api/paging.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../api/request-limits.ts';
+import { Platform } from '../foundation/platform.ts';
 import { vocabularies } from '../foundation/vocabulary.ts';
 import { AppExchangeRates } from '../money/app-exchange-rates.ts';
-import { CommissionRates } from './commission-rates.ts';
 
 /**
  * The entitlement strategies: all claimants, the first claimant, the claimant who validated last, or the one who
@@ -88,6 +89,39 @@ export const refundPolicies = ['silent', 'answer'] as const;
 /** The lowest balance of credits that a refund leaves: zero, or a debt. */
 export const creditFloors = ['zero', 'debt'] as const;
 export type CreditFloor = (typeof creditFloors)[number];
+
+const Percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
+
+/** Part of a price that a store, and the tax that it collects, keep from a day on. */
+export const CommissionRate = v.strictObject({
+  platform: Platform,
+  /** First day of the rate (UTC). */
+  from: QueryDay,
+  /** Kind of sale. Absent: both. */
+  sale: v.exactOptional(v.picklist(['subscription', 'one-time'])),
+  /** ISO 3166-1 codes of two letters. Absent: all countries. */
+  countries: v.exactOptional(v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'a country code such as DE')))),
+  /** Days of paid service that a subscription needs for the rate. Absent: none. */
+  minPaidDays: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  /** Commission of the store, in percent of the price. */
+  commissionPercent: Percent,
+  /** Tax in the price, in percent of the price, for payments whose tax the store does not report. Absent: none. */
+  taxPercent: v.exactOptional(Percent),
+});
+export type CommissionRate = v.InferOutput<typeof CommissionRate>;
+
+/** Every request reads the item of the app, so the rates in it are small. */
+const maxRates = 60;
+const maxRatesLength = 4_000;
+
+/** Rates of an app. They take precedence over the default rates. */
+export const CommissionRates = v.pipe(
+  v.array(CommissionRate),
+  v.maxLength(maxRates, `at most ${maxRates} rates`),
+  v.check((rates) => JSON.stringify(rates).length <= maxRatesLength, `rates of at most ${maxRatesLength} characters`),
+  v.readonly(),
+);
+export type CommissionRates = v.InferOutput<typeof CommissionRates>;
 
 /** Webhook URLs and options of an app. */
 export const WebhookSettings = v.object({

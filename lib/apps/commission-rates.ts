@@ -1,20 +1,7 @@
-import * as v from 'valibot';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { CommissionRate, type SourcedCommissionRate } from './commission-rate-contract.ts';
-
-/** Every request reads the item of the app, so the rates in it are small. */
-const maxRates = 60;
-const maxBytes = 4_000;
-
-/** Rates of an app. They take precedence over the default rates. */
-export const CommissionRates = v.pipe(
-  v.array(CommissionRate),
-  v.maxLength(maxRates, `at most ${maxRates} rates`),
-  v.check((rates) => JSON.stringify(rates).length <= maxBytes, `rates of at most ${maxBytes} characters`),
-  v.readonly(),
-);
-export type CommissionRates = v.InferOutput<typeof CommissionRates>;
+import type { CommissionRate, CommissionRates } from './app.ts';
+import type { SourcedCommissionRate } from './commission-rate-contract.ts';
 
 const { appStore, googlePlay, microsoftStore, stripe, serviceStripe, braintree } = platformTokens;
 

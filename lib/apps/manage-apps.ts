@@ -15,18 +15,19 @@ import {
   keysMembers,
   mainKeyName,
 } from './api-keys.ts';
-import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, AppSettings, apiKeyLevels } from './app.ts';
 import {
-  findApp,
-  findWebhookSender,
-  insertApp,
-  requireApp,
-  requireStoredApp,
-  storeCatalogue,
-  updateApp,
-} from './app-table.ts';
+  type ApiKey,
+  type ApiKeyLevel,
+  ApiKeyName,
+  type App,
+  AppName,
+  AppSettings,
+  apiKeyLevels,
+  CommissionRates,
+} from './app.ts';
+import { findApp, findWebhookSender, insertApp, requireApp, requireStoredApp, updateApp } from './app-table.ts';
 import { Catalogue } from './catalogue.ts';
-import { CommissionRates } from './commission-rates.ts';
+import { storeCatalogue } from './catalogue-table.ts';
 
 /** New API keys of an app in plain text, shown once. */
 export interface IssuedApiKeys {

@@ -1,5 +1,5 @@
 import type { ContractBody } from '../api/contract.ts';
-import { findCachedSettings } from '../apps/app-cache.ts';
+import { findCachedSettings } from '../apps/store-settings-table.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import { parseStoredSettings } from '../stores/stripe/settings.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';

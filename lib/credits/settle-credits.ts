@@ -1,4 +1,4 @@
-import { findCachedApp } from '../apps/app-cache.ts';
+import { findCachedApp } from '../apps/app-table.ts';
 import { toMergeId } from '../customers/merge.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { retryUntilWritten } from '../foundation/retry.ts';

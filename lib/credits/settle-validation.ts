@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import type { CreditTotalsByName } from '../api/credit-totals.ts';
-import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { findCatalogueProduct } from '../apps/catalogue.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 

@@ -1,6 +1,6 @@
 import type { App } from '../apps/app.ts';
-import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import { listEntries } from '../credits/credit-table.ts';
 import { listCustomerClaims } from '../customers/customer-claim-table.ts';
 import { listMerges, listMergesOf } from '../customers/merge-table.ts';

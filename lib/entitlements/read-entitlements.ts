@@ -1,5 +1,5 @@
 import type { App } from '../apps/app.ts';
-import { findCachedCatalogue } from '../apps/app-cache.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import type { Service } from '../foundation/service.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { computeEntitlements, type Entitlements } from './entitlements.ts';

@@ -6,6 +6,7 @@ import { Id } from '../api/identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
 import { RequestKey } from '../apps/api-key-contract.ts';
+import { contentLists } from './event.ts';
 
 const Rows = v.array(v.looseObject({}));
 
@@ -22,17 +23,6 @@ export const RequestContext = v.strictObject({
   includeHeavyData: v.boolean(),
 });
 export type RequestContext = v.InferOutput<typeof RequestContext>;
-
-/** Lists of an event's content. All are always present, because clients loop over them without a check. */
-export const contentLists = {
-  products: Rows,
-  purchases: Rows,
-  transactions: Rows,
-  claims: Rows,
-  notifications: Rows,
-  refreshFailures: Rows,
-  exchangeRates: Rows,
-};
 
 /** Versions of the app that a store reports for the app receipt. */
 const AppDownload = v.strictObject({

@@ -4,7 +4,9 @@ import { createEventId } from '../foundation/event-id.ts';
 import { containsSecretPattern, sanitizeText, toTagValue } from '../foundation/redaction/redact-text.ts';
 import { createRedactor, type Redact } from '../foundation/redaction/redactor.ts';
 import { sanitize } from '../foundation/redaction/sanitize.ts';
+import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import type { FinishedEvent } from './build-spans.ts';
 import {
   type ContentList,
   contentListNames,
@@ -175,3 +177,8 @@ const sanitizeLists = (lists: Record<ContentList, object[]>, redact: Redact): Sa
   Object.fromEntries(
     contentListNames.map((list) => [list, lists[list].map((row) => sanitize(row, { redact }))]),
   ) as SanitizedLists;
+
+/** Sends the spans of an event, with the deployment option `otlpTracesUrl` only, which loads the code. Never fails. */
+export async function exportSpans(service: Service, event: FinishedEvent): Promise<void> {
+  if (service.spans) await (await import('./send-spans.ts')).sendSpans(service, event);
+}

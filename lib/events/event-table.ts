@@ -1,25 +1,12 @@
-import { compressJson, decompressText } from '../foundation/compression.ts';
-import { type Key, parseKeyTimestamp, timestampRange, toKey, toTtl } from '../foundation/key.ts';
+import * as v from 'valibot';
+import { compressJson, decompressText, deflateJson, inflateText } from '../foundation/compression.ts';
+import { toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
-import { scanShards } from '../foundation/merge-shards.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
-import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
-import { toTagValue } from '../foundation/redaction/redact-text.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
-import type { Item, Table } from '../foundation/table.ts';
-import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import {
-  type DetailedEvent,
-  EventExcerpt,
-  type EventRecord,
-  isRead,
-  type ListedEvent,
-  RawEvent,
-  toEventExcerpt,
-  toListedEvent,
-} from './event.ts';
-import { canHaveTag, packEvent, parseEventItem, parsePackedRawView } from './event-item.ts';
-import { type EventRange, listNewestEventItems } from './list-newest-events.ts';
+import type { Item } from '../foundation/table.ts';
+import { dayMs } from '../foundation/time.ts';
+import { EventRecord, RawEvent, toEventExcerpt } from './event.ts';
 import {
   countStoreRequests,
   createActivityFilter,
@@ -30,26 +17,24 @@ import { toActivityItem, toSampleItem } from './store-activity-table.ts';
 import { formatMetrics } from './store-metrics.ts';
 
 /**
- * A page of the events in a range. Reads at most about 1,000 events, so it can have fewer rows and still have a next
- * page.
+ * Attributes of an event item. Statistics read `type` and `date` from the stream. Everything else is compressed, so
+ * that the event of a validation fits into one write unit of 1 KB.
  */
-interface EventQuery extends EventRange {
-  readonly limit: number;
-  /** The position of the previous page. */
-  readonly cursor?: string | undefined;
-  readonly includesReads: boolean;
-}
+const PackedItem = v.object({ type: v.string(), date: v.number(), packed: v.instance(Uint8Array) });
 
-interface EventFilter extends EventRange {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-  readonly matches: (event: EventRecord) => boolean;
-  /** An event to list as if it had one of the tags. */
-  readonly untaggedEvent?: EventRecord | undefined;
-}
+const PackedRawView = v.object({ raw: v.exactOptional(RawEvent) });
 
-/** Maximum number of events that a filter reads. */
-const maxScanned = 1_000;
+/** Names that neither the DynamoDB client writes nor a schema reads as members of a map. */
+const unstorableKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+/**
+ * An eventually consistent read of up to 4 KB costs half a read unit, and each written item at least one write unit.
+ */
+const maxPackedBytes = 3_500;
+
+/** Maximum size of a tag with an excerpt as JSON, which is longer than the item: a write unit has 1,024 bytes. */
+const maxTagLength = 1_000;
+
 const activityFilter = perContainer(createActivityFilter);
 const sampleCollector = perContainer(createSampleCollector);
 
@@ -77,145 +62,14 @@ export async function saveEvent(service: Service, appName: string, event: EventR
   ]);
 }
 
-/** Lists the newest events after the first `skip`. */
-export async function listEvents(
-  service: Service,
-  appName: string,
-  { limit, skip, ...range }: EventRange & { readonly limit: number; readonly skip: number },
-): Promise<EventRecord[]> {
-  const items = (await listNewestEventItems(service.table, appName, { ...range, skip, limit })).map(({ item }) => item);
-  return await parseLive(service, items);
-}
-
-/**
- * Lists a page of events, newest first. A page without a cursor starts after the newest `skip` events, reads
- * included.
- */
-export async function listEventPage(
-  service: Service,
-  appName: string,
-  { limit, cursor, skip = 0, includesReads, ...range }: EventQuery & { readonly skip?: number },
-): Promise<CursorPage<EventRecord>> {
-  const isSelected = (item: Item): boolean =>
-    isLive(service, item) && (includesReads || !isRead({ type: String(item.type) }));
-  return await readCursorPage(
-    {
-      readBefore: async (before, batchSize) =>
-        await listNewestEventItems(service.table, appName, {
-          ...range,
-          before,
-          limit: batchSize,
-          skip: before === undefined ? skip : 0,
-        }),
-      load: async (entries) =>
-        await Promise.all(entries.map(async ({ item }) => (isSelected(item) ? await parseEventItem(item) : undefined))),
-    },
-    { limit, cursor, maxScanned },
-  );
-}
-
-/** Lists the ids of all events since a date, in any order. */
-export async function listEventIdsSince(service: Service, appName: string, startdate: EpochMillis): Promise<string[]> {
-  const between = keys.toEventRange(timestampRange({ startdate }));
-  const ids: string[] = [];
-  for await (const items of scanShards(service.table, { partitions: keys.eventPartitions(appName), between }))
-    ids.push(...items.map((item) => keys.eventItemKey.parse(toKey(item)).eventId));
-  return ids;
-}
-
 /** Returns the events that exist. An event of the last second can be missing. */
 export async function findEvents(
   service: Service,
   appName: string,
   eventIds: readonly string[],
 ): Promise<EventRecord[]> {
-  return await load(
-    service,
-    eventIds.map((id) => keys.eventKey(appName, id)),
-  );
-}
-
-/** Lists the newest events with at least one of the tags. Reads at most 1,000 index entries. */
-export async function listEventsByTags(
-  service: Service,
-  appName: string,
-  tags: readonly string[],
-  limit: number,
-): Promise<EventRecord[]> {
-  return [...(await listEventPageByTags(service, appName, tags, { limit, includesReads: true })).rows];
-}
-
-/**
- * Lists a page of the events with at least one of the tags, newest first. Includes the event of the request `reqId`,
- * which is not tagged with its own id.
- */
-export async function listEventPageByTags(
-  service: Service,
-  appName: string,
-  tags: readonly string[],
-  query: EventQuery & { readonly reqId?: string },
-): Promise<CursorPage<EventRecord>> {
-  const { includesReads, reqId, ...page } = query;
-  const eventById = reqId === undefined ? undefined : await findEvent(service, appName, reqId);
-  const untaggedEvent = eventById?.reqId === reqId ? eventById : undefined;
-  const tagValues = [...new Set(tags.map(toTagValue))];
-  // A retried notification rewrites its event. The tag items of the first version remain.
-  const isTagged = (event: EventRecord) =>
-    event.eventId === untaggedEvent?.eventId || tagValues.some((tag) => canHaveTag(event, tag));
-  const matches = (event: EventRecord) => (includesReads || !isRead(event)) && isTagged(event);
-  return await listTagged(service, appName, tagValues, { ...page, matches, untaggedEvent });
-}
-
-/** Lists the newest events of a customer. Reads at most 1,000 events that are tagged with the username. */
-export async function listEventsOfUser(
-  service: Service,
-  appName: string,
-  username: string,
-  limit: number,
-): Promise<ListedEvent[]> {
-  const isOwn = ({ applicationUsername }: EventRecord) => applicationUsername === username;
-  const readBefore = createTagReader(service, [keys.tagKey.partition(appName, toTagValue(username))]);
-  const load = async (entries: Awaited<ReturnType<typeof readBefore>>) => {
-    const excerpts = entries.map(({ item }) => (isLive(service, item) ? parseTagExcerpt(item) : undefined));
-    const unread = entries.filter((_entry, index) => !excerpts[index]).map(({ item }) => item);
-    const byId = await loadTagged(service, appName, unread, isOwn);
-    return entries.map(({ sortKey }, index) => {
-      const event = byId.get(keys.tagKey.parseSortKey(sortKey).eventId);
-      return excerpts[index] ?? (event && toListedEvent(event));
-    });
-  };
-  return [...(await readCursorPage({ readBefore, load }, { limit, maxScanned })).rows];
-}
-
-/**
- * Lists the newest events with the tag and an id that starts with the prefix, with their raw views. Reads at most
- * 1,000 index entries.
- */
-export async function listEventsByIdPrefix(
-  service: Service,
-  appName: string,
-  tag: string,
-  { prefix, limit }: { prefix: string; limit: number },
-): Promise<DetailedEvent[]> {
-  const tags = await listNewestTags(service.table, [keys.tagKey.partition(appName, toTagValue(tag))], {
-    limit: maxScanned,
-  });
-  const ids = tags
-    .filter((item) => isLive(service, item))
-    .map(({ sk }) => keys.tagKey.parseSortKey(String(sk)).eventId);
-  const requestedIds = ids.filter((id) => id.startsWith(prefix)).slice(0, limit);
-  const [events, raws] = await Promise.all([
-    load(
-      service,
-      requestedIds.map((id) => keys.eventKey(appName, id)),
-    ),
-    Promise.all(requestedIds.map(async (id) => [id, await findRawEvent(service, appName, id)] as const)),
-  ]);
-  const rawById = new Map(raws);
-  return events.map((event) => {
-    const raw = rawById.get(event.eventId);
-    return { event, ...(raw && { raw }) };
-  });
+  const eventKeys = eventIds.map((id) => keys.eventKey(appName, id));
+  return await parseLive(service, await service.table.batchGet(eventKeys, { isEventuallyConsistent: true }));
 }
 
 export async function findEvent(service: Service, appName: string, eventId: string): Promise<EventRecord | undefined> {
@@ -229,68 +83,13 @@ export async function findRawEvent(service: Service, appName: string, eventId: s
   return await findRawView(items.filter((item) => isLive(service, item)));
 }
 
-function isLive(service: Service, { ttl }: Item): boolean {
+export function isLive(service: Service, { ttl }: Item): boolean {
   return Number(ttl) * 1000 > service.now();
 }
 
-async function parseLive(service: Service, items: readonly Item[]): Promise<EventRecord[]> {
+export async function parseLive(service: Service, items: readonly Item[]): Promise<EventRecord[]> {
   return await Promise.all(items.filter((item) => isLive(service, item)).map(parseEventItem));
 }
-
-async function load(service: Service, eventKeys: readonly Key[]): Promise<EventRecord[]> {
-  return await parseLive(service, await service.table.batchGet(eventKeys, { isEventuallyConsistent: true }));
-}
-
-function createTagReader(
-  service: Service,
-  partitions: readonly string[],
-  page: Omit<TagPage, 'limit' | 'before'> = {},
-) {
-  return async (before: string | undefined, limit: number) => {
-    const items = await listNewestTags(service.table, partitions, { ...page, before, limit });
-    return items.map((item) => ({ sortKey: String(item.sk), item }));
-  };
-}
-
-async function loadTagged(
-  service: Service,
-  appName: string,
-  items: readonly Item[],
-  matches: (event: EventRecord) => boolean,
-): Promise<ReadonlyMap<string, EventRecord>> {
-  const ids = items
-    .filter((item) => isLive(service, item))
-    .map(({ sk }) => keys.tagKey.parseSortKey(String(sk)).eventId);
-  const events = await load(
-    service,
-    ids.map((id) => keys.eventKey(appName, id)),
-  );
-  return new Map(events.filter(matches).map((event) => [event.eventId, event]));
-}
-
-async function listTagged(
-  service: Service,
-  appName: string,
-  tags: readonly string[],
-  { limit, cursor, matches, untaggedEvent, ...range }: EventFilter,
-): Promise<CursorPage<EventRecord>> {
-  const partitions = tags.map((tag) => keys.tagKey.partition(appName, tag));
-  const unstoredItems = untaggedEvent ? [toUnstoredTag(appName, untaggedEvent)] : [];
-  return await readCursorPage(
-    {
-      readBefore: createTagReader(service, partitions, { ...range, unstoredItems }),
-      async load(entries) {
-        const items = entries.map(({ item }) => item);
-        const byId = await loadTagged(service, appName, items, matches);
-        return entries.map(({ sortKey }) => byId.get(keys.tagKey.parseSortKey(sortKey).eventId));
-      },
-    },
-    { limit, cursor, maxScanned },
-  );
-}
-
-/** Maximum size of a tag with an excerpt as JSON, which is longer than the item: a write unit has 1,024 bytes. */
-const maxTagLength = 1_000;
 
 /**
  * Builds a tag of an event. The tag of its only customer contains an excerpt, so that a list of the customer's events
@@ -305,47 +104,36 @@ function buildTagItem(appName: string, event: EventRecord, { tag, ttl }: { tag: 
   return Buffer.byteLength(JSON.stringify(withExcerpt)) <= maxTagLength ? withExcerpt : item;
 }
 
-function parseTagExcerpt({ sk, excerpt }: Item): ListedEvent | undefined {
-  if (excerpt === undefined) return undefined;
-  const [eventId, date] = [keys.tagKey.parseSortKey(String(sk)).eventId, parseKeyTimestamp(String(sk))];
-  return { ...parse(EventExcerpt, excerpt, 'DatabaseError'), eventId, date };
+/** Packs an event, with its raw view if it is passed. */
+export async function packEvent(event: EventRecord, raw?: RawEvent) {
+  const { eventId, type, date, reqId, ...rest } = omitUnstorableTags(event);
+  const content = { ...rest, ...(reqId !== eventId && { reqId }), ...(raw && { raw }) };
+  return { type, date, packed: await deflateJson(content, eventDictionary) };
 }
 
-interface TagPage extends EventRange {
-  readonly limit: number;
-  /** Selects tag items with a lower sort key. */
-  readonly before?: string | undefined;
-  /** Further items, which the table does not have. */
-  readonly unstoredItems?: readonly Item[];
+/** Parses an event item. */
+export async function parseEventItem(item: Item): Promise<EventRecord> {
+  const { type, date, packed } = parse(PackedItem, item, 'DatabaseError');
+  const eventId = keys.eventItemKey.parse(toKey(item)).eventId;
+  const content = JSON.parse(await inflateText(packed, eventDictionary));
+  return parse(EventRecord, { eventId, type, date, reqId: eventId, ...content }, 'DatabaseError');
 }
 
-/** Builds the item of a tag that an event does not have. Its event is live, so it does not expire. */
-const toUnstoredTag = (appName: string, { eventId, date }: EventRecord): Item => ({
-  ...keys.tagKey(appName, eventId, date, eventId),
-  ttl: Number.POSITIVE_INFINITY,
-});
-
-/** Lists the newest tag items of all partitions, newest first. An event with several of the tags is listed once. */
-async function listNewestTags(
-  table: Table,
-  partitions: readonly string[],
-  { limit, before, unstoredItems = [], ...dates }: TagPage,
-): Promise<Item[]> {
-  const between = timestampRange(dates, before);
-  const [from, until] = between;
-  if (from > until) return [];
-  // `BETWEEN` includes both bounds: the tag item of the bound is returned again and dropped.
-  const range = { between, newestFirst: true, limit: limit + 1, isEventuallyConsistent: true };
-  const lists = await Promise.all(partitions.map((partition) => table.query({ partition, ...range })));
-  const items = [...lists.flat(), ...unstoredItems].filter(({ sk }) => String(sk) >= from && String(sk) < until);
-  const bySortKey = new Map(items.map((item) => [String(item.sk), item]));
-  return [...bySortKey.values()].sort((a, b) => (String(a.sk) < String(b.sk) ? 1 : -1)).slice(0, limit);
+/** Returns the raw view in an event item that `packEvent` has packed. Undefined without one. */
+async function parsePackedRawView({ packed }: Item): Promise<RawEvent | undefined> {
+  if (!(packed instanceof Uint8Array)) return undefined;
+  return parseJson(PackedRawView, await inflateText(packed, eventDictionary), 'DatabaseError').raw;
 }
 
-/**
- * An eventually consistent read of up to 4 KB costs half a read unit, and each written item at least one write unit.
- */
-const maxPackedBytes = 3_500;
+/** True for an unstorable tag, which only the tag item shows. */
+export const canHaveTag = ({ content }: EventRecord, tag: string): boolean =>
+  Object.hasOwn(content.tags, tag) || unstorableKeys.includes(tag);
+
+/** Removes the unstorable tags. Their tag items are written, so the event is found by them. */
+function omitUnstorableTags(event: EventRecord): EventRecord {
+  const tags = Object.entries(event.content.tags).filter(([tag]) => !unstorableKeys.includes(tag));
+  return { ...event, content: { ...event.content, tags: Object.fromEntries(tags) } };
+}
 
 /** Returns the raw view from the items of an event: packed in the event, or compressed on its own. */
 export async function findRawView(items: readonly Item[]): Promise<RawEvent | undefined> {
@@ -356,3 +144,56 @@ export async function findRawView(items: readonly Item[]): Promise<RawEvent | un
   }
   return undefined;
 }
+
+/**
+ * Texts that are frequent in events, the most frequent ones last: the preset dictionary of their compression. Stored
+ * events cannot be read with another dictionary, so this text must not change. A better one needs another attribute
+ * than `packed`.
+ * @see https://www.rfc-editor.org/rfc/rfc1950#page-6
+ */
+export const eventDictionary = Buffer.from(
+  [
+    '"error":{"code":"InvalidPayload","status":400,"message":"ConnectionFailed","ResourceNotFound","DatabaseError"',
+    '{"reason":"OWNERSHIP_CHANGED","reason":"PRICE_INCREASE_AGREED","reason":"EXPIRED","reason":"REFUNDED",',
+    '{"reason":"WILL_AUTO_RENEW","reason":"WILL_LAPSE","reason":"ENTERED_GRACE_PERIOD","reason":"REPEATED",',
+    'DID_RENEW","DID_CHANGE_RENEWAL_STATUS","SUBSCRIPTION_RENEWED","invoice.paid","customer.subscription.updated',
+    'https://androidpublisher.googleapis.com/androidpublisher/v3/applications/',
+    '/purchases/subscriptionsv2/tokens/',
+    'https://api.stripe.com/v1/subscriptions/',
+    'https://collections.mp.microsoft.com/v6.0/collections/query',
+    '"platform":"processor_a","platform":"processor_b","platform":"store_c","platform":"store_b","platform":"android-playstore",',
+    '"type":"non consumable"},"type":"non renewing subscription"},"type":"consumable"},"type":"paid subscription"},',
+    '"isTrialPeriod":true,"isIntroPeriod":true,"discountId":"","priceConsentStatus":"cancelationReason":"lastRenewalDate":',
+    '"signature":"[removed]","purchaseToken":"[removed]","appStoreReceipt":"[removed]","receipt":"[removed]",',
+    '"route":"GET /v3/customers/:applicationUsername/purchases","route":"GET /v3/customers/:applicationUsername",',
+    '"route":"webhook","params":{"type":"purchases.updated","attempt":1,"purchaseId":"store_a:',
+    '"key":{"id":"","name":"main","level":"secret"},"level":"viewer"},"outcome":{"status":200,"ok":true},',
+    '"outcome":{"status":400,"ok":false,"message":"outcome":{"status":404,"ok":false,"message":"',
+    '"notifications":[{"id":"","reason":"RENEWED","date":"2026-01-01T00:00:00.000Z","productId":"store_b:',
+    '"notification":{"type":"DID_RENEW","date":"2027-01-01T00:00:00.000Z"}},"response":{"status":200,"body":{}},',
+    '"route":"POST /v1/validate","key":{"id":"","name":"main","level":"public"},"outcome":{"status":200,"ok":true},',
+    '"content":{"products":[],"purchases":[],"transactions":[],"claims":[],"notifications":[],"refreshFailures":[],',
+    '"exchangeRates":[],"tags":{"error":"_X","":"_R","":"_I","store_a:',
+    '"content":{"products":[{"type":"application","id":"com.example.app"}],"purchases":[{"productId":"store_a:',
+    '","platform":"store_a","purchaseId":"store_a:","sandbox":false,"offerId":null,"transactions":[{"purchaseDate":"',
+    '.000Z","amountUSD":9.99,"quantity":1,"productId":"store_a:","purchaseId":"store_a:","amountMicros":4990000,',
+    '"currency":"EUR","currency":"USD","transactionId":"store_a:","platform":"store_a","expirationDate":"2026-',
+    '"claims":[{"type":"validation","applicationUsername":"","purchaseId":"store_a:"}],"notifications":[{"reason":"PURCHASED",',
+    '"purchaseId":"store_a:"}],"refreshFailures":[],"exchangeRates":[],"tags":{"store_a:":"_P","store_a:":"_T","":"_A"},',
+    '"appDownload":{"currentVersion":"1.0","originalVersion":"1.0"}},"applicationUsername":"","reqId":"',
+    '"raw":{"request":{"method":"POST","route":"/v1/validate","query":{},"params":{},"body":{"id":"","type":"application",',
+    '"transaction":{"type":"android-playstore","id":"GPA.","purchaseToken":"[removed]","transaction":{"type":"ios-appstore",',
+    '"transaction":{"type":"apple-sk2","id":"premium","jwsRepresentation":"[removed]"},"additionalData":{"applicationUsername":"',
+    '","obfuscatedUsername":"[removed]"},"currency":"USD","priceMicros":4990000,"offers":[],"products":[]}},',
+    '"response":{"status":200,"body":{"ok":true,"data":{"id":"","latest_receipt":true,"transaction":{"transactionId":"',
+    '","productId":"","purchaseDate":17,"type":"apple-sk2","quantity":1,"price":4990,"currency":"USD","[removed]":17},',
+    '"collection":[{"renewalIntent":"Renew","renewalIntent":"Lapse","isBillingRetryPeriod":false,"quantity":1,"purchaseDate":17',
+    ',"id":"","platform":"ios-appstore","purchaseId":"","transactionId":"","expiryDate":17,"isExpired":false}],',
+    '"date":"2026-01-01T00:00:00.000Z","[removed]":1}}},"externalRequests":[]}}',
+    '"externalRequests":[{"type":"api.storekit.apple.com","platform":"store_a","url":"https://api.storekit.apple.com/inApps/v1/',
+    'subscriptions/…","method":"GET","response":{"status":200,"size":8},"timing":{"startedAt":17,"endedAt":17}},',
+    '{"type":"api.storekit.apple.com","platform":"store_a","url":"https://api.storekit.apple.com/inApps/v2/history/…',
+    '{"type":"api.storekit.apple.com","platform":"store_a","url":"https://api.storekit.apple.com/inApps/v1/transactions/',
+    'appTransactions/…","method":"GET","response":{"status":200,"size":4},"timing":{"startedAt":17,"endedAt":17}}]}}',
+  ].join(''),
+);

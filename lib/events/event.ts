@@ -2,7 +2,19 @@ import * as v from 'valibot';
 import { TagType } from '../api/enumerations.ts';
 import { apiKeyLevels } from '../apps/app.ts';
 import { Platform } from '../foundation/platform.ts';
-import { contentLists } from './contract.ts';
+
+const Rows = v.array(v.looseObject({}));
+
+/** Lists of an event's content. All are always present, because clients loop over them without a check. */
+export const contentLists = {
+  products: Rows,
+  purchases: Rows,
+  transactions: Rows,
+  claims: Rows,
+  notifications: Rows,
+  refreshFailures: Rows,
+  exchangeRates: Rows,
+};
 
 export type ContentList = keyof typeof contentLists;
 export const contentListNames = Object.keys(contentLists) as ContentList[];

@@ -1,9 +1,8 @@
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EventRecorder } from './event-recorder.ts';
+import { type EventRecorder, exportSpans } from './event-recorder.ts';
 import { saveEvent } from './event-table.ts';
-import { exportSpans } from './export-spans.ts';
 
 /** Result of one piece of work that no client waits for. */
 interface WorkerResult {

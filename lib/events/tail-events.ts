@@ -1,7 +1,8 @@
 import { perContainer, type Service } from '../foundation/service.ts';
 import { type EpochMillis, hourMs, minuteMs } from '../foundation/time.ts';
 import type { EventRecord } from './event.ts';
-import { findEvents, listEventIdsSince, listEvents } from './event-table.ts';
+import { listEventIdsSince, listEvents } from './event-list-table.ts';
+import { findEvents } from './event-table.ts';
 
 /** Events that become visible one after the other. */
 export interface EventTail {

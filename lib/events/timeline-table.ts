@@ -13,7 +13,7 @@ import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { parsePurchaseItem } from '../purchases/purchase-item.ts';
 import { parseTransactionItem } from '../purchases/transaction-table.ts';
 import { type EventRecord, isRead } from './event.ts';
-import { parseEventItem } from './event-item.ts';
+import { parseEventItem } from './event-table.ts';
 import {
   createTimelineKey,
   formatTimelineKey,

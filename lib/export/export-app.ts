@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { hasEntitlements } from '../apps/catalogue.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import { scanAccounts } from '../credits/credit-table.ts';
 import { findStoredCustomer } from '../customer-data/customer-data-table.ts';
 import { listGrants } from '../entitlements/grant-table.ts';

@@ -1,11 +1,11 @@
-import { findCachedForwards } from '../apps/app-cache.ts';
-import type { Forward } from '../apps/forward.ts';
 import type { Service } from '../foundation/service.ts';
 import { toShortDigest } from '../foundation/short-digest.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import { createDeliveryIfAbsent, findDelivery } from '../webhooks/delivery-table.ts';
 import { addToForwardChain, toChainEntry } from '../webhooks/forward-chain-table.ts';
+import type { Forward } from './forward.ts';
 import type { StoreMessage } from './forward-message.ts';
+import { findCachedForwards } from './forward-table.ts';
 
 const toDigest = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));
 

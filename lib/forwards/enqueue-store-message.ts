@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { findCachedForwards } from '../apps/app-cache.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logWarning } from '../foundation/log.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { RawNotification, StoreNotification } from '../stores/store.ts';
+import { findCachedForwards } from './forward-table.ts';
 
 interface ReceivedMessage {
   readonly appName: string;

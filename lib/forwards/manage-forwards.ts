@@ -1,9 +1,9 @@
-import { storeForwards } from '../apps/app-table.ts';
-import { type Forward, Forwards } from '../apps/forward.ts';
 import { parseWebhookUrl } from '../foundation/outgoing/webhook-url.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { enableWebhookUrl } from '../webhooks/delivery-table.ts';
+import { type Forward, Forwards } from './forward.ts';
+import { storeForwards } from './forward-table.ts';
 
 /** Replaces the forwards of an app, and enables their URLs. Throws `InvalidPayload` for a URL that is not allowed. */
 export async function setForwards(service: Service, appName: string, input: unknown): Promise<readonly Forward[]> {

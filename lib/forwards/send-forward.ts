@@ -1,4 +1,3 @@
-import { findCachedForwards } from '../apps/app-cache.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
@@ -18,6 +17,7 @@ import { skipIfBlocked, updateUrlHealth } from '../webhooks/update-url-health.ts
 import { attemptForward } from './attempt-forward.ts';
 import { createForwards } from './create-forwards.ts';
 import type { ForwardAttempt, ForwardMessage } from './forward-message.ts';
+import { findCachedForwards } from './forward-table.ts';
 
 /** Maximum difference between the clocks of two machines. */
 const clockSkewMs = 2 * secondMs;

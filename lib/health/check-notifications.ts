@@ -1,5 +1,5 @@
 import type { EventRecord } from '../events/event.ts';
-import { listEventPage, listEventsByTags } from '../events/event-table.ts';
+import { listEventPage, listEventsByTags } from '../events/event-list-table.ts';
 import { once } from '../foundation/once.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';

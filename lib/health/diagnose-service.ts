@@ -1,5 +1,6 @@
 import type { App } from '../apps/app.ts';
-import { listApps, listConnectedPlatforms } from '../apps/app-table.ts';
+import { listApps } from '../apps/app-table.ts';
+import { listConnectedPlatforms } from '../apps/store-settings-table.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Platform } from '../foundation/platform.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventRecord } from '../events/event.ts';
+import { listEventPage } from '../events/event-list-table.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
-import { listEventPage } from '../events/event-table.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { secondMs } from '../foundation/time.ts';

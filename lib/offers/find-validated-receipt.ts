@@ -1,4 +1,4 @@
-import { listEventPageByTags } from '../events/event-table.ts';
+import { listEventPageByTags } from '../events/event-list-table.ts';
 import type { Service } from '../foundation/service.ts';
 import { hourMs } from '../foundation/time.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';

@@ -1,4 +1,4 @@
-import { findCachedCatalogue } from '../apps/app-cache.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { platformTokens, withoutPlatform } from '../foundation/platform.ts';

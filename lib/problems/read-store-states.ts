@@ -1,4 +1,4 @@
-import { listConnectedPlatforms } from '../apps/app-table.ts';
+import { listConnectedPlatforms } from '../apps/store-settings-table.ts';
 import type { StoreActivity } from '../events/store-activity.ts';
 import { countStoreRequests, listStoreActivities } from '../events/store-activity-table.ts';
 import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../events/store-health.ts';

@@ -1,4 +1,5 @@
-import { type CommissionRates, findShares } from '../apps/commission-rates.ts';
+import type { CommissionRates } from '../apps/app.ts';
+import { findShares } from '../apps/commission-rates.ts';
 import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { toCountry } from '../foundation/country.ts';

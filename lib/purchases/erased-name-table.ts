@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { findCachedApp } from '../apps/app-cache.ts';
-import { erasureKeyContext, getOrCreateErasureKey } from '../apps/app-table.ts';
+import { erasureKeyContext, findCachedApp, getOrCreateErasureKey } from '../apps/app-table.ts';
 import { createBoundedMap } from '../foundation/cache.ts';
 import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';

@@ -1,5 +1,6 @@
-import { findCachedApp, findCachedCatalogue } from '../apps/app-cache.ts';
+import { findCachedApp } from '../apps/app-table.ts';
 import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import type { AppExchangeRates } from '../money/app-exchange-rates.ts';

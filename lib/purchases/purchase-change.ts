@@ -1,6 +1,5 @@
-import type { Strategy } from '../apps/app.ts';
+import type { CommissionRates, Strategy } from '../apps/app.ts';
 import type { Catalogue } from '../apps/catalogue.ts';
-import type { CommissionRates } from '../apps/commission-rates.ts';
 import type { BillingPeriod } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';

@@ -1,4 +1,4 @@
-import { findCachedApp } from '../apps/app-cache.ts';
+import { findCachedApp } from '../apps/app-table.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import type { OperationContext } from '../events/operation-context.ts';

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { findCatalogue } from '../apps/app-table.ts';
 import { type Catalogue, findCatalogueProduct, givesEntitlement, listEntitlements } from '../apps/catalogue.ts';
+import { findCatalogue } from '../apps/catalogue-table.ts';
 import { countDaysBetween } from '../foundation/calendar.ts';
 import { toCountry } from '../foundation/country.ts';
 import { ServiceError } from '../foundation/errors.ts';

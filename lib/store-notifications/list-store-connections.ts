@@ -1,4 +1,4 @@
-import { listConnectedPlatforms } from '../apps/app-table.ts';
+import { listConnectedPlatforms } from '../apps/store-settings-table.ts';
 import { type Platform, platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { buildNotificationUrl } from './notification-endpoints.ts';

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
-import { findCachedApp } from '../apps/app-cache.ts';
+import { findCachedApp } from '../apps/app-table.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { enqueueStoreMessage } from '../forwards/enqueue-store-message.ts';

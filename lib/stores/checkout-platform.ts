@@ -1,4 +1,4 @@
-import { findCachedSettings } from '../apps/app-cache.ts';
+import { findCachedSettings } from '../apps/store-settings-table.ts';
 import { platformTokens } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import type { StripePlatform } from './stripe/mapping-context.ts';

@@ -1,4 +1,5 @@
-import { findCachedCatalogue, findCachedSettings } from '../apps/app-cache.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
+import { findCachedSettings } from '../apps/store-settings-table.ts';
 import { findAccessToken } from '../customers/access-token-table.ts';
 import { getOrCreateVaultReference } from '../customers/vault-reference-table.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../apps/app.ts';
-import { findCachedCatalogue } from '../apps/app-cache.ts';
 import type { Catalogue } from '../apps/catalogue.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import type { Service } from '../foundation/service.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import { findCatalogue } from '../apps/app-table.ts';
 import { Catalogue, toCatalogueTag } from '../apps/catalogue.ts';
+import { findCatalogue } from '../apps/catalogue-table.ts';
 import { getApp, setCatalogue } from '../apps/manage-apps.ts';
 import { type EntitlementChange, findEntitlementChanges } from '../entitlements/preview-catalogue.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';

@@ -1,6 +1,6 @@
 import type { WebhookSender } from '../apps/app.ts';
-import { findCachedCatalogue } from '../apps/app-cache.ts';
 import { hasEntitlements, listEntitlements } from '../apps/catalogue.ts';
+import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import { findAccount } from '../credits/credit-table.ts';
 import { toCreditTotals } from '../credits/to-records.ts';
 import { computeEntitlements } from '../entitlements/entitlements.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { App } from '../apps/app.ts';
 import type { EventRecord } from '../events/event.ts';
-import { findEvent, listEventsByTags } from '../events/event-table.ts';
+import { listEventsByTags } from '../events/event-list-table.ts';
+import { findEvent } from '../events/event-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';

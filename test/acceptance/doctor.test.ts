@@ -1,8 +1,8 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApiKey, createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { listEventPage } from '../../lib/events/event-table.ts';
+import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
+import { listEventPage } from '../../lib/events/event-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { type Platform, platforms } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';

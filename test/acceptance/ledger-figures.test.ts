@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Contract } from '../../lib/api/contract.ts';
-import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';

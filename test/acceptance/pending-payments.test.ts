@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findCachedApp } from '../../lib/apps/app-cache.ts';
+import { findCachedApp } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../../lib/customers/contract.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';

@@ -11,8 +11,8 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { splitIntoChunks } from '../../lib/foundation/batches.ts';
 import { createCipher } from '../../lib/foundation/cipher.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';

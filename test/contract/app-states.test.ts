@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { type ApiKeyLevel, apiKeyLevels, type SandboxRule } from '../../lib/apps/app.ts';
-import { storeForwards } from '../../lib/apps/app-table.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { changeSettings, createApiKey, type IssuedApiKeys, rotateApiKey } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { contentContext } from '../../lib/forwards/create-forwards.ts';
+import { storeForwards } from '../../lib/forwards/forward-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { toPaymentDigest, toRefundRequestId } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';

@@ -6,7 +6,7 @@ import { contracts } from '../../lib/contracts/index.ts';
 import { createTokenKeys } from '../../lib/entitlements/token-key.ts';
 import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
-import { listEvents } from '../../lib/events/event-table.ts';
+import { listEvents } from '../../lib/events/event-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import type { Item } from '../../lib/foundation/table.ts';
 import { getRefreshToken } from '../../lib/purchases/contract.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommissionRates, listCommissionRates } from '../../lib/apps/commission-rates.ts';
+import { CommissionRates } from '../../lib/apps/app.ts';
+import { listCommissionRates } from '../../lib/apps/commission-rates.ts';
 import { parse } from '../../lib/foundation/parse.ts';
 import { AppExchangeRates } from '../../lib/money/app-exchange-rates.ts';
 import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';

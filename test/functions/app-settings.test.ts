@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createKey, listKeys, revokeKey } from '../../lib/apps/api-key-contract.ts';
-import { findApp, findStoreSettings, findWebhookSender } from '../../lib/apps/app-table.ts';
+import { findApp, findWebhookSender } from '../../lib/apps/app-table.ts';
 import { changeApp, getApp, setWebhook, testAlert } from '../../lib/apps/contract.ts';
 import { changeSettings, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { findStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { platforms } from '../../lib/foundation/platform.ts';

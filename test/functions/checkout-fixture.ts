@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import Stripe from 'stripe';
 import type { Contract } from '../../lib/api/contract.ts';
-import { findStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { findStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';

@@ -10,7 +10,7 @@ import {
   getProcessorPurchases,
 } from '../../lib/checkout/contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { listEventsByTags } from '../../lib/events/event-table.ts';
+import { listEventsByTags } from '../../lib/events/event-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { eventKey } from '../../lib/foundation/keys.ts';
 import { invalidatePriceList } from '../../lib/purchases/price-list-table.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { storeCatalogue } from '../../lib/apps/app-table.ts';
+import { storeCatalogue } from '../../lib/apps/catalogue-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { listCustomers } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { parseKeyTimestamp } from '../../lib/foundation/key.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';

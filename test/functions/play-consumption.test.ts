@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ProductType } from '../../lib/api/enumerations.ts';
-import { storeCatalogue } from '../../lib/apps/app-table.ts';
+import { storeCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';

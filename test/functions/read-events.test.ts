@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases } from '../../lib/customers/contract.ts';
-import { listEvents } from '../../lib/events/event-table.ts';
+import { listEvents } from '../../lib/events/event-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase, getRefreshToken } from '../../lib/purchases/contract.ts';
 import { getTransaction } from '../../lib/purchases/transaction-contract.ts';

@@ -5,7 +5,7 @@ import { bucketSizes, countRejection, reportSize } from '../../lib/apps/rejectio
 import { createClientToken, getPrices } from '../../lib/checkout/contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/contract.ts';
-import { listEvents as listStoredEvents } from '../../lib/events/event-table.ts';
+import { listEvents as listStoredEvents } from '../../lib/events/event-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';

@@ -7,7 +7,7 @@ import {
   rejectedReceiptCost,
   requestReportSize,
 } from '../../lib/apps/request-limiter.ts';
-import { listEvents } from '../../lib/events/event-table.ts';
+import { listEvents } from '../../lib/events/event-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { verifyPurchase } from '../../lib/openiap/contract.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';

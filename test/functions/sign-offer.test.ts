@@ -7,8 +7,8 @@ import {
 } from '@apple/app-store-server-library';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
-import { findStoreSettings, setStoreSettings } from '../../lib/apps/app-table.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { findStoreSettings, setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { createCheckout } from '../../lib/checkout/contract.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';

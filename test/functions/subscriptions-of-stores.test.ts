@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { addPeriod } from '../../emulator/calendar.ts';
-import { setStoreSettings } from '../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';

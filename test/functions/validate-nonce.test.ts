@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { setStoreSettings } from '../../lib/apps/app-table.ts';
+import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { errorCodes } from '../../lib/foundation/errors.ts';
 import { getService } from '../../lib/foundation/get-service.ts';

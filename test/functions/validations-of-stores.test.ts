@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { setStoreSettings, storeCatalogue } from '../../lib/apps/app-table.ts';
+import { storeCatalogue } from '../../lib/apps/catalogue-table.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getCustomerTransactions } from '../../lib/customers/contract.ts';
 import { getEventRaw, searchEvents } from '../../lib/events/contract.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { storeCatalogue } from '../../../lib/apps/app-table.ts';
+import { storeCatalogue } from '../../../lib/apps/catalogue-table.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { parseBucketUrl } from '../../../lib/export/bucket-location.ts';
 import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';

@@ -3,15 +3,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventSearchResult } from '../../../lib/events/contract.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
+import { listEvents, listEventsByTags, listEventsOfUser } from '../../../lib/events/event-list-table.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
-import {
-  findEvent,
-  findRawEvent,
-  listEvents,
-  listEventsByTags,
-  listEventsOfUser,
-  saveEvent,
-} from '../../../lib/events/event-table.ts';
+import { findEvent, findRawEvent, saveEvent } from '../../../lib/events/event-table.ts';
 import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import { eventKey, eventPartitions, rawEventKey, tagKey } from '../../../lib/foundation/keys.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import type { Forward } from '../../../lib/apps/forward.ts';
+import type { Forward } from '../../../lib/forwards/forward.ts';
 import type { StoreMessage } from '../../../lib/forwards/forward-message.ts';
 import { setForwards } from '../../../lib/forwards/manage-forwards.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';

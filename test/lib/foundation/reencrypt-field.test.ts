@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  findStoreSettings,
-  findWebhookSender,
-  reencryptSecrets,
-  setStoreSettings,
-  storeWebhook,
-} from '../../../lib/apps/app-table.ts';
+import { findWebhookSender, storeWebhook } from '../../../lib/apps/app-table.ts';
 import { createApp } from '../../../lib/apps/manage-apps.ts';
+import { reencryptSecrets } from '../../../lib/apps/reencrypt-secrets.ts';
+import { findStoreSettings, setStoreSettings } from '../../../lib/apps/store-settings-table.ts';
 import { createCipher } from '../../../lib/foundation/cipher.ts';
 import { purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { listEventPage } from '../../../lib/events/event-table.ts';
+import { listEventPage } from '../../../lib/events/event-list-table.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { minuteMs, secondMs } from '../../../lib/foundation/time.ts';
 import { testNotificationRoute } from '../../../lib/health/test-notification-route.ts';

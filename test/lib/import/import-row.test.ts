@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { changeSettings, getApp, setCatalogue } from '../../../lib/apps/manage-apps.ts';
 import { findAccount } from '../../../lib/credits/credit-table.ts';
 import { settleCredits } from '../../../lib/credits/settle-credits.ts';
-import { listEventsByTags } from '../../../lib/events/event-table.ts';
+import { listEventsByTags } from '../../../lib/events/event-list-table.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import type { Service } from '../../../lib/foundation/service.ts';

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { listApps, setStoreSettings } from '../../../lib/apps/app-table.ts';
+import { listApps } from '../../../lib/apps/app-table.ts';
+import { setStoreSettings } from '../../../lib/apps/store-settings-table.ts';
 import { toActivityItem } from '../../../lib/events/store-activity-table.ts';
 import { addDays } from '../../../lib/foundation/calendar.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';

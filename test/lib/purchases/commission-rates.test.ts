@@ -1,11 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type CommissionRates,
-  findShares,
-  isReviewDue,
-  listCommissionRates,
-  ratesReviewedOn,
-} from '../../../lib/apps/commission-rates.ts';
+import type { CommissionRates } from '../../../lib/apps/app.ts';
+import { findShares, isReviewDue, listCommissionRates, ratesReviewedOn } from '../../../lib/apps/commission-rates.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 
 const sale = {

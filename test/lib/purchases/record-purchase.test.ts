@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { findCachedApp, findCachedCatalogue } from '../../../lib/apps/app-cache.ts';
+import { findCachedApp } from '../../../lib/apps/app-table.ts';
+import { findCachedCatalogue } from '../../../lib/apps/catalogue-table.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';

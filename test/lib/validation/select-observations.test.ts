@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { App, Strategy } from '../../../lib/apps/app.ts';
-import { findCachedApp } from '../../../lib/apps/app-cache.ts';
+import { findCachedApp } from '../../../lib/apps/app-table.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';

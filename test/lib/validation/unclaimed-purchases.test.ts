@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
-import { findCachedApp } from '../../../lib/apps/app-cache.ts';
+import { findCachedApp } from '../../../lib/apps/app-table.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { listOwnedPurchaseIds } from '../../../lib/purchases/owned-purchase-table.ts';

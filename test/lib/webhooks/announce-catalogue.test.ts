@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { findCatalogue, storeCatalogue } from '../../../lib/apps/app-table.ts';
 import type { Catalogue } from '../../../lib/apps/catalogue.ts';
+import { findCatalogue, storeCatalogue } from '../../../lib/apps/catalogue-table.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { setAnnouncedCatalogue } from '../../../lib/webhooks/announce-catalogue.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../../lib/apps/manage-apps.ts';
-import { listEvents } from '../../../../lib/events/event-table.ts';
+import { listEvents } from '../../../../lib/events/event-list-table.ts';
 import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { getService } from '../../../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../../../lib/purchases/contract.ts';

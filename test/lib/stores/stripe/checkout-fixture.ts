@@ -1,5 +1,5 @@
-import { findStoreSettings } from '../../../../lib/apps/app-table.ts';
 import type { IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
+import { findStoreSettings } from '../../../../lib/apps/store-settings-table.ts';
 import { createEventRecorder } from '../../../../lib/events/event-recorder.ts';
 import { getService } from '../../../../lib/foundation/get-service.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { findCachedApp, findRecentApp } from '../../../lib/apps/app-cache.ts';
+import { findCachedApp, findRecentApp } from '../../../lib/apps/app-table.ts';
 import { appKey } from '../../../lib/foundation/keys.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { secondMs } from '../../../lib/foundation/time.ts';
