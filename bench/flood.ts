@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
-import { minRequestsPerSecond } from '../lib/api/request-limits.ts';
+import { minRequestsPerSecond } from '../lib/api/limits.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { secondMs } from '../lib/foundation/time.ts';
 import type { BenchResult } from './bench-result.ts';

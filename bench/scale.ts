@@ -84,9 +84,8 @@ const counterPartitions = ['table a#S', 'table a#Q#*', 'table a#Z#P', 'table a#Z
 const remedies: Readonly<Record<string, readonly string[]>> = {
   'more shards: a constant of lib/foundation/keys.ts': [
     ...['byCreated a#P#*', 'byCreated a#C#*', 'byCreated a#T#*', 'byCreated a#E#*'],
-    ...['byKey a#PU#*', 'byKey a#CN#*', 'byKey a#DL#*', 'table a#E#*'],
+    ...['byKey a#PU#*', 'byKey a#CN#*', 'byKey a#DL#*', 'table a#E#*', 'due DUE#*'],
   ],
-  'more shards: a constant of lib/foundation/due-index.ts': ['due DUE#*'],
   'a longer batching window, or the option counterParts': [...counterPartitions, 'updates of one counter'],
   'one run for each group of shards of the index due': [leases],
   'the limit of the stage in infra/api.ts': ['stage of API Gateway'],
@@ -193,7 +192,7 @@ function toRow(scenario: string, { resource, unit, limit, used }: ResourceLoad) 
 /** Distributes generated events and purchases with the key functions of the table. */
 async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
   const keys = await import('../lib/foundation/keys.ts');
-  const { dueIndexKeys } = await import('../lib/foundation/due-index.ts');
+  const { dueIndexKeys } = await import('../lib/foundation/keys.ts');
   const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
   const date = Date.now();
   const toEventPartition = (number: number): string => {
@@ -366,7 +365,7 @@ const leasedItems = 2_000;
 
 /** Measures the CPU time in which `enqueue-due-items` leases and enqueues an item, in milliseconds. */
 async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise<number> {
-  const { dueIndexKeys } = await import('../lib/foundation/due-index.ts');
+  const { dueIndexKeys } = await import('../lib/foundation/keys.ts');
   const { purchaseKey } = await import('../lib/foundation/keys.ts');
   const { getService } = await import('../lib/foundation/get-service.ts');
   let cpuMs = Number.NaN;

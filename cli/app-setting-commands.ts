@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
-import { actionNames } from '../lib/api/enumerations.ts';
-import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/request-limits.ts';
+import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/limits.ts';
+import { actionNames } from '../lib/api/schemas.ts';
 import {
   type App,
   type AppSettings,

@@ -1,6 +1,6 @@
 import { type Platform, storeNames } from '../lib/foundation/platform.ts';
+import { selectEmulator } from '../lib/foundation/service.ts';
 import { createStopwatch } from '../lib/foundation/stopwatch.ts';
-import { selectEmulator } from '../lib/foundation/store-emulator.ts';
 import { loadStore } from '../lib/stores/index.ts';
 import { selectOperations } from '../lib/stores/operation-table.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';

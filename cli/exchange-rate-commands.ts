@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { getApp, setExchangeRates } from '../lib/apps/manage-apps.ts';
 import { parse } from '../lib/foundation/parse.ts';
-import type { AppExchangeRates } from '../lib/money/app-exchange-rates.ts';
+import type { AppExchangeRates } from '../lib/money/rates.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import { CreditAmount, CreditName, Username } from '../lib/api/identifiers.ts';
 import { DateOrDateTime, QueryDay } from '../lib/api/paging.ts';
+import { CreditAmount, CreditName, Username } from '../lib/api/schemas.ts';
 import { ApiKeyName, AppName } from '../lib/apps/app.ts';
 import { type Platform, platforms, platformTokens } from '../lib/foundation/platform.ts';
 import { parsePlatform } from '../lib/foundation/vocabulary.ts';

@@ -4,7 +4,7 @@ import { actOnPurchase } from '../lib/actions/act-on-purchase.ts';
 import type { PurchaseAction } from '../lib/actions/contract.ts';
 import { listActions } from '../lib/actions/list-actions.ts';
 import { toActionRecord } from '../lib/actions/to-records.ts';
-import { type ActionName, actionNames } from '../lib/api/enumerations.ts';
+import { type ActionName, actionNames } from '../lib/api/schemas.ts';
 import type { App } from '../lib/apps/app.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { ServiceError } from '../lib/foundation/errors.ts';

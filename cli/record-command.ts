@@ -1,5 +1,4 @@
-import type { VerifiedKey } from '../lib/apps/api-keys.ts';
-import type { App } from '../lib/apps/app.ts';
+import type { App, VerifiedKey } from '../lib/apps/app.ts';
 import { commandLineKey } from '../lib/entitlements/grant.ts';
 import { createEventRecorder, type EventRecorder } from '../lib/events/event-recorder.ts';
 import { recordWorkerEvent } from '../lib/events/record-worker-event.ts';

@@ -1,10 +1,9 @@
-import { defaultRequestsPerSecond } from '../lib/api/request-limits.ts';
+import { defaultRequestsPerSecond } from '../lib/api/limits.ts';
 import { type App, defaultUnverifiedHours } from '../lib/apps/app.ts';
 import { findCatalogue } from '../lib/apps/catalogue-table.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
-import type { Service } from '../lib/foundation/service.ts';
-import { selectEmulator } from '../lib/foundation/store-emulator.ts';
+import { type Service, selectEmulator } from '../lib/foundation/service.ts';
 import { listStoreConnections } from '../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
 import type { CommandResult } from './command-result.ts';

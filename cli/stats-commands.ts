@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { toUtcDay } from '../lib/money/daily-rates.ts';
+import { toUtcDay } from '../lib/money/rates.ts';
 import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
 import { restateFigures } from '../lib/statistics/restate-figures.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';

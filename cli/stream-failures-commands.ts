@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
+import { once } from '../lib/foundation/cache.ts';
 import { clientOptions } from '../lib/foundation/container.ts';
 import { requireVariable } from '../lib/foundation/get-service.ts';
 import { createMessageInbox } from '../lib/foundation/message-inbox.ts';
 import type { ReceivedMessage } from '../lib/foundation/message-queue.ts';
-import { once } from '../lib/foundation/once.ts';
 import type { StreamFailure } from '../lib/foundation/stream-failure.ts';
 import { type DiscardedRecords, parseStreamFailure } from '../lib/stream-failures/parse-stream-failure.ts';
 import { replayStreamFailures } from '../lib/stream-failures/replay-stream-failures.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type WebhookEvent, webhookEvents } from '../lib/api/enumerations.ts';
+import { type WebhookEvent, webhookEvents } from '../lib/api/schemas.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { hourMs } from '../lib/foundation/time.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';

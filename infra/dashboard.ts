@@ -50,7 +50,7 @@ export class Dashboard extends Construct {
   }
 }
 
-/** Metrics that functions write to their logs: see lib/events/store-metrics.ts. */
+/** Metrics that functions write to their logs: see lib/events/store-activity-table.ts. */
 const buildStoreWidgets = (namespace: string): GraphWidget[] =>
   (
     [

@@ -1,6 +1,6 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
-import { defaultRequestsPerSecond, maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/request-limits.ts';
+import { defaultRequestsPerSecond, maxRequestsPerSecond, minRequestsPerSecond } from '../lib/api/limits.ts';
 import { maxCounterParts } from '../lib/foundation/counter-parts.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import { defaultMaxConcurrency, workers } from './worker-definitions.ts';

@@ -1,4 +1,4 @@
-import type { AwsRequest, AwsRequestHandler } from '../lib/foundation/outgoing/aws-request-handler.ts';
+import type { AwsRequest, AwsRequestHandler } from '../lib/foundation/outgoing/aws-client.ts';
 import { decideAccess, getServiceName, isTableWrite } from './iam-actions.ts';
 import type { IamPolicies } from './iam-policies.ts';
 import type { CallDecision } from './iam-usage.ts';

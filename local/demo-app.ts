@@ -1,7 +1,6 @@
 import type { RunningEmulator } from '../emulator/start-emulator.ts';
 import { storeDefinitions } from '../emulator/stores.ts';
-import { generateApiKey, hashApiKey } from '../lib/apps/api-keys.ts';
-import type { App } from '../lib/apps/app.ts';
+import { type App, generateApiKey, hashApiKey } from '../lib/apps/app.ts';
 import { findApp, findWebhookSender, updateApp } from '../lib/apps/app-table.ts';
 import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { setStoreSettings } from '../lib/apps/store-settings-table.ts';

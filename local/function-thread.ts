@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Container, setContainerLookup } from '../lib/foundation/container.ts';
-import { createAwsRequestHandler } from '../lib/foundation/outgoing/aws-request-handler.ts';
+import { createAwsRequestHandler } from '../lib/foundation/outgoing/aws-client.ts';
 import { overrideDate } from '../lib/foundation/override-date.ts';
 import { type AwsAccess, createCheckedHandler } from './checked-aws-calls.ts';
 import type { CallDecision } from './iam-usage.ts';

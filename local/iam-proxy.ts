@@ -1,4 +1,4 @@
-import { createAwsRequestHandler } from '../lib/foundation/outgoing/aws-request-handler.ts';
+import { createAwsRequestHandler } from '../lib/foundation/outgoing/aws-client.ts';
 import { type AwsAccess, createCheckedHandler } from './checked-aws-calls.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import type { IamUsage } from './iam-usage.ts';

@@ -351,7 +351,7 @@ async function measureRefreshes(bench: Bench): Promise<MeasuredOperation[]> {
 
 /** Moves the due time of the purchases, whose next refresh is an interval check, into the past. */
 async function makeDue(bench: Bench, purchases: readonly Bought[]): Promise<void> {
-  const { moveDueSortKey } = await import('../../lib/foundation/due-index.ts');
+  const { moveDueSortKey } = await import('../../lib/foundation/keys.ts');
   for (const bought of purchases)
     await changePurchase(bench, bought, ({ dueSk }) => ({
       dueSk: moveDueSortKey(String(dueSk), Date.now() - secondMs),

@@ -7,7 +7,7 @@ export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 export async function connectService({ environment }: ServiceProcess): Promise<void> {
   Object.assign(process.env, environment);
   const { setContainerLookup } = await import('../../lib/foundation/container.ts');
-  const { createAwsRequestHandler } = await import('../../lib/foundation/outgoing/aws-request-handler.ts');
+  const { createAwsRequestHandler } = await import('../../lib/foundation/outgoing/aws-client.ts');
   const container = { clientOptions: { requestHandler: createAwsRequestHandler() } };
   setContainerLookup(() => container);
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { isLocalService } from '../../lib/foundation/store-emulator.ts';
+import { isLocalService } from '../../lib/foundation/service.ts';
 import { secondMs } from '../../lib/foundation/time.ts';
 import { diagnoseService } from '../../lib/health/diagnose-service.ts';
 import { type CommandResult, exitCodes, printResult } from '../command-result.ts';

@@ -3,7 +3,7 @@ import { defaultUnverifiedHours } from '../../lib/apps/app.ts';
 import { findCachedCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { defaultTokenMinutes } from '../../lib/entitlements/token-key.ts';
-import { selectEmulator } from '../../lib/foundation/store-emulator.ts';
+import { selectEmulator } from '../../lib/foundation/service.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listCountedProducts } from '../../lib/statistics/counter-table.ts';
 import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';

@@ -5,7 +5,7 @@ import { setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { previewCatalogue, requestBounds } from '../../lib/entitlements/preview-catalogue.ts';
 import { parse } from '../../lib/foundation/parse.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { createReply } from '../../lib/http/http-result.ts';
+import { createReply } from '../../lib/http/response.ts';
 
 export const handler = createHandler(contract)(async ({ app, query, body, getHeader }, service) => {
   if (query.dryRun === 'true') {

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { getHeader } from '../../lib/http/get-header.ts';
+import { getHeader } from '../../lib/http/request.ts';
 import { createStaticFiles, type StaticFile } from '../../lib/http/static-files.ts';
 
 const page = 'index.html';

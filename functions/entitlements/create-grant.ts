@@ -4,7 +4,7 @@ import { createGrant as contract } from '../../lib/entitlements/contract.ts';
 import { toGrantRecord } from '../../lib/entitlements/grant.ts';
 import { createGrant } from '../../lib/entitlements/manage-grants.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { createReply } from '../../lib/http/http-result.ts';
+import { createReply } from '../../lib/http/response.ts';
 
 const unknownEntitlement = 'No product of the catalogue gives this entitlement.';
 

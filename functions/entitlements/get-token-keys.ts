@@ -2,8 +2,8 @@ import { getTokenKeys } from '../../lib/entitlements/contract.ts';
 import { isPublished, toPublicJwk } from '../../lib/entitlements/token-key.ts';
 import { listPublicTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
-import { createReply } from '../../lib/http/http-result.ts';
 import { createOpenHandler } from '../../lib/http/open-endpoint.ts';
+import { createReply } from '../../lib/http/response.ts';
 
 /** Verifiers fetch the keys again for a key id that they do not have, so a short time is enough. */
 const cacheControl = 'public, max-age=300';

@@ -1,7 +1,7 @@
 import { addMonths } from '../../lib/foundation/calendar.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toUtcDay } from '../../lib/money/daily-rates.ts';
+import { toUtcDay } from '../../lib/money/rates.ts';
 import { getAppStats } from '../../lib/statistics/contract.ts';
 import { listCounterMonths } from '../../lib/statistics/counter-table.ts';
 import { indexByPeriod } from '../../lib/statistics/counts.ts';

@@ -1,10 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { actionNames } from '../api/enumerations.ts';
-import { GrantingKey, Id } from '../api/identifiers.ts';
-import { purchaseId } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
+import { describeObject, describeOperation, purchaseId } from '../api/describe.ts';
+import { actionNames, DateTime, emptyAsAbsent, GrantingKey, Id, nullableOptional } from '../api/schemas.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 
 /*

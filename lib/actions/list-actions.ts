@@ -1,4 +1,4 @@
-import { type ActionName, actionNames } from '../api/enumerations.ts';
+import { type ActionName, actionNames } from '../api/schemas.ts';
 import type { ApiKeyLevel, App } from '../apps/app.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ActionName } from '../api/enumerations.ts';
-import type { VerifiedKey } from '../apps/api-keys.ts';
+import type { ActionName } from '../api/schemas.ts';
+import type { VerifiedKey } from '../apps/app.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';

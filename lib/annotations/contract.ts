@@ -1,11 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformToken } from '../api/enumerations.ts';
-import { Id } from '../api/identifiers.ts';
+import { dayRange, describeObject, describeOperation } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
-import { dayRange } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, Id, PlatformToken } from '../api/schemas.ts';
 
 const common = { area: 'stats', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
 

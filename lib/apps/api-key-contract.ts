@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { Id } from '../api/identifiers.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, Id } from '../api/schemas.ts';
 
 const common = { area: 'app', aliases: [], keyLevel: 'secret', errorFormat: 'default' } as const;
 

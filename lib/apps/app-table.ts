@@ -6,13 +6,11 @@ import { ServiceError } from '../foundation/errors.ts';
 import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
-import { retryUntilWritten } from '../foundation/retry.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table, Write } from '../foundation/table.ts';
 import { secondMs } from '../foundation/time.ts';
-import { buildUpdate, tryUpdate, tryWrite } from '../foundation/updates.ts';
-import { keysMembers } from './api-keys.ts';
-import { App, AppName, type WebhookSender, type WebhookSettings } from './app.ts';
+import { buildUpdate, retryUntilWritten, tryUpdate, tryWrite } from '../foundation/updates.ts';
+import { App, AppName, keysMembers, type WebhookSender, type WebhookSettings } from './app.ts';
 
 /** Maximum delay until a revoked key or a changed setting takes effect. */
 const cachedReadMs = 15 * secondMs;

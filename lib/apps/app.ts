@@ -1,10 +1,12 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
-import { actionNames, webhookEvents } from '../api/enumerations.ts';
-import { QueryDay } from '../api/paging.ts';
-import { maxRequestsPerSecond, minRequestsPerSecond } from '../api/request-limits.ts';
-import { Platform } from '../foundation/platform.ts';
+import { maxRequestsPerSecond, minRequestsPerSecond } from '../api/limits.ts';
+import { actionNames, webhookEvents } from '../api/schemas.ts';
+import { apiKeyPrefixes } from '../foundation/redaction/redact-text.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { vocabularies } from '../foundation/vocabulary.ts';
-import { AppExchangeRates } from '../money/app-exchange-rates.ts';
+import { AppExchangeRates } from '../money/rates.ts';
+import { CommissionRate } from './commission-rate-contract.ts';
 
 /**
  * The entitlement strategies: all claimants, the first claimant, the claimant who validated last, or the one who
@@ -90,26 +92,6 @@ export const refundPolicies = ['silent', 'answer'] as const;
 export const creditFloors = ['zero', 'debt'] as const;
 export type CreditFloor = (typeof creditFloors)[number];
 
-const Percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
-
-/** Part of a price that a store, and the tax that it collects, keep from a day on. */
-export const CommissionRate = v.strictObject({
-  platform: Platform,
-  /** First day of the rate (UTC). */
-  from: QueryDay,
-  /** Kind of sale. Absent: both. */
-  sale: v.exactOptional(v.picklist(['subscription', 'one-time'])),
-  /** ISO 3166-1 codes of two letters. Absent: all countries. */
-  countries: v.exactOptional(v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'a country code such as DE')))),
-  /** Days of paid service that a subscription needs for the rate. Absent: none. */
-  minPaidDays: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  /** Commission of the store, in percent of the price. */
-  commissionPercent: Percent,
-  /** Tax in the price, in percent of the price, for payments whose tax the store does not report. Absent: none. */
-  taxPercent: v.exactOptional(Percent),
-});
-export type CommissionRate = v.InferOutput<typeof CommissionRate>;
-
 /** Every request reads the item of the app, so the rates in it are small. */
 const maxRates = 60;
 const maxRatesLength = 4_000;
@@ -192,4 +174,67 @@ export interface WebhookSender {
   readonly signingSecret?: string;
   /** The replaced one, until its overlap ends. */
   readonly formerSecret?: string;
+}
+
+/** A key as events name it. */
+export interface VerifiedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly level: ApiKeyLevel;
+}
+
+const prefixes = apiKeyPrefixes satisfies Record<ApiKeyLevel, string>;
+
+/** Matches an API key of this service. */
+export const apiKeyPattern = new RegExp(`^(?:${Object.values(prefixes).join('|')})_[\\w-]{43}$`);
+
+/** Name of the keys that `app create` and `app rotate-key` issue. */
+export const mainKeyName = 'main';
+
+type KeysMember = 'publicKeys' | 'secretKeys' | 'viewerKeys' | 'supportKeys';
+
+/** The member of an app that contains the keys of a level. */
+export const keysMembers = {
+  public: 'publicKeys',
+  secret: 'secretKeys',
+  viewer: 'viewerKeys',
+  support: 'supportKeys',
+} as const satisfies Record<ApiKeyLevel, KeysMember>;
+
+/** A digest that matches no key. */
+const dummyKeys: readonly ApiKey[] = [{ digest: '0'.repeat(64), createdAt: 0 }];
+
+/** Generates an API key: 256 random bits, prefixed with its level. */
+export const generateApiKey = (level: ApiKeyLevel): string =>
+  `${prefixes[level]}_${randomBytes(32).toString('base64url')}`;
+
+export const isKeyOfLevel = (key: string, level: ApiKeyLevel): boolean =>
+  apiKeyPattern.test(key) && key.startsWith(`${prefixes[level]}_`);
+
+/** SHA-256 in hex. API keys are stored as digests only. */
+export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+/** Returns the id of a key: the beginning of its digest, of 12 hexadecimal characters. */
+export const getKeyId = ({ digest }: Pick<ApiKey, 'digest'>): string => digest.slice(0, 12);
+
+/** Returns the keys of a level. */
+export const getKeysOfLevel = (app: Pick<App, KeysMember>, level: ApiKeyLevel): readonly ApiKey[] =>
+  app[keysMembers[level]];
+
+/**
+ * Finds the key of an app that matches and has not expired. Compares all digests in constant time. An unknown app takes
+ * the same time as an app with one key of each level.
+ */
+export function findApiKey(key: string, app: App | undefined, now: EpochMillis): VerifiedKey | undefined {
+  const keyDigest = Buffer.from(hashApiKey(key), 'hex');
+  let verified: VerifiedKey | undefined;
+  for (const level of apiKeyLevels) {
+    const keys = app ? getKeysOfLevel(app, level) : [];
+    for (const apiKey of keys.length > 0 ? keys : dummyKeys) {
+      const equal = timingSafeEqual(keyDigest, Buffer.from(apiKey.digest, 'hex'));
+      if (equal && (apiKey.expiresAt === undefined || apiKey.expiresAt > now))
+        verified = { id: getKeyId(apiKey), name: apiKey.name ?? mainKeyName, level };
+    }
+  }
+  return verified;
 }

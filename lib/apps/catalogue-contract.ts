@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { ProductType } from '../api/enumerations.ts';
-import { QueryFlag } from '../api/schemas.ts';
+import { ProductType, QueryFlag } from '../api/schemas.ts';
 import { namedRecord } from '../foundation/named-record.ts';
 
 /** A product in the catalogue of the app. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { ProductType } from '../api/enumerations.ts';
-import { CreditAmount, CreditName, EntitlementName } from '../api/identifiers.ts';
+import { CreditAmount, CreditName, EntitlementName, ProductType } from '../api/schemas.ts';
 import { BillingPeriod } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { namedRecord } from '../foundation/named-record.ts';

@@ -1,7 +1,7 @@
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import type { CommissionRate, CommissionRates } from './app.ts';
-import type { SourcedCommissionRate } from './commission-rate-contract.ts';
+import type { CommissionRates } from './app.ts';
+import type { CommissionRate, SourcedCommissionRate } from './commission-rate-contract.ts';
 
 const { appStore, googlePlay, microsoftStore, stripe, serviceStripe, braintree } = platformTokens;
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformToken, webhookEvents } from '../api/enumerations.ts';
-import { DateTime, QueryFlag } from '../api/schemas.ts';
+import { DateTime, PlatformToken, QueryFlag, webhookEvents } from '../api/schemas.ts';
 import { RequestKey } from './api-key-contract.ts';
 import { CatalogueProduct } from './catalogue-contract.ts';
 

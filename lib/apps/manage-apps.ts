@@ -5,16 +5,7 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { markEmptyTable } from '../foundation/table-version.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { AppExchangeRates } from '../money/app-exchange-rates.ts';
-import {
-  generateApiKey,
-  getKeyId,
-  getKeysOfLevel,
-  hashApiKey,
-  isKeyOfLevel,
-  keysMembers,
-  mainKeyName,
-} from './api-keys.ts';
+import { AppExchangeRates } from '../money/rates.ts';
 import {
   type ApiKey,
   type ApiKeyLevel,
@@ -24,6 +15,13 @@ import {
   AppSettings,
   apiKeyLevels,
   CommissionRates,
+  generateApiKey,
+  getKeyId,
+  getKeysOfLevel,
+  hashApiKey,
+  isKeyOfLevel,
+  keysMembers,
+  mainKeyName,
 } from './app.ts';
 import { findApp, findWebhookSender, insertApp, requireApp, requireStoredApp, updateApp } from './app-table.ts';
 import { Catalogue } from './catalogue.ts';

@@ -2,11 +2,20 @@ import * as v from 'valibot';
 import { type Key, toDigest, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
-import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Update } from '../foundation/table.ts';
 import { type EpochMillis, hourMs } from '../foundation/time.ts';
-import { type BucketSize, takeTokens as takeFromBucket } from '../foundation/token-bucket.ts';
+import { retryOnConflict } from '../foundation/updates.ts';
+
+/** Number of tokens in a full bucket, and the time in which an emptier one gains a token. */
+export interface BucketSize {
+  readonly capacity: number;
+  readonly msPerToken: number;
+}
+
+type TakeResult =
+  | { readonly isGranted: true; readonly fullAt: EpochMillis }
+  | { readonly isGranted: false; readonly retryAt: EpochMillis };
 
 /** A source of requests, with a token bucket in the table. */
 export interface BucketSource {
@@ -62,4 +71,20 @@ function buildTakeUpdate(key: Key, fullAt: EpochMillis | undefined, { count, now
       ...(!isFull && { ':latest': now + fillMs - addedMs }),
     },
   };
+}
+
+/**
+ * Takes `count` tokens from a bucket, or none if it has fewer. The state of a bucket is the time at which it is full
+ * again; a bucket without state is full. A clock that is behind sees fewer tokens, never more. `retryAt` is at most the
+ * time in which an empty bucket fills, even if a clock that was ahead has written the state.
+ */
+export function takeFromBucket(
+  fullAt: EpochMillis | undefined,
+  { count, now }: { readonly count: number; readonly now: EpochMillis },
+  { capacity, msPerToken }: BucketSize,
+): TakeResult {
+  const nextFullAt = Math.max(fullAt ?? now, now) + count * msPerToken;
+  const fillMs = capacity * msPerToken;
+  if (nextFullAt <= now + fillMs) return { isGranted: true, fullAt: nextFullAt };
+  return { isGranted: false, retryAt: Math.min(nextFullAt - fillMs, now + fillMs) };
 }

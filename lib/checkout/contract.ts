@@ -1,9 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { Username } from '../api/identifiers.ts';
-import { applicationUsername } from '../api/parameters.ts';
-import { nullableOptional } from '../api/schemas.ts';
+import { applicationUsername, describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import { nullableOptional, Username } from '../api/schemas.ts';
 import { PurchaseRecord, purchaseTexts } from '../purchases/purchase-contract.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));

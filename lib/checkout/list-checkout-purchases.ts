@@ -1,4 +1,4 @@
-import type { VerifiedKey } from '../apps/api-keys.ts';
+import type { VerifiedKey } from '../apps/app.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token.ts';
 import { rotateAccessToken } from '../customers/access-token-table.ts';
 import type { OperationContext } from '../events/operation-context.ts';

@@ -1,10 +1,9 @@
 import { actionDescriptions, actionOperations } from '../actions/contract.ts';
 import { annotationDescriptions, annotationOperations } from '../annotations/contract.ts';
 import type { OperationDescription, SchemaDescription } from '../api/describe.ts';
-import { enumerationDescriptions } from '../api/enumerations.ts';
 import { errorDescriptions } from '../api/errors.ts';
 import { pagingDescriptions } from '../api/paging.ts';
-import { formatDescriptions } from '../api/schemas.ts';
+import { enumerationDescriptions, formatDescriptions } from '../api/schemas.ts';
 import { serviceDescriptions, serviceOperations } from '../api/service.ts';
 import { apiKeyDescriptions, apiKeyOperations } from '../apps/api-key-contract.ts';
 import { catalogueDescriptions, catalogueOperations } from '../apps/catalogue-contract.ts';

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type * as v from 'valibot';
-import type { GrantingKey } from '../api/identifiers.ts';
+import type { GrantingKey } from '../api/schemas.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
+import { retryUntilWritten } from '../foundation/updates.ts';
 import {
   type CreditAccount,
   captureHold,

@@ -1,11 +1,18 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { CreditTotals, CreditTotalsByName, creditTotalTexts } from '../api/credit-totals.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { CreditAmount, CreditName, GrantingKey, Username } from '../api/identifiers.ts';
+import { applicationUsername, describeObject, describeOperation, webhookPassword } from '../api/describe.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
-import { applicationUsername, webhookPassword } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent, nullableOptional, QueryFlag } from '../api/schemas.ts';
+import {
+  CreditAmount,
+  CreditName,
+  DateTime,
+  emptyAsAbsent,
+  GrantingKey,
+  nullableOptional,
+  QueryFlag,
+  Username,
+} from '../api/schemas.ts';
 import { creditEntryTypes } from './credit-entry.ts';
 
 /*

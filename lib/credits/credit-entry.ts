@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { creditEntryTexts } from '../api/credit-texts.ts';
-import { GrantingKey } from '../api/identifiers.ts';
+import { GrantingKey } from '../api/schemas.ts';
 
 /**
  * Why the credits of a customer have changed.

@@ -1,7 +1,7 @@
-import { retryUntilWritten } from '../foundation/retry.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import { retryUntilWritten } from '../foundation/updates.ts';
 import { addAccounts, type CreditAccount, findCredit, getBalance, splitAccount } from './credit-account.ts';
 import type { CreditEntry } from './credit-entry.ts';
 import { type CreditMove, findMove, findPurchaseCredits, openAccount, saveCredits } from './credit-table.ts';

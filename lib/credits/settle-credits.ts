@@ -1,8 +1,8 @@
 import { findCachedApp } from '../apps/app-table.ts';
 import { toMergeId } from '../customers/merge.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
+import { retryUntilWritten } from '../foundation/updates.ts';
 import { findStoredPurchase } from '../purchases/purchase-table.ts';
 import { findMove, findPurchaseCredits, openAccount, saveCredits } from './credit-table.ts';
 import { listCreditClaims, type PurchaseCredits } from './purchase-credits.ts';

@@ -1,5 +1,5 @@
+import { toShortDigest } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import {
   addTakenBack,

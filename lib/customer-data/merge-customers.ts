@@ -12,8 +12,8 @@ import {
 } from '../customers/merge-table.ts';
 import { listGrants, moveGrant } from '../entitlements/grant-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
-import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
+import { retryOnConflict } from '../foundation/updates.ts';
 import { removeErasedNames, selectErasedNames } from '../purchases/erased-name-table.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import { computeClaimMove, computeClaimReturn } from '../purchases/move-claim.ts';

@@ -1,5 +1,4 @@
-import type { EventContent } from '../events/event.ts';
-import { listUsernames } from '../events/list-usernames.ts';
+import { type EventContent, listUsernames } from '../events/event.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
 import type { StoredEvent } from './customer-data-table.ts';
 

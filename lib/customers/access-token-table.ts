@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { toTtl } from '../foundation/key.ts';
-import { accessTokenPrefix } from '../foundation/key-prefixes.ts';
 import { accessTokenKey, namingIndexKeys } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
+import { accessTokenPrefix } from '../foundation/redaction/redact-text.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { type AccessTokenGrant, type ActiveGrant, TokenItem } from './access-token.ts';

@@ -1,11 +1,14 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformToken } from '../api/enumerations.ts';
-import { Id, Username } from '../api/identifiers.ts';
+import {
+  applicationUsername,
+  cursorParameters,
+  describeObject,
+  describeOperation,
+  purchaseId,
+} from '../api/describe.ts';
 import { NextCursor } from '../api/paging.ts';
-import { applicationUsername, cursorParameters, purchaseId } from '../api/parameters.ts';
-import { DateTime, QueryFlag } from '../api/schemas.ts';
+import { DateTime, Id, PlatformToken, QueryFlag, Username } from '../api/schemas.ts';
 import { claimTexts } from '../purchases/contract.ts';
 import { PurchaseCollection, purchaseTexts } from '../purchases/purchase-contract.ts';
 import { timelineQuery, timelineTexts } from '../purchases/timeline-contract.ts';

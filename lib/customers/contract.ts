@@ -1,19 +1,30 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformParam, RenewalIntent } from '../api/enumerations.ts';
-import { EntitlementName, Id, Username } from '../api/identifiers.ts';
-import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from '../api/paging.ts';
 import {
   applicationUsername,
   cursorParameters,
+  describeObject,
+  describeOperation,
   filterNote,
   nextCursor,
   orderParameters,
   pagingParameters,
   transactionPagingParameters,
-} from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent, OptionalBoolean, OptionalDateTime, OptionalText, QueryFlag } from '../api/schemas.ts';
+} from '../api/describe.ts';
+import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from '../api/paging.ts';
+import {
+  DateTime,
+  EntitlementName,
+  emptyAsAbsent,
+  Id,
+  OptionalBoolean,
+  OptionalDateTime,
+  OptionalText,
+  PlatformParam,
+  QueryFlag,
+  RenewalIntent,
+  Username,
+} from '../api/schemas.ts';
 import { EventInfo } from '../events/contract.ts';
 import { PurchaseCollection, PurchaseRecord } from '../purchases/purchase-contract.ts';
 import { timelineQuery, timelineRows, timelineTexts } from '../purchases/timeline-contract.ts';

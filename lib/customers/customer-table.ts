@@ -1,12 +1,11 @@
 import * as v from 'valibot';
-import type { ShardedList } from '../foundation/item-key.ts';
+import type { ShardedList } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import { parse } from '../foundation/parse.ts';
-import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
-import { buildUpdate } from '../foundation/updates.ts';
+import { buildUpdate, retryOnConflict } from '../foundation/updates.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { buildCustomerSummary, type CustomerRow, CustomerSummary, type SummaryChange } from './customer-summary.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { toShortDigest } from '../foundation/short-digest.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import { Claim } from '../purchases/claims.ts';
 
 const MergingKey = v.object({ id: v.string(), name: v.string() });

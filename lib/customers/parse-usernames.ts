@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Username } from '../api/identifiers.ts';
+import { Username } from '../api/schemas.ts';
 import { ServiceError } from '../foundation/errors.ts';
 
 /** Maximum number of usernames. More than a URL of usual length contains. */

@@ -1,11 +1,17 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { PlatformToken } from '../api/enumerations.ts';
-import { EntitlementName, GrantingKey, Id, Username } from '../api/identifiers.ts';
+import { applicationUsername, describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { DateOrDateTime } from '../api/paging.ts';
-import { applicationUsername } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
+import {
+  DateTime,
+  EntitlementName,
+  emptyAsAbsent,
+  GrantingKey,
+  Id,
+  nullableOptional,
+  PlatformToken,
+  Username,
+} from '../api/schemas.ts';
 
 /*
  * Named entitlements are an addition to the specification. An app without entitlements in its catalogue sees none of

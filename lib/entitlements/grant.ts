@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EntitlementName } from '../api/identifiers.ts';
+import { EntitlementName } from '../api/schemas.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import { toNullableIsoSeconds } from '../foundation/to-iso.ts';

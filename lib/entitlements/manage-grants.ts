@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../foundation/errors.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { type Grant, type GrantingKey, isGrantActive } from './grant.ts';
 import { createGrantIfAbsent, findGrant, listGrants, updateGrant } from './grant-table.ts';

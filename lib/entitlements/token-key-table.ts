@@ -3,10 +3,9 @@ import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
 import { reencryptField } from '../foundation/reencrypt-field.ts';
-import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
-import { tryWrite } from '../foundation/updates.ts';
+import { retryUntilWritten, tryWrite } from '../foundation/updates.ts';
 import { buildVersionCondition } from '../foundation/version-condition.ts';
 import { TokenKey, type TokenKeySet } from './token-key.ts';
 

@@ -1,12 +1,9 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { TagType } from '../api/enumerations.ts';
-import { Id } from '../api/identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
-import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
+import { contentLists, DateTime, emptyAsAbsent, Id, QueryFlag, TagType } from '../api/schemas.ts';
 import { RequestKey } from '../apps/api-key-contract.ts';
-import { contentLists } from './event.ts';
 
 const Rows = v.array(v.looseObject({}));
 

@@ -1,8 +1,13 @@
-import type { TagType } from '../api/enumerations.ts';
-import { apiKeyPattern, type VerifiedKey } from '../apps/api-keys.ts';
+import type { TagType } from '../api/schemas.ts';
+import { apiKeyPattern, type VerifiedKey } from '../apps/app.ts';
 import { createEventId } from '../foundation/event-id.ts';
-import { containsSecretPattern, sanitizeText, toTagValue } from '../foundation/redaction/redact-text.ts';
-import { createRedactor, type Redact } from '../foundation/redaction/redactor.ts';
+import {
+  containsSecretPattern,
+  createRedactor,
+  type Redact,
+  sanitizeText,
+  toTagValue,
+} from '../foundation/redaction/redact-text.ts';
 import { sanitize } from '../foundation/redaction/sanitize.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -13,10 +18,11 @@ import {
   type EventContent,
   type EventRecord,
   type ExternalCall,
+  limitContent,
+  limitRawEvent,
+  listUsernames,
   type RawEvent,
 } from './event.ts';
-import { limitContent, limitRawEvent } from './limit-event-size.ts';
-import { listUsernames } from './list-usernames.ts';
 
 /** Collects the content of an event while its request or job is handled. */
 export interface EventRecorder {

@@ -8,13 +8,14 @@ import type { Item } from '../foundation/table.ts';
 import { dayMs } from '../foundation/time.ts';
 import { EventRecord, RawEvent, toEventExcerpt } from './event.ts';
 import {
-  countStoreRequests,
   createActivityFilter,
   createSampleCollector,
-  listStoreActivities,
-} from './store-activity.ts';
-import { toActivityItem, toSampleItem } from './store-activity-table.ts';
-import { formatMetrics } from './store-metrics.ts';
+  formatMetrics,
+  listEventActivities,
+  sampleStoreRequests,
+  toActivityItem,
+  toSampleItem,
+} from './store-activity-table.ts';
 
 /**
  * Attributes of an event item. Statistics read `type` and `date` from the stream. Everything else is compressed, so
@@ -46,8 +47,8 @@ export async function saveEvent(service: Service, appName: string, event: EventR
   const ttl = toTtl(date + service.eventRetentionDays * dayMs);
   const packed = await packEvent(event, raw);
   const isOneItem = raw === undefined || packed.packed.length <= maxPackedBytes;
-  const activities = activityFilter(service)(appName, listStoreActivities(event, raw));
-  const samples = sampleCollector(service)(appName, countStoreRequests(raw));
+  const activities = activityFilter(service)(appName, listEventActivities(event, raw));
+  const samples = sampleCollector(service)(appName, sampleStoreRequests(raw));
   for (const sample of samples) service.metrics?.write(formatMetrics(service.metrics.namespace, sample));
   await service.table.batchPut([
     ...activities.map((activity) => toActivityItem(appName, activity)),

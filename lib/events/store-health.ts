@@ -1,5 +1,5 @@
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
-import type { StoreActivity } from './store-activity.ts';
+import type { StoreActivity } from './store-activity-table.ts';
 
 export type StoreHealth = 'unused' | 'ok' | 'degraded' | 'failing';
 

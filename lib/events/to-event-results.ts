@@ -1,4 +1,4 @@
-import type { TagType } from '../api/enumerations.ts';
+import type { TagType } from '../api/schemas.ts';
 import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from './contract.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 

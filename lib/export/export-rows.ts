@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { CreditTotals } from '../api/credit-totals.ts';
-import { PlatformToken, ProductType } from '../api/enumerations.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, PlatformToken, ProductType } from '../api/schemas.ts';
 import type { CreditAccount } from '../credits/credit-account.ts';
 import { toCreditTotals } from '../credits/to-records.ts';
 import type { StoredCustomer } from '../customer-data/customer-data-table.ts';

@@ -1,5 +1,5 @@
+import { toShortDigest } from '../foundation/key.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import { createDeliveryIfAbsent, findDelivery } from '../webhooks/delivery-table.ts';
 import { addToForwardChain, toChainEntry } from '../webhooks/forward-chain-table.ts';

@@ -38,3 +38,32 @@ export function createCache<T>(maxEntries: number): Cache<T> {
     delete: entries.delete,
   };
 }
+
+/**
+ * Returns a function that calls `create` at its first call and returns the same value from then on. The annotation lets
+ * the build omit a function that is not used.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function once<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined;
+  return () => {
+    created ??= { value: create() };
+    return created.value;
+  };
+}
+
+/**
+ * Returns a function that calls `load` once for each list of arguments, and returns the same result from then on. The
+ * arguments are texts, plain objects and left-out ones.
+ */
+export function memoize<Args extends readonly (string | object | undefined)[], T>(
+  load: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  const results = new Map<string, Promise<T>>();
+  return async (...args) => {
+    const key = JSON.stringify(args);
+    const result = results.get(key) ?? load(...args);
+    results.set(key, result);
+    return await result;
+  };
+}

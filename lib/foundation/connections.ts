@@ -1,5 +1,5 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
-import type { AwsRequestHandler } from './outgoing/aws-request-handler.ts';
+import type { AwsRequestHandler } from './outgoing/aws-client.ts';
 import { secondMs } from './time.ts';
 
 /**

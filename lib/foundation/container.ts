@@ -1,6 +1,6 @@
+import { once } from './cache.ts';
 import { type AwsClientOptions, awsClientOptions } from './connections.ts';
-import { once } from './once.ts';
-import { createAwsRequestHandler } from './outgoing/aws-request-handler.ts';
+import { createAwsRequestHandler } from './outgoing/aws-client.ts';
 import type { Service } from './service.ts';
 
 /** An instance of a function: its settings of AWS clients, and its service record from the first request on. */

@@ -1,7 +1,7 @@
+import { once } from './cache.ts';
 import { type AwsClientOptions, awsClientOptions } from './connections.ts';
 import { clientOptions } from './container.ts';
 import { ServiceError } from './errors.ts';
-import { once } from './once.ts';
 import { perContainer, type Service } from './service.ts';
 
 const attributes = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;

@@ -1,9 +1,16 @@
 import { parseEventDate } from './event-id.ts';
-import { indexKeys, itemKey, listShards, pickShard, shardedList } from './item-key.ts';
-import { type Key, toDigest } from './key.ts';
-import { listNameEnds, maxNameWords } from './name-words.ts';
-import { toShortDigest } from './short-digest.ts';
-import type { EpochMillis } from './time.ts';
+import {
+  indexKeys,
+  itemKey,
+  type Key,
+  listShards,
+  pickShard,
+  shardedList,
+  toDigest,
+  toShortDigest,
+  toSortableTimestamp,
+} from './key.ts';
+import { dayMs, type EpochMillis } from './time.ts';
 
 /*
  * All data is in one table. Keys of an app start with its name. The name comes from the verified credentials, never
@@ -115,6 +122,9 @@ const deliveryShardCount = 12;
 
 const eventShardCount = 16;
 
+/** Words of a name that are stored. Each of them has as many shards as the names. */
+const maxNameWords = 3;
+
 /** Lists of an app by date of creation. */
 export const createdLists = {
   purchases: shardedList('byCreated', 'P', listShardCount),
@@ -168,6 +178,34 @@ export const customerIndexKeys = (appName: string, username: string, createdAt: 
 /** Builds the keys by which customers are found by the beginning of their names, in any case. */
 export const customerNameKeys = (appName: string, username: string) =>
   customerNameList.entry(appName, username, toNamePrefix(username));
+
+const uuidPattern = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
+const minIdLength = 20;
+
+/** A word that begins with a letter and is not the first one. */
+const laterWordPattern = /(?<=[^\p{L}\p{M}\p{N}])\p{L}[\p{L}\p{M}\p{N}]*/gu;
+
+/** Bytes of the shortest word: three letters of the Latin alphabet, or one Chinese character. */
+const minWordBytes = 3;
+
+/** A UUID, or 20 or more letters and digits in a row with a digit, in a lower-cased name. */
+const containsId = (text: string): boolean =>
+  uuidPattern.test(text) || text.split(/[^a-z\d]/).some((run) => run.length >= minIdLength && /\d/.test(run));
+
+/**
+ * Returns the lower-cased ends of a name, each from the beginning of a word: `stripe@example.com` and `example.com` of
+ * `nora.stripe@example.com`. Leaves out the first word, the words of a domain after its first one, and names that
+ * contain a generated id, which is never searched for by a part.
+ */
+export function listNameEnds(name: string): string[] {
+  const text = name.toLowerCase();
+  if (containsId(text)) return [];
+  const domain = text.lastIndexOf('@') + 1 || text.length;
+  return [...text.matchAll(laterWordPattern)]
+    .filter(({ 0: word, index }) => index <= domain && Buffer.byteLength(word) >= minWordBytes)
+    .slice(0, maxNameWords)
+    .map(({ index }) => text.slice(index));
+}
 
 /** Builds the items by which a customer is found by the other words of the name. */
 export const buildNameWordItems = (appName: string, username: string) =>
@@ -227,4 +265,82 @@ export const toRefundRequestId = ({ digest, number }: { digest: string; number: 
 export function parseRefundRequestId(appName: string, requestId: string): Key | undefined {
   const [, digest, number] = /^refund_([0-9a-f]{24})_(\d{4})$/.exec(requestId) ?? [];
   return digest && number ? refundRequestKey(appName, digest, number) : undefined;
+}
+
+/** A refresh that follows an interval and no date of the store. It can be postponed. */
+export interface IntervalCheck {
+  /**
+   * The next checks, if a store notification reports every change. Absent for the Microsoft Store and for reversals,
+   * because only the checks find their changes.
+   */
+  readonly repetition?: CheckRepetition;
+}
+
+/** Interval checks that follow a check without a change. */
+interface CheckRepetition {
+  readonly intervalMs: number;
+  /** Time from which a refresh follows a date of the store. */
+  readonly until: EpochMillis;
+}
+
+/** A purchase to refresh, a webhook to retry, a grant or credits that have ended, or a refund request with a step. */
+export type DueItem =
+  | {
+      readonly kind: 'purchase';
+      readonly appName: string;
+      readonly purchaseId: string;
+      /** The refresh only searches for a lost store notification, so it can wait. */
+      readonly isIntervalCheck?: boolean;
+    }
+  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string }
+  | { readonly kind: 'grant'; readonly appName: string; readonly username: string; readonly grantId: string }
+  | { readonly kind: 'credits'; readonly appName: string; readonly username: string; readonly account: string }
+  | { readonly kind: 'refundRequest'; readonly appName: string; readonly requestId: string };
+
+/** Shards of the index `due`. It contains the items of all apps, and every refresh moves an item within it. */
+const dueShardCount = 16;
+
+/** The partitions of the index `due`. */
+export const duePartitions: readonly string[] = listShards('DUE', dueShardCount);
+
+/** Builds the index keys of an item that is due from `dueAt` on. */
+export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, check?: IntervalCheck) => ({
+  duePk: pickShard('DUE', pk, dueShardCount),
+  dueSk: `${toSortableTimestamp(dueAt)}${check ? toCheckSuffix(check) : ''}`,
+});
+
+/**
+ * Builds the end of the sort key of an interval check: its interval in days, in one character, and the day since 1970
+ * in which the repetition ends. Checks without a repetition have neither. Few bytes, because many purchases have just
+ * below 1,024, which one write unit contains.
+ */
+const toCheckSuffix = ({ repetition }: IntervalCheck): string =>
+  repetition ? `#I${toBase36(repetition.intervalMs / dayMs)}${toBase36(Math.floor(repetition.until / dayMs))}` : '#I';
+const toBase36 = (number: number): string => number.toString(36);
+
+/** Returns the interval check of a due sort key. Undefined if the item is not an interval check. */
+export function parseIntervalCheck(dueSk: string): IntervalCheck | undefined {
+  const check = /^\d+#I(?:(\w)(\w+))?$/.exec(dueSk);
+  if (!check) return undefined;
+  const [, days, endDay = ''] = check;
+  const toMs = (text: string): number => Number.parseInt(text, 36) * dayMs;
+  return days === undefined ? {} : { repetition: { intervalMs: toMs(days), until: toMs(endDay) } };
+}
+
+/** Replaces the time of a due sort key. */
+export const moveDueSortKey = (dueSk: string, dueAt: EpochMillis): string =>
+  dueSk.replace(/^\d+/, toSortableTimestamp(dueAt));
+/** Builds a sort key greater than the sort key of every item that is due at `now`. */
+export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
+
+/** Returns the due item with this key. Undefined if the key is of no kind that can be due. */
+export function parseDueItemKey(key: Key): DueItem | undefined {
+  if (grantKey.matches(key)) return { kind: 'grant', ...grantKey.parse(key) };
+  if (creditAccountKey.matches(key)) return { kind: 'credits', ...creditAccountKey.parse(key) };
+  if (purchaseKey.matches(key)) return { kind: 'purchase', ...purchaseKey.parse(key) };
+  if (refundRequestKey.matches(key)) {
+    const { appName, ...parts } = refundRequestKey.parse(key);
+    return { kind: 'refundRequest', appName, requestId: toRefundRequestId(parts) };
+  }
+  return deliveryKey.matches(key) ? { kind: 'delivery', ...deliveryKey.parse(key) } : undefined;
 }

@@ -1,7 +1,6 @@
 import type { ServiceError } from './errors.ts';
 import { omitUndefined } from './omit-undefined.ts';
-import { redactSecretPatterns } from './redaction/redact-text.ts';
-import { createRedactor } from './redaction/redactor.ts';
+import { createRedactor, redactSecretPatterns } from './redaction/redact-text.ts';
 import { sanitize } from './redaction/sanitize.ts';
 
 /** Location of an error: app, endpoint or worker, and event. */

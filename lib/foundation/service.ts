@@ -1,9 +1,22 @@
 import type { Cipher } from './cipher.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
-import type { StoreEmulator } from './store-emulator.ts';
 import type { Table } from './table.ts';
 import type { EpochMillis } from './time.ts';
+
+/** The store emulator of the local runtime. Empty in a deployment. */
+export interface StoreEmulator {
+  /** All requests to stores are sent to it instead. */
+  readonly url?: string;
+  /** Trusted root certificates in DER, in addition to the roots of the stores. */
+  readonly roots: readonly Uint8Array[];
+  /** Multiplies the time limits of calls: emulator and table share a machine with the service and can be slow. */
+  readonly timeFactor?: number;
+  /** Set for a service on one machine. */
+  readonly isLocal?: true;
+  /** Apps that use the real stores, unlike the others. */
+  readonly realApps?: readonly string[];
+}
 
 /**
  * What the tables and use cases of all features stand on, as their first argument. A container has one. Tests replace
@@ -58,3 +71,10 @@ function perOwner<T extends object>(
     return value;
   };
 }
+
+/** Returns the emulator for an app: without URL and roots if the app uses the real stores. */
+export const selectEmulator = ({ realApps = [], ...emulator }: StoreEmulator, appName: string): StoreEmulator =>
+  realApps.includes(appName) ? { roots: [], isLocal: true } : emulator;
+
+/** On one machine, webhooks can go to the same machine, and resources of AWS are missing. */
+export const isLocalService = ({ url, isLocal }: StoreEmulator): boolean => url !== undefined || isLocal === true;

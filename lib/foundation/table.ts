@@ -21,7 +21,7 @@ import {
 import { splitIntoChunks } from './batches.ts';
 import { ServiceError } from './errors.ts';
 import { indexes, type Key, tableKey } from './key.ts';
-import { createAwsSigner } from './outgoing/aws-signer.ts';
+import { createAwsSigner } from './outgoing/aws-client.ts';
 
 export type Item = Record<string, unknown>;
 export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;

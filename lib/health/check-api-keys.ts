@@ -1,5 +1,12 @@
-import { getKeyId, getKeysOfLevel, mainKeyName } from '../apps/api-keys.ts';
-import { type ApiKey, type ApiKeyLevel, type App, apiKeyLevels } from '../apps/app.ts';
+import {
+  type ApiKey,
+  type ApiKeyLevel,
+  type App,
+  apiKeyLevels,
+  getKeyId,
+  getKeysOfLevel,
+  mainKeyName,
+} from '../apps/app.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { createFinding, type Finding } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import { addDays } from '../foundation/calendar.ts';
 import type { Service } from '../foundation/service.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import { readCreditStats } from '../statistics/read-credit-stats.ts';
 import { createFinding, type Finding } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import type { EventRecord } from '../events/event.ts';
 import { listEventPage, listEventsByTags } from '../events/event-list-table.ts';
-import { once } from '../foundation/once.ts';
+import { once } from '../foundation/cache.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, minuteMs } from '../foundation/time.ts';

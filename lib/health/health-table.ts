@@ -1,6 +1,6 @@
-import { duePartitions, dueSortKeyLimit } from '../foundation/due-index.ts';
 import { allTimestamps, parseKeyTimestamp } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
+import { duePartitions, dueSortKeyLimit } from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';

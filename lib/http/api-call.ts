@@ -1,7 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Contract } from '../api/contract.ts';
-import type { VerifiedKey } from '../apps/api-keys.ts';
-import type { App } from '../apps/app.ts';
+import type { App, VerifiedKey } from '../apps/app.ts';
 import { createEventRecorder, type EventRecorder, exportSpans } from '../events/event-recorder.ts';
 import { saveEvent } from '../events/event-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
@@ -10,11 +9,15 @@ import { logError } from '../foundation/log.ts';
 import { findSecrets } from '../foundation/redaction/sanitize.ts';
 import type { Service } from '../foundation/service.ts';
 import { extractCredentials } from './authenticate.ts';
-import type { JsonResponse } from './error-response.ts';
-import { getHeader } from './get-header.ts';
-import { type Reply, toBodyResponse, toErrorResponse, toHttpResult, toServiceError } from './http-result.ts';
-import { matchPath } from './match-path.ts';
-import { matchRoute } from './request.ts';
+import { getHeader, matchPath, matchRoute } from './request.ts';
+import {
+  type JsonResponse,
+  type Reply,
+  toBodyResponse,
+  toErrorResponse,
+  toHttpResult,
+  toServiceError,
+} from './response.ts';
 
 /** One request while it is handled. */
 export interface ApiCall {

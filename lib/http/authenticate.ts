@@ -1,11 +1,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Contract, isForSecretKeyOnly } from '../api/contract.ts';
-import { apiKeyPattern, findApiKey, hashApiKey, type VerifiedKey } from '../apps/api-keys.ts';
-import type { App } from '../apps/app.ts';
+import { type App, apiKeyPattern, findApiKey, hashApiKey, type VerifiedKey } from '../apps/app.ts';
 import { findCachedApp, findCachedKeyOwner, findRecentApp } from '../apps/app-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
-import { getHeader } from './get-header.ts';
+import { getHeader } from './request.ts';
 
 export interface Credentials {
   /** Undefined if the request has the key alone. */

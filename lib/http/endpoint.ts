@@ -1,6 +1,5 @@
 import type { Contract, ContractResponse } from '../api/contract.ts';
-import type { VerifiedKey } from '../apps/api-keys.ts';
-import type { App } from '../apps/app.ts';
+import type { App, VerifiedKey } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { clientOptions } from '../foundation/container.ts';
 import { getService } from '../foundation/get-service.ts';
@@ -10,10 +9,9 @@ import { applyVocabulary, isBrandPath, type Vocabulary } from '../foundation/voc
 import { registerWarmUp } from '../foundation/warm-up.ts';
 import { type ApiCall, createApiCall, respondWithBody, respondWithError } from './api-call.ts';
 import { type Authentication, authenticate, extractCredentials, requireLevel } from './authenticate.ts';
-import { type Reply, toReply } from './http-result.ts';
 import { countRequest, limitRejection, requireAllowance } from './limit-request.ts';
 import { checkBodySize, matchRoute, type ParsedRequest, parseRequest } from './request.ts';
-import { type ApiHandler, runHandler } from './run-handler.ts';
+import { type ApiHandler, type Reply, runHandler, toReply } from './response.ts';
 
 /** A request with verified credentials and parsed parameters and body. */
 export interface ApiRequest<C extends Contract> extends ParsedRequest<C> {

@@ -1,6 +1,6 @@
+import { maxResponseBytes } from '../api/limits.ts';
 import type { EventSearchResult } from '../events/contract.ts';
-import { truncateLists } from '../events/limit-event-size.ts';
-import { maxResponseBytes } from '../foundation/response-size.ts';
+import { truncateLists } from '../events/event.ts';
 
 /** Shortens the lists of the rows until all rows fit into a response; `trimmed` counts the omitted rows. */
 export function fitRowsToResponse(rows: readonly EventSearchResult[]): EventSearchResult[] {

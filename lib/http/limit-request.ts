@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { hashApiKey } from '../apps/api-keys.ts';
-import { AppName } from '../apps/app.ts';
-import { countRejection, type Rejection } from '../apps/rejection-limiter.ts';
+import { AppName, hashApiKey } from '../apps/app.ts';
 import {
   type AcceptedRequest,
   countAcceptedRequest,
+  countRejection,
   findRequestBlock,
+  type Rejection,
   rejectedReceiptCost,
   requestCost,
 } from '../apps/request-limiter.ts';

@@ -1,9 +1,17 @@
 import type { Contract, ContractResponse } from '../api/contract.ts';
 import { logError } from '../foundation/log.ts';
 import { applyVocabulary, isBrandPath } from '../foundation/vocabulary.ts';
-import { type Reply, toBodyResponse, toErrorResponse, toHttpResult, toReply, toServiceError } from './http-result.ts';
 import { matchRoute, type ParsedRequest, parseRequest } from './request.ts';
-import { type ApiHandler, runHandler } from './run-handler.ts';
+import {
+  type ApiHandler,
+  type Reply,
+  runHandler,
+  toBodyResponse,
+  toErrorResponse,
+  toHttpResult,
+  toReply,
+  toServiceError,
+} from './response.ts';
 
 type RequestHandler<C extends Contract> = (
   request: ParsedRequest<C>,

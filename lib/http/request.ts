@@ -2,8 +2,6 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Contract, ContractBody, ContractParams, ContractQuery } from '../api/contract.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
-import { getHeader } from './get-header.ts';
-import { matchPath, type PathMatch } from './match-path.ts';
 
 /** A request with parsed parameters and body. */
 export interface ParsedRequest<C extends Contract> {
@@ -15,6 +13,15 @@ export interface ParsedRequest<C extends Contract> {
   /** Returns a header of the request. The name is in lower case. */
   readonly getHeader: (name: string) => string | undefined;
 }
+
+/** The matching path template and the parameters of the path, percent-decoded once. */
+interface PathMatch {
+  readonly template: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const maxBodyBytes = 2 * 1024 * 1024;
+const maxBodyDepth = 64;
 
 /** Returns the template of the requested path: the documented path or an alias. */
 export function matchRoute({ path, aliases }: Contract, lambdaEvent: Pick<APIGatewayProxyEvent, 'path'>): string {
@@ -68,9 +75,6 @@ function getBaseUrl(lambdaEvent: APIGatewayProxyEvent, { template }: Pick<PathMa
   return `${getHeader(lambdaEvent, 'x-forwarded-proto') ?? 'https'}://${domainName}${prefix.join('')}`;
 }
 
-const maxBodyBytes = 2 * 1024 * 1024;
-const maxBodyDepth = 64;
-
 /** Throws `InvalidPayload` (413) for a body of more than 2 MB, before it is parsed. */
 export function checkBodySize({ body, isBase64Encoded }: APIGatewayProxyEvent): void {
   const bytes = isBase64Encoded ? ((body?.length ?? 0) * 3) / 4 : Buffer.byteLength(body ?? '');
@@ -84,5 +88,43 @@ function checkBodyDepth(body: unknown): void {
     if (depth > maxBodyDepth)
       throw new ServiceError('InvalidPayload', `The body is nested more than ${maxBodyDepth} levels deep.`);
     level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+  }
+}
+
+/** Reads an HTTP header; names are case-insensitive. */
+export const getHeader = ({ headers }: Pick<APIGatewayProxyEvent, 'headers'>, name: string): string | undefined =>
+  Object.entries(headers ?? {}).find(([header]) => header.toLowerCase() === name)?.[1];
+
+/**
+ * Matches the percent-encoded path against the templates (`/v3/customers/:applicationUsername`). Ignores the base path
+ * of a custom domain and a trailing slash. Throws `InvalidPayload` for invalid percent encoding.
+ */
+export function matchPath(templates: readonly string[], encodedPath: string): PathMatch | undefined {
+  const segments = splitSegments(encodedPath);
+  for (const template of templates) {
+    const params = matchSegments(splitSegments(template), segments);
+    if (params) return { template, params };
+  }
+  return undefined;
+}
+
+const splitSegments = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
+
+function matchSegments(template: readonly string[], path: readonly string[]): Record<string, string> | undefined {
+  const tail = path.slice(-template.length);
+  if (tail.length !== template.length) return undefined;
+  const fits = template.every((segment, index) => segment.startsWith(':') || segment === tail[index]);
+  if (!fits) return undefined;
+  const params = template.flatMap((segment, index) =>
+    segment.startsWith(':') ? [[segment.slice(1), decodeSegment(tail[index] ?? '')]] : [],
+  );
+  return Object.fromEntries(params);
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (cause) {
+    throw new ServiceError('InvalidPayload', 'The path has invalid percent encoding.', { cause });
   }
 }

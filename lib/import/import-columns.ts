@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ProductType } from '../api/enumerations.ts';
+import { ProductType } from '../api/schemas.ts';
 import { type Platform, platformTokens, withoutPlatform } from '../foundation/platform.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Username } from '../api/identifiers.ts';
 import { DateOrDateTime } from '../api/paging.ts';
+import { Username } from '../api/schemas.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
 import { type Platform, platforms, withoutPlatform } from '../foundation/platform.ts';

@@ -1,5 +1,5 @@
+import { collectRowsThatFit } from '../api/limits.ts';
 import type { DateRange, ListPage } from '../foundation/list-page.ts';
-import { collectRowsThatFit } from '../foundation/response-size.ts';
 import type { Service } from '../foundation/service.ts';
 import { listNotificationsByPurchase } from '../purchases/list-notifications.ts';
 import { listOwnedPurchaseIds, listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';

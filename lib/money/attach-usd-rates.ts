@@ -1,6 +1,6 @@
 import type { Service } from '../foundation/service.ts';
-import type { AppExchangeRates } from './app-exchange-rates.ts';
 import { findRatesForDate } from './exchange-rates/rate-cache.ts';
+import type { AppExchangeRates } from './rates.ts';
 import { chooseUsdRate, needsUsdRate, type PaidAmount, withUsdRate } from './usd-conversion.ts';
 
 interface PaidTransaction extends PaidAmount {

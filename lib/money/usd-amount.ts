@@ -1,4 +1,4 @@
-import { parseFraction } from './usd-rate.ts';
+import { parseFraction } from './rates.ts';
 
 interface Amount {
   readonly amountMicros?: number;

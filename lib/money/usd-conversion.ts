@@ -1,6 +1,5 @@
 import type { EpochMillis } from '../foundation/time.ts';
-import { type AppExchangeRates, findAppRate } from './app-exchange-rates.ts';
-import { type DailyRates, isInRateWindow, toUtcDay } from './daily-rates.ts';
+import { type AppExchangeRates, type DailyRates, findAppRate, isInRateWindow, toUtcDay } from './rates.ts';
 
 /** The rate of an amount. Both are undefined for US dollars and while the rate is missing. */
 export interface UsdConversion {

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { Id, Username } from '../api/identifiers.ts';
-import { nullableOptional } from '../api/schemas.ts';
+import { Id, nullableOptional, Username } from '../api/schemas.ts';
 import { offerKinds } from '../foundation/offer-kinds.ts';
 
 const OfferKind = v.picklist(offerKinds);

@@ -1,11 +1,10 @@
 import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
-import { type BucketSource, takeTokens } from '../apps/token-bucket-table.ts';
+import { type BucketSize, type BucketSource, takeTokens } from '../apps/token-bucket-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { OfferKind } from '../foundation/offer-kinds.ts';
 import { platformTokens, withPlatform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, minuteMs, secondMs } from '../foundation/time.ts';
-import type { BucketSize } from '../foundation/token-bucket.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { Username } from '../api/identifiers.ts';
-import { nullableOptional } from '../api/schemas.ts';
+import { nullableOptional, Username } from '../api/schemas.ts';
 
 /** Members that released clients do not send. A server, or an app with an access token, can send them. */
 const optionalMembers = {

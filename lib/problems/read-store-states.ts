@@ -1,9 +1,8 @@
 import { listConnectedPlatforms } from '../apps/store-settings-table.ts';
-import type { StoreActivity } from '../events/store-activity.ts';
-import { countStoreRequests, listStoreActivities } from '../events/store-activity-table.ts';
+import { countStoreRequests, listStoreActivities, type StoreActivity } from '../events/store-activity-table.ts';
 import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../events/store-health.ts';
+import { once } from '../foundation/cache.ts';
 import { addDays, countDaysBetween } from '../foundation/calendar.ts';
-import { once } from '../foundation/once.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { toIso } from '../foundation/to-iso.ts';

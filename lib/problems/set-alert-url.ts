@@ -1,7 +1,6 @@
 import { updateApp } from '../apps/app-table.ts';
 import { parseWebhookUrl } from '../foundation/outgoing/webhook-url.ts';
-import type { Service } from '../foundation/service.ts';
-import { isLocalService, type StoreEmulator } from '../foundation/store-emulator.ts';
+import { isLocalService, type Service, type StoreEmulator } from '../foundation/service.ts';
 
 /** Throws `InvalidPayload` for a URL that is not allowed. An empty one switches alerts off. */
 export function requireAlertUrl(url: string, emulator: StoreEmulator): void {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { toShortDigest } from '../foundation/short-digest.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
 

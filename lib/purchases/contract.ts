@@ -1,10 +1,14 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { Id, Username } from '../api/identifiers.ts';
+import {
+  describeObject,
+  describeOperation,
+  includeNotifications,
+  pagingParameters,
+  purchaseId,
+} from '../api/describe.ts';
 import { DateOrDateTime, PagingInformation, pagingQuery } from '../api/paging.ts';
-import { includeNotifications, pagingParameters, purchaseId } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, Id, Username } from '../api/schemas.ts';
 import { entitledUsers, PurchaseDetails, PurchaseRow } from './purchase-contract.ts';
 
 export const getPurchase = defineContract({

@@ -1,7 +1,16 @@
 import * as v from 'valibot';
 import { describeObject, describeValue } from '../api/describe.ts';
-import { CancelationReason, PlatformToken, PriceConsentStatus, RenewalIntent } from '../api/enumerations.ts';
-import { DateTime, OptionalBoolean, OptionalDateTime, OptionalNumber, OptionalText } from '../api/schemas.ts';
+import {
+  CancelationReason,
+  DateTime,
+  OptionalBoolean,
+  OptionalDateTime,
+  OptionalNumber,
+  OptionalText,
+  PlatformToken,
+  PriceConsentStatus,
+  RenewalIntent,
+} from '../api/schemas.ts';
 
 const purchaseFields = {
   purchaseId: v.string(),

@@ -1,8 +1,8 @@
 import { splitIntoChunks } from '../foundation/batches.ts';
-import { dueIndexKeys } from '../foundation/due-index.ts';
 import { packEventId } from '../foundation/event-id.ts';
 import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
+import { dueIndexKeys } from '../foundation/keys.ts';
 import { maxTransactionWrites, type Update, type Write } from '../foundation/table.ts';
 import { dayMs } from '../foundation/time.ts';
 import { buildUpdate } from '../foundation/updates.ts';

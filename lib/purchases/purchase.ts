@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } from '../api/enumerations.ts';
+import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { IsoDay, UsdRate } from '../money/usd-rate.ts';
+import { IsoDay, UsdRate } from '../money/rates.ts';
 import { RenewalNotice } from './renewal-notice.ts';
 import { ServiceConsumption } from './service-consumption.ts';
 

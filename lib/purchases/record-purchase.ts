@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
-import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import { retryOnConflict } from '../foundation/updates.ts';
 import { findFirstPayment } from './add-payment-figures.ts';
 import { omitErasedNames } from './erased-names.ts';
 import { registerPayer } from './payer-table.ts';

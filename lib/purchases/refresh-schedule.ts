@@ -1,4 +1,4 @@
-import type { IntervalCheck } from '../foundation/due-index.ts';
+import type { IntervalCheck } from '../foundation/keys.ts';
 import { platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../foundation/time.ts';
 import { getAccessEnd, getReportedEnd, isActive, isExpired, isUnverified, type Purchase } from './purchase.ts';

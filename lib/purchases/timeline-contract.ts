@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { Id } from '../api/identifiers.ts';
+import { cursorParameters, describeObject, describeOperation, describeValue, purchaseId } from '../api/describe.ts';
 import { cursorParam, integerParam, NextCursor } from '../api/paging.ts';
-import { cursorParameters, purchaseId } from '../api/parameters.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, Id } from '../api/schemas.ts';
 import { TransactionRecord } from './transaction-contract.ts';
 
 const OptionalTexts = v.exactOptional(v.array(v.string()));

@@ -1,4 +1,4 @@
-import type { CancelationReason } from '../api/enumerations.ts';
+import type { CancelationReason } from '../api/schemas.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
 import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';

@@ -1,17 +1,27 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformParam, PlatformToken, RenewalIntent } from '../api/enumerations.ts';
-import { Id, Username } from '../api/identifiers.ts';
+import {
+  describeObject,
+  describeOperation,
+  filterNote,
+  includeNotifications,
+  nextCursor,
+  orderParameters,
+  pagingParameters,
+} from '../api/describe.ts';
 import { cursorQuery, DateOrDateTime, NextCursor, PagingInformation, pagingQuery } from '../api/paging.ts';
-import { filterNote, includeNotifications, nextCursor, orderParameters, pagingParameters } from '../api/parameters.ts';
 import {
   DateTime,
   emptyAsAbsent,
+  Id,
   OptionalBoolean,
   OptionalDateTime,
   OptionalNumber,
+  PlatformParam,
+  PlatformToken,
   QueryFlag,
+  RenewalIntent,
+  Username,
 } from '../api/schemas.ts';
 import { PurchaseNotification } from './purchase-contract.ts';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { BillingPeriod } from '../foundation/billing-period.ts';
 import { Platform, platformTokens } from '../foundation/platform.ts';
 import { dayMs } from '../foundation/time.ts';
-import { IsoDay, UsdRate } from '../money/usd-rate.ts';
+import { IsoDay, UsdRate } from '../money/rates.ts';
 
 /**
  * A refund of a part of a payment. The refund that completes a full refund is `refundedAt` of the transaction, and is

@@ -1,3 +1,4 @@
+import { parseKeyTimestamp, toKey } from '../foundation/key.ts';
 import {
   type DueItem,
   duePartitions,
@@ -5,8 +6,7 @@ import {
   moveDueSortKey,
   parseDueItemKey,
   parseIntervalCheck,
-} from '../foundation/due-index.ts';
-import { parseKeyTimestamp, toKey } from '../foundation/key.ts';
+} from '../foundation/keys.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';

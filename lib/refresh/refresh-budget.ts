@@ -1,4 +1,4 @@
-import type { DueItem } from '../foundation/due-index.ts';
+import type { DueItem } from '../foundation/keys.ts';
 
 /**
  * Refreshes of an app a second at one store: half of the rate limit of Apple and Google, because validations and

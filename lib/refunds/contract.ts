@@ -1,11 +1,14 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { PlatformToken } from '../api/enumerations.ts';
-import { Id, Username } from '../api/identifiers.ts';
+import {
+  applicationUsername,
+  describeObject,
+  describeOperation,
+  describeValue,
+  webhookPassword,
+} from '../api/describe.ts';
 import { cursorParam, integerParam, NextCursor } from '../api/paging.ts';
-import { applicationUsername, webhookPassword } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, Id, nullableOptional, PlatformToken, Username } from '../api/schemas.ts';
 import {
   ConsumptionPercentage,
   DeliveryStatus,

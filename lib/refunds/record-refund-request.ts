@@ -1,6 +1,6 @@
-import { retryUntilWritten } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import { retryUntilWritten } from '../foundation/updates.ts';
 import { listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
 import type { StoreRefundOutcome, StoreRefundRequest } from '../stores/refund-request.ts';
 import { policyLeadMs, type RefundRequest } from './refund-request.ts';

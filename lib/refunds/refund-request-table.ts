@@ -1,6 +1,6 @@
-import { dueIndexKeys } from '../foundation/due-index.ts';
 import { indexes, type Key, timestampRange, toKey, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
+import { dueIndexKeys } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { Id } from '../api/identifiers.ts';
+import { Id } from '../api/schemas.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 import { TransactionRecord } from '../purchases/transaction-contract.ts';
 

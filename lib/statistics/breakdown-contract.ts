@@ -1,10 +1,15 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { PlatformToken } from '../api/enumerations.ts';
+import {
+  dayRange,
+  describeObject,
+  describeOperation,
+  describeValue,
+  pagingParameters,
+  sandboxOnly,
+} from '../api/describe.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
-import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, PlatformToken, QueryFlag } from '../api/schemas.ts';
 import { amountTexts, countedUntilText, statsCommon } from './contract.ts';
 
 /** Length of an interval. Weeks start on Monday, quarters in January, `range` is the whole range of the query. */

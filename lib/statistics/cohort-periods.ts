@@ -1,7 +1,7 @@
 import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { addDays } from '../foundation/calendar.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import { type CohortUnit, maxCohortPeriods } from './counter-names.ts';
 
 /** Returns the first day of the week (Monday) or month (UTC) that contains a time. */

@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { Id } from '../api/identifiers.ts';
+import { dayRange, describeObject, describeOperation, includeNotifications, sandboxOnly } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
-import { dayRange, includeNotifications, sandboxOnly } from '../api/parameters.ts';
-import { CurrencyCode, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
+import { CurrencyCode, emptyAsAbsent, Id, QueryFlag } from '../api/schemas.ts';
 
 export const statsCommon = {
   area: 'stats',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parse } from '../foundation/parse.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import type { FigureCounts } from './count-figures.ts';
 import { type CreditSum, toCreditName } from './counter-names.ts';
 

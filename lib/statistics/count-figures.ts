@@ -5,7 +5,7 @@ import { parse } from '../foundation/parse.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
 import { isPayment } from '../purchases/paid-periods.ts';
 import {

@@ -3,7 +3,7 @@ import type { ListKind } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';

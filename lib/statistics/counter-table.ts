@@ -3,10 +3,10 @@ import type { Key } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { Platform } from '../foundation/platform.ts';
-import { retryOnConflict } from '../foundation/retry.ts';
 import type { Service } from '../foundation/service.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { Item, Table, Update } from '../foundation/table.ts';
+import { retryOnConflict } from '../foundation/updates.ts';
 import { findCheckpoint, saveCheckpoint } from './checkpoint-table.ts';
 import {
   applyIncrements,

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { dayRange, describeObject, describeOperation } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
-import { dayRange } from '../api/parameters.ts';
 import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
 import { countedUntilText, statsCommon } from './contract.ts';
 

@@ -1,10 +1,7 @@
 import * as v from 'valibot';
-import { describeObject, describeValue } from '../api/describe.ts';
-import { PlatformParam, PlatformToken } from '../api/enumerations.ts';
-import { EntitlementName } from '../api/identifiers.ts';
+import { dayRange, describeObject, describeValue, pagingParameters, sandboxOnly } from '../api/describe.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
-import { dayRange, pagingParameters, sandboxOnly } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent, QueryFlag } from '../api/schemas.ts';
+import { DateTime, EntitlementName, emptyAsAbsent, PlatformParam, PlatformToken, QueryFlag } from '../api/schemas.ts';
 import { toNeutralId } from '../foundation/vocabulary.ts';
 import { countedUntilText, statsCommon } from './contract.ts';
 

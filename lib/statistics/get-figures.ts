@@ -1,7 +1,7 @@
 import { addDays, addMonths } from '../foundation/calendar.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import type { StatsInterval } from './breakdown-contract.ts';
 import type { CohortInterval } from './cohort-contract.ts';
 import { readCountedUntil } from './counted-until-table.ts';

@@ -3,7 +3,7 @@ import { addMonths, countDaysBetween } from '../foundation/calendar.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { platforms } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import type { BreakdownGroup, StatsDimension, StatsInterval } from './breakdown-contract.ts';
 import type { Product } from './counter-key.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';

@@ -3,7 +3,7 @@ import { createCache } from '../foundation/cache.ts';
 import { addMonths } from '../foundation/calendar.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
 import { minuteMs } from '../foundation/time.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { findPriceStarts, type PriceChange, toPriceChange } from './price-changes.ts';
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 import { findOldestEventDate, scanCountableItems } from '../purchases/app-item-table.ts';
 import { type FigureCounts, sumFigureCounts } from './count-figures.ts';
 import { counterScopes, sumDailyCounts } from './count-item.ts';

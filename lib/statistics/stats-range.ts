@@ -1,7 +1,7 @@
 import { addDays, addMonths, countDaysBetween } from '../foundation/calendar.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { toUtcDay } from '../money/daily-rates.ts';
+import { toUtcDay } from '../money/rates.ts';
 
 /** Requested days (`YYYY-MM-DD`) and months (`YYYY-MM`), first and last included. */
 export interface StatsRange {

@@ -11,7 +11,7 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { authenticate, extractQueryCredentials, requireLevel } from '../http/authenticate.ts';
-import { matchPath } from '../http/match-path.ts';
+import { matchPath } from '../http/request.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
 import { type RawNotification, StoreNotification } from '../stores/store.ts';

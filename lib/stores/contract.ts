@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformParam, PlatformToken } from '../api/enumerations.ts';
-import { DateTime, QueryFlag } from '../api/schemas.ts';
+import { DateTime, PlatformParam, PlatformToken, QueryFlag } from '../api/schemas.ts';
 
 // Spec: not shown. The connection of the app to its stores, for the console.
 const common = { area: 'stores', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;

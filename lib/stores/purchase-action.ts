@@ -1,4 +1,4 @@
-import type { ActionName } from '../api/enumerations.ts';
+import type { ActionName } from '../api/schemas.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';

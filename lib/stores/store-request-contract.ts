@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { describeObject } from '../api/describe.ts';
-import { webhookPassword } from '../api/parameters.ts';
+import { describeObject, webhookPassword } from '../api/describe.ts';
 import { DateTime } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { describeObject } from '../api/describe.ts';
-import { Username } from '../api/identifiers.ts';
-import { CurrencyCode, invalidAsAbsent } from '../api/schemas.ts';
+import { CurrencyCode, invalidAsAbsent, Username } from '../api/schemas.ts';
 import { ReceiptTransaction } from './evidence-contract.ts';
 
 const LenientText = invalidAsAbsent(v.pipe(v.string(), v.minLength(1)));

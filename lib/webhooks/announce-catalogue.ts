@@ -6,10 +6,10 @@ import { findCatalogue } from '../apps/catalogue-table.ts';
 import { getApp, setCatalogue } from '../apps/manage-apps.ts';
 import { type EntitlementChange, findEntitlementChanges } from '../entitlements/preview-catalogue.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import { secondMs } from '../foundation/time.ts';
 import {
   type CatalogueAnnouncement,

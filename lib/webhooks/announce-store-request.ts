@@ -1,7 +1,7 @@
-import type { WebhookEvent } from '../api/enumerations.ts';
+import type { WebhookEvent } from '../api/schemas.ts';
 import type { App } from '../apps/app.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { findPurchases, listPurchaseIdsByStoreAccount } from '../purchases/purchase-table.ts';

@@ -11,7 +11,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import { toAttemptEventId } from '../foundation/event-id.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import { getWallTime } from '../foundation/override-date.ts';
-import { createRedactor } from '../foundation/redaction/redactor.ts';
+import { createRedactor } from '../foundation/redaction/redact-text.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';

@@ -1,11 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
-import { PlatformParam } from '../api/enumerations.ts';
-import { Id, Username } from '../api/identifiers.ts';
+import { describeObject, describeOperation, webhookPassword } from '../api/describe.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
-import { webhookPassword } from '../api/parameters.ts';
-import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, Id, PlatformParam, Username } from '../api/schemas.ts';
 import { EntitlementRecords } from '../entitlements/contract.ts';
 import { Platform } from '../foundation/platform.ts';
 import { PurchaseCollection } from '../purchases/purchase-contract.ts';

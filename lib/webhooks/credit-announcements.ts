@@ -1,10 +1,10 @@
 import { CreditEntry } from '../credits/credit-entry.ts';
 import { findEntry } from '../credits/credit-table.ts';
 import { toCreditEntryRecord } from '../credits/to-records.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';

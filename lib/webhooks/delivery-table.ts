@@ -1,9 +1,8 @@
-import { dueIndexKeys } from '../foundation/due-index.ts';
-import { toTtl } from '../foundation/key.ts';
+import { toShortDigest, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
+import { dueIndexKeys } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import type { Update } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate } from '../foundation/updates.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { AnnouncedCreditEntry } from '../credits/contract.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import { Platform } from '../foundation/platform.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import { dayMs } from '../foundation/time.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { StoreRequest } from '../stores/store-request-contract.ts';

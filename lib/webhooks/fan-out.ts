@@ -2,9 +2,9 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { findApp } from '../apps/app-table.ts';
 import { selectExistingCustomers } from '../customers/customer-table.ts';
+import { memoize } from '../foundation/cache.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { type LogContext, logError } from '../foundation/log.ts';
-import { memoize } from '../foundation/memoize.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import {

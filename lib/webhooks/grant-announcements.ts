@@ -1,9 +1,9 @@
 import { Grant, isGrantActive } from '../entitlements/grant.ts';
 import { findGrant } from '../entitlements/grant-table.ts';
+import { toShortDigest } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';

@@ -1,7 +1,7 @@
+import { toShortDigest } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { toShortDigest } from '../foundation/short-digest.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';

@@ -1,6 +1,6 @@
 import { findWebhookSender } from '../apps/app-table.ts';
 import { listGrants } from '../entitlements/grant-table.ts';
-import { memoize } from '../foundation/memoize.ts';
+import { memoize } from '../foundation/cache.ts';
 import { perBatch, type Service } from '../foundation/service.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { findUrlHealth } from './delivery-table.ts';

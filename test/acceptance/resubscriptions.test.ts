@@ -4,7 +4,7 @@ import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
-import { toUtcDay } from '../../lib/money/daily-rates.ts';
+import { toUtcDay } from '../../lib/money/rates.ts';
 import { getStats } from '../../lib/statistics/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';

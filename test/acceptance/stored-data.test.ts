@@ -4,7 +4,7 @@ import { toKey } from '../../lib/foundation/key.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import type { Item } from '../../lib/foundation/table.ts';
 import { tableVersion } from '../../lib/foundation/table-version.ts';
-import { matchPath } from '../../lib/http/match-path.ts';
+import { matchPath } from '../../lib/http/request.ts';
 import { findTableVersion } from '../../lib/migration/find-table-version.ts';
 import { migrateTable } from '../../lib/migration/migrate-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

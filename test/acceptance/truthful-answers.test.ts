@@ -11,7 +11,7 @@ import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs, secondMs } from '../../lib/foundation/time.ts';
-import { toUtcDay } from '../../lib/money/daily-rates.ts';
+import { toUtcDay } from '../../lib/money/rates.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';

@@ -4,10 +4,11 @@ import type { MeasuredOperation } from '../../bench/cost/run-operations.ts';
 import { simulateShards, sumPartitionUnits, toSharedPattern } from '../../bench/scale/partition-load.ts';
 import { computeLeaseRate, listPartitionLoads, listReadLoads, listStreamLoads } from '../../bench/scale.ts';
 import type { MeteredWrite } from '../../bench/units/meter.ts';
-import { dueIndexKeys, duePartitions } from '../../lib/foundation/due-index.ts';
 import {
   customerKey,
   dayCounterKey,
+  dueIndexKeys,
+  duePartitions,
   purchaseIndexKeys,
   purchaseKey,
   transactionKey,

@@ -5,7 +5,7 @@ import {
   describePurchase,
   type PurchaseDescription,
 } from '../../console/pages/purchase/describe-purchase.ts';
-import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../lib/api/enumerations.ts';
+import { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../lib/api/schemas.ts';
 import type { TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

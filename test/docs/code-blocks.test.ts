@@ -6,7 +6,7 @@ import { getCommandPath, listCommands } from '../../cli/command-tree.ts';
 import { consoleRoute } from '../../infra/console-route.ts';
 import { deploymentOptionNames } from '../../infra/deployment-options.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { matchPath } from '../../lib/http/match-path.ts';
+import { matchPath } from '../../lib/http/request.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { type CodeBlock, listCodeBlocks, listDocuments, listInlineCode } from '../../testing/documents.ts';
 import { createSilentProgram, findCommand } from '../../testing/parse-command.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { CommissionRates } from '../../lib/apps/app.ts';
 import { listCommissionRates } from '../../lib/apps/commission-rates.ts';
 import { parse } from '../../lib/foundation/parse.ts';
-import { AppExchangeRates } from '../../lib/money/app-exchange-rates.ts';
+import { AppExchangeRates } from '../../lib/money/rates.ts';
 import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
 
 describe('Exchange rates of an app', () => {

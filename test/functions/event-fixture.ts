@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { TagType } from '../../lib/api/enumerations.ts';
+import type { TagType } from '../../lib/api/schemas.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { listEvents, searchEvents } from '../../lib/events/contract.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';

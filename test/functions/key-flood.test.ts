@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { countBucketWrites, type Flood, listKeyFloods } from '../../bench/flood-requests.ts';
 import { type Meter, startMeter } from '../../bench/units/meter.ts';
-import { minRequestsPerSecond } from '../../lib/api/request-limits.ts';
-import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
+import { minRequestsPerSecond } from '../../lib/api/limits.ts';
+import { getKeyId, hashApiKey } from '../../lib/apps/app.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import {
   countAcceptedRequest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ProductType } from '../../lib/api/enumerations.ts';
+import type { ProductType } from '../../lib/api/schemas.ts';
 import { storeCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/foundation/time.ts';

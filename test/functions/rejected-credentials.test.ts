@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { hashApiKey } from '../../lib/apps/api-keys.ts';
-import { bucketSizes, countRejection, reportSize } from '../../lib/apps/rejection-limiter.ts';
+import { hashApiKey } from '../../lib/apps/app.ts';
+import { countRejection, rejectionBucketSizes, rejectionReportSize } from '../../lib/apps/request-limiter.ts';
 import { createClientToken, getPrices } from '../../lib/checkout/contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/contract.ts';
@@ -39,7 +39,7 @@ const createWrongKey = () => `pub_${createUniqueName('key')}`;
 const buildWrongAuth = () => buildBasicAuth(createUniqueName(), createWrongKey());
 
 /** Rejections of one address after which a container blocks it. */
-const blockingRejections = bucketSizes.address.capacity + reportSize;
+const blockingRejections = rejectionBucketSizes.address.capacity + rejectionReportSize;
 
 /** Calls with a wrong key of an existing app. */
 const callWithWrongKey = async (contract: Contract, options: CallOptions): Promise<CallResult> =>
@@ -78,7 +78,7 @@ describe('limitRejection', () => {
       },
     ]);
     expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
-    expect(Number(headers['Retry-After'])).toBeLessThanOrEqual(reportSize);
+    expect(Number(headers['Retry-After'])).toBeLessThanOrEqual(rejectionReportSize);
     expect(String(headers['Retry-After'])).toMatch(/^\d+$/);
     // Only the operator's server has the secret key, so the endpoint is closed to browsers.
     expect(headers).not.toHaveProperty('Access-Control-Expose-Headers');
@@ -169,7 +169,7 @@ describe('limitRejection', () => {
     });
     expect(others).toEqual([]);
     const keyDigest = hashApiKey(publicKey);
-    for (let number = 0; number < bucketSizes.key.capacity + reportSize; number++)
+    for (let number = 0; number < rejectionBucketSizes.key.capacity + rejectionReportSize; number++)
       await countRejection(getService(), { appName, keyDigest });
     expect(await call()).toBe(429);
     expect(await readEvents()).toEqual([event]);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
+import { getKeyId, hashApiKey } from '../../lib/apps/app.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import {
   countAcceptedRequest,

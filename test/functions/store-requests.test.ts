@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { WebhookEvent } from '../../lib/api/enumerations.ts';
+import type { WebhookEvent } from '../../lib/api/schemas.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { listEvents } from '../../lib/events/contract.ts';

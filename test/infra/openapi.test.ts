@@ -14,7 +14,7 @@ import { contracts } from '../../lib/contracts/index.ts';
 import { CreditsUpdatedWebhook } from '../../lib/credits/contract.ts';
 import { type ErrorCode, errorCodes, ServiceError } from '../../lib/foundation/errors.ts';
 import { hourMs, minuteMs, secondMs } from '../../lib/foundation/time.ts';
-import { errorResponses } from '../../lib/http/error-response.ts';
+import { errorResponses } from '../../lib/http/response.ts';
 import { RefundRequestedWebhook } from '../../lib/refunds/contract.ts';
 import { ValidationFailure } from '../../lib/validation/contract.ts';
 import { ValidateReceiptBody, ValidationRequestBody } from '../../lib/validation/request-contract.ts';

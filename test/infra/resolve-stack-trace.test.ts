@@ -110,7 +110,7 @@ describe('resolveStackTrace', () => {
     const log = await runWithoutEvent('customers/list-customers');
     expect(log).toMatch(/ at .+main-[\w-]+\.mjs:\d+:\d+/);
     const trace = resolveStackTrace(log, maps);
-    expect(readSourceLines(trace, 'lib/http/get-header.ts').join()).toContain('({ headers }');
+    expect(readSourceLines(trace, 'lib/http/request.ts').join()).toContain('({ headers }');
     expect(readSourceLines(trace, 'lib/http/api-call.ts').join()).toContain('getHeader(');
   });
 

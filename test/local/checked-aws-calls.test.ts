@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createAwsRequestHandler } from '../../lib/foundation/outgoing/aws-request-handler.ts';
+import { createAwsRequestHandler } from '../../lib/foundation/outgoing/aws-client.ts';
 import { createCheckedHandler } from '../../local/checked-aws-calls.ts';
 import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { readIamPolicies } from '../../local/iam-policies.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { CreditTotals } from '../../../lib/api/credit-totals.ts';
-import { CreditName, Username } from '../../../lib/api/identifiers.ts';
+import { CreditName, Username } from '../../../lib/api/schemas.ts';
 import { CreditEntryRecord, getCustomerCredits, listCreditHistory } from '../../../lib/credits/contract.ts';
 import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import { Cursor, defineTool, NextCursor } from '../tool.ts';

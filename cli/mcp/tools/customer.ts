@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EntitlementName, Username } from '../../../lib/api/identifiers.ts';
+import { EntitlementName, Username } from '../../../lib/api/schemas.ts';
 import { CustomerInfo, getCustomer } from '../../../lib/customers/contract.ts';
 import { EntitlementRecord, getCustomerEntitlements } from '../../../lib/entitlements/contract.ts';
 import { PurchaseRow, TransactionRow } from '../rows.ts';

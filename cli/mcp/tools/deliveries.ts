@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Id, Username } from '../../../lib/api/identifiers.ts';
+import { Id, Username } from '../../../lib/api/schemas.ts';
 import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import { DeliveryAttemptRecord, DeliveryRecord, getDelivery, listDeliveries } from '../../../lib/webhooks/contract.ts';
 import { Cursor, Day, defineTool, maxRows, NextCursor } from '../tool.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { EntitlementName } from '../../../lib/api/identifiers.ts';
 import { PagingInformation } from '../../../lib/api/paging.ts';
+import { EntitlementName } from '../../../lib/api/schemas.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';
 import { Platform } from '../../../lib/foundation/platform.ts';

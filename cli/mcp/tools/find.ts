@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Id } from '../../../lib/api/identifiers.ts';
+import { Id } from '../../../lib/api/schemas.ts';
 import {
   FoundCustomer,
   FoundDelivery,

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Id } from '../../../lib/api/identifiers.ts';
+import { Id } from '../../../lib/api/schemas.ts';
 import { getPurchase, getPurchaseOwners, PurchaseClaim } from '../../../lib/purchases/contract.ts';
 import { PurchaseNotification } from '../../../lib/purchases/purchase-contract.ts';
 import { PurchaseDetailsRow } from '../rows.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Id, Username } from '../../../lib/api/identifiers.ts';
+import { Id, Username } from '../../../lib/api/schemas.ts';
 import { getCustomerTimeline } from '../../../lib/customers/contract.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { omitUndefined } from '../../../lib/foundation/omit-undefined.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EntitlementName, Id, Username } from '../../../lib/api/identifiers.ts';
+import { EntitlementName, Id, Username } from '../../../lib/api/schemas.ts';
 import { AccessFact, explainAccess } from '../../../lib/entitlements/contract.ts';
 import { defineTool, limitRows, OmittedRows } from '../tool.ts';
 

@@ -1,4 +1,4 @@
-import type { CancelationReason } from '../../../lib/api/enumerations.ts';
+import type { CancelationReason } from '../../../lib/api/schemas.ts';
 import type {
   PurchaseDetails,
   PurchaseNotification,

@@ -1,6 +1,5 @@
 import { secondMs } from '../time.ts';
-import { createAwsRequestHandler } from './aws-request-handler.ts';
-import { createAwsSigner } from './aws-signer.ts';
+import { createAwsRequestHandler, createAwsSigner } from './aws-client.ts';
 
 /** The response of the service waits for the receiver at most so long. */
 const timeoutMs = secondMs;

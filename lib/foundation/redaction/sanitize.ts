@@ -1,6 +1,4 @@
-import { type FieldKind, getFieldKind, isSecretField } from './field-allowlist.ts';
-import { removedMark, sanitizeId, sanitizeText, trimmedMark } from './redact-text.ts';
-import type { Redact } from './redactor.ts';
+import { type Redact, removedMark, sanitizeId, sanitizeText, trimmedMark } from './redact-text.ts';
 
 const maxListLength = 20;
 const maxTokenLength = 64;
@@ -11,6 +9,173 @@ const maxDepth = 8;
  * Maximum number of kept values. A request with 20 products, each with its offers and their phases, has about 1,500.
  */
 const maxValues = 5_000;
+
+/**
+ * Kind of value that a field can have. `text` is human-readable, `token` a short constant. `number` and `date` can be
+ * strings. `container` is an object or list whose fields are checked in turn, `map` an object by product id.
+ */
+type FieldKind = 'id' | 'text' | 'token' | 'number' | 'date' | 'flag' | 'container' | 'map';
+
+/**
+ * Allowlist of fields, so that a new or misused field cannot bring a receipt, signature, key or token into the log. The
+ * purchase token of Google Play is kept in ids only, because the specification makes it the `purchaseId`. Readers of
+ * events have the secret key and so the same ids; using the token at the store also requires the developer's
+ * credentials.
+ */
+const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
+  id: [
+    'applicationUsername',
+    'discountId',
+    'entitledUsers',
+    'from',
+    'grantId',
+    'id',
+    'idempotencyKey',
+    'mergeId',
+    'offerId',
+    'productId',
+    'productIds',
+    'purchaseId',
+    'purchaseIds',
+    'reqId',
+    'skuId',
+    'storeId',
+    'transactionId',
+    'webhook-id',
+  ],
+  text: ['message', 'reason', 'route', 'title', 'warning'],
+  token: [
+    'action',
+    'adapter',
+    'billingPeriod',
+    'billingPeriodUnit',
+    'cancelationReason',
+    'code',
+    'content-type',
+    'countryCode',
+    'currency',
+    'currentVersion',
+    'entitlement',
+    'group',
+    'include_notifications',
+    'introPricePeriod',
+    'introPricePeriodUnit',
+    'isReportedAmount',
+    'kind',
+    'mode',
+    'model',
+    'offerType',
+    'originalVersion',
+    'paymentMode',
+    'platform',
+    'plugin',
+    'price',
+    'priceConsentStatus',
+    'productType',
+    'receipts',
+    'recurrenceMode',
+    'renewalIntent',
+    'status',
+    'trialPeriod',
+    'trialPeriodUnit',
+    'type',
+    'user-agent',
+    'version',
+  ],
+  number: [
+    'amountMicros',
+    'amountUSD',
+    'attempt',
+    'days',
+    'introPriceMicros',
+    'limit',
+    'offset',
+    'priceMicros',
+    'quantity',
+    'skip',
+    'webhook-timestamp',
+  ],
+  date: [
+    'autoResumeDate',
+    'date',
+    'enddate',
+    'expirationDate',
+    'expiryDate',
+    'lastRenewalDate',
+    'purchaseDate',
+    'renewalIntentChangeDate',
+    'startdate',
+    'until',
+  ],
+  flag: [
+    'dryRun',
+    'ineligible',
+    'isAcknowledged',
+    'isBillingRetryPeriod',
+    'isConfirmed',
+    'isConsumed',
+    'isExpired',
+    'isIntroPeriod',
+    'isPaused',
+    'isPending',
+    'isSharedPurchase',
+    'isSuspended',
+    'isTrialPeriod',
+    'activeSubscriber',
+    'lapsedSubscriber',
+    'latest_receipt',
+    'ok',
+    'sandbox',
+  ],
+  container: [
+    'additionalData',
+    'collection',
+    'customerInfo',
+    'data',
+    'device',
+    'error',
+    'license',
+    'notification',
+    'offers',
+    'pricingPhases',
+    'products',
+    'purchase',
+    'storeAnswer',
+    'subscription',
+    'transaction',
+    'transactions',
+  ],
+  map: ['purchases'],
+};
+
+const kindByField = new Map(
+  (Object.entries(fieldsByKind) as [FieldKind, readonly string[]][]).flatMap(([kind, fields]) =>
+    fields.map((field) => [field, kind] as const),
+  ),
+);
+
+/** Fields whose value is always removed but whose name is kept. Names of other unlisted fields can be secrets, too. */
+const secretFields = new Set([
+  'accessToken',
+  'apiKey',
+  'appStoreReceipt',
+  'clientToken',
+  'deviceData',
+  'jwsRepresentation',
+  'newAccessToken',
+  'obfuscatedUsername',
+  'password',
+  'paymentMethodNonce',
+  'purchaseToken',
+  'receipt',
+  'serviceTicket',
+  'signature',
+  'storeIdKey_collections',
+  'storeIdKey_purchase',
+  'storeIdKey_purchases',
+  'transactionReceipt',
+  'webhook-signature',
+]);
 
 interface SanitizeOptions {
   /** Collects the removed texts, so that they can be removed from messages that repeat them. */
@@ -25,6 +190,19 @@ interface SanitizeState extends Required<SanitizeOptions> {
   /** Number of values so far, at any depth. */
   readonly count: { values: number };
 }
+
+const sanitizeStringByKind: Readonly<Record<FieldKind, (text: string, redact: Redact) => string>> = {
+  id: sanitizeId,
+  text: (text, redact) => sanitizeText(redact(text)),
+  token: (text) => (text.length > maxTokenLength ? removedMark : sanitizeText(text)),
+  number: (text) => (/^-?[\d.,]{1,20}$/.test(text) ? text : removedMark),
+  date: (text) => (/^[\dTZ:. +-]{1,40}$/.test(text) ? text : removedMark),
+  flag: (text) => (text === 'true' || text === 'false' ? text : removedMark),
+  container: () => removedMark,
+  map: () => removedMark,
+};
+
+const maxCollectedSecrets = 1000;
 
 /**
  * Keeps only allowlisted fields with values of their kind. Marks what was removed, and long texts and lists it trimmed.
@@ -74,17 +252,6 @@ function sanitizeString(text: string, { kind, secrets, redact }: SanitizeState):
   return sanitized;
 }
 
-const sanitizeStringByKind: Readonly<Record<FieldKind, (text: string, redact: Redact) => string>> = {
-  id: sanitizeId,
-  text: (text, redact) => sanitizeText(redact(text)),
-  token: (text) => (text.length > maxTokenLength ? removedMark : sanitizeText(text)),
-  number: (text) => (/^-?[\d.,]{1,20}$/.test(text) ? text : removedMark),
-  date: (text) => (/^[\dTZ:. +-]{1,40}$/.test(text) ? text : removedMark),
-  flag: (text) => (text === 'true' || text === 'false' ? text : removedMark),
-  container: () => removedMark,
-  map: () => removedMark,
-};
-
 /** Replaces unlisted fields by their number, because a field name can be a secret, too. */
 function sanitizeFields(value: object, state: SanitizeState): Record<string, unknown> {
   const fields = Object.entries(value);
@@ -123,8 +290,6 @@ function sanitizeList(list: readonly unknown[], state: SanitizeState): unknown[]
   return [...sanitized, `${trimmedMark} ${list.length - maxListLength} more`];
 }
 
-const maxCollectedSecrets = 1000;
-
 /** Collects all texts of a removed value. Iterates by level, because the value can be nested arbitrarily deep. */
 function collectSecrets(removed: unknown, secrets: Set<string>): void {
   let level: unknown[] = [removed];
@@ -138,3 +303,8 @@ function collectSecrets(removed: unknown, secrets: Set<string>): void {
 }
 
 const listKeys = (value: object): string[] => (Array.isArray(value) ? [] : Object.keys(value));
+
+/** Returns the kind of a field, or undefined for a field that is not on the allowlist. */
+const getFieldKind = (field: string): FieldKind | undefined => kindByField.get(field);
+
+const isSecretField = (field: string): boolean => secretFields.has(field);

@@ -2,7 +2,7 @@ import { ratesKey } from '../../foundation/keys.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { Service } from '../../foundation/service.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
-import { DailyRates, getRateWindow } from '../daily-rates.ts';
+import { DailyRates, getRateWindow } from '../rates.ts';
 
 /** Returns the rates in force on the purchase date. Undefined if none are recent enough. */
 export async function findStoredRates({ table }: Service, purchaseDate: EpochMillis): Promise<DailyRates | undefined> {

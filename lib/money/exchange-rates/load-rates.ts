@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ServiceError, unavailableError } from '../../foundation/errors.ts';
 import type { Service } from '../../foundation/service.ts';
 import { dayMs, type EpochMillis, secondMs } from '../../foundation/time.ts';
-import { CurrencyCode, DailyRates, isInRateWindow, toUtcDay } from '../daily-rates.ts';
+import { CurrencyCode, DailyRates, isInRateWindow, toUtcDay } from '../rates.ts';
 import { listRateDays, saveRates } from './exchange-rate-table.ts';
 
 /** Missing rates are filled in for so many days. */

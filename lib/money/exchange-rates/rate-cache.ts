@@ -1,6 +1,6 @@
 import { perContainer, type Service } from '../../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs } from '../../foundation/time.ts';
-import { type DailyRates, isFinalRate, toUtcDay } from '../daily-rates.ts';
+import { type DailyRates, isFinalRate, toUtcDay } from '../rates.ts';
 import { findStoredRates } from './exchange-rate-table.ts';
 
 /** Maximum distance of a purchase date from the date of the fallback rates. */

@@ -1,4 +1,4 @@
-import type { CancelationReason, RenewalIntent } from '../../api/enumerations.ts';
+import type { CancelationReason, RenewalIntent } from '../../api/schemas.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';

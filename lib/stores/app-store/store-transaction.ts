@@ -1,4 +1,4 @@
-import type { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../api/enumerations.ts';
+import type { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../api/schemas.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';

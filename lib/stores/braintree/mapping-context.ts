@@ -1,4 +1,4 @@
-import type { ProductType } from '../../api/enumerations.ts';
+import type { ProductType } from '../../api/schemas.ts';
 import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { CartItem } from './cart.ts';

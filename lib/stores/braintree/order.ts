@@ -1,5 +1,5 @@
 import { ServiceError } from '../../foundation/errors.ts';
-import { toShortDigest } from '../../foundation/short-digest.ts';
+import { toShortDigest } from '../../foundation/key.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { resolveCart } from './cart.ts';

@@ -1,4 +1,4 @@
-import type { CancelationReason } from '../../api/enumerations.ts';
+import type { CancelationReason } from '../../api/schemas.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
 import { splitAmount } from '../../foundation/split-amount.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ProductType } from '../../api/enumerations.ts';
+import { ProductType } from '../../api/schemas.ts';
 import { namedRecord } from '../../foundation/named-record.ts';
 import { platformTokens } from '../../foundation/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';

@@ -1,4 +1,4 @@
-import type { CancelationReason } from '../../api/enumerations.ts';
+import type { CancelationReason } from '../../api/schemas.ts';
 import { addDays } from '../../foundation/calendar.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens } from '../../foundation/platform.ts';

@@ -1,4 +1,4 @@
-import type { PriceConsentStatus } from '../../api/enumerations.ts';
+import type { PriceConsentStatus } from '../../api/schemas.ts';
 import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 
 /** Facts about the purchase that was queried for a notification. */

@@ -1,4 +1,4 @@
-import type { CancelationReason } from '../../api/enumerations.ts';
+import type { CancelationReason } from '../../api/schemas.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isExpired } from '../../purchases/purchase.ts';

@@ -1,4 +1,4 @@
-import type { CancelationReason } from '../../api/enumerations.ts';
+import type { CancelationReason } from '../../api/schemas.ts';
 import type { Subscription } from './payloads.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 

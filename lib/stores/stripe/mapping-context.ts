@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Username } from '../../api/identifiers.ts';
+import { Username } from '../../api/schemas.ts';
 import { ServiceError } from '../../foundation/errors.ts';
 import { type Platform, type platformTokens, withPlatform } from '../../foundation/platform.ts';
 import type { EpochMillis } from '../../foundation/time.ts';

@@ -1,4 +1,4 @@
-import type { ProductType } from '../../api/enumerations.ts';
+import type { ProductType } from '../../api/schemas.ts';
 import type { Price, Product } from './payloads.ts';
 
 /** Accepted values of `metadata.product_type`: the names that different client libraries use. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { hashApiKey } from '../../../lib/apps/api-keys.ts';
+import { hashApiKey } from '../../../lib/apps/app.ts';
 import { findApp, findWebhookSender, getOrCreateErasureKey } from '../../../lib/apps/app-table.ts';
 import {
   changeSettings,

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { bucketSizes, countRejection, type Rejection, reportSize } from '../../../lib/apps/rejection-limiter.ts';
+import {
+  countRejection,
+  type Rejection,
+  rejectionBucketSizes,
+  rejectionReportSize,
+} from '../../../lib/apps/request-limiter.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
@@ -61,7 +66,7 @@ describe('countRejection', () => {
     const { address } = createRejection();
     const container = createContainer();
     const passed = await countUntilBlocked([container], () => ({ address }));
-    expect(passed).toBe(bucketSizes.address.capacity + reportSize - 1);
+    expect(passed).toBe(rejectionBucketSizes.address.capacity + rejectionReportSize - 1);
     expect(await countRejection(container, { address: randomUUID() })).toBeUndefined();
   });
 
@@ -77,16 +82,16 @@ describe('countRejection', () => {
     const { appName } = createRejection();
     const container = createContainer();
     const passed = await countUntilBlocked([container], () => ({ ...createRejection(), appName }));
-    expect(passed).toBe(bucketSizes.app.capacity + reportSize - 1);
+    expect(passed).toBe(rejectionBucketSizes.app.capacity + rejectionReportSize - 1);
   });
 
   it('shares the bucket between containers', async () => {
     const { address } = createRejection();
     const containers = Array.from({ length: 5 }, () => createContainer());
     const passed = await countUntilBlocked(containers, () => ({ address }));
-    expect(passed).toBeLessThanOrEqual(bucketSizes.address.capacity + containers.length * reportSize);
+    expect(passed).toBeLessThanOrEqual(rejectionBucketSizes.address.capacity + containers.length * rejectionReportSize);
     const laterContainer = createContainer();
-    for (let number = 1; number < reportSize; number++)
+    for (let number = 1; number < rejectionReportSize; number++)
       expect(await countRejection(laterContainer, { address })).toBeUndefined();
     expect(await countRejection(laterContainer, { address })).toBeGreaterThan(now);
   });
@@ -118,7 +123,7 @@ describe('countRejection', () => {
     await countUntilBlocked([container], () => ({ address }));
     const blockedUntil = Number(await countRejection(container, { address }));
     const before = calls.all;
-    for (let number = 0; number < 2 * reportSize; number++)
+    for (let number = 0; number < 2 * rejectionReportSize; number++)
       expect(await countRejection(container, { ...createRejection(), address })).toBe(blockedUntil);
     expect(calls.all).toBe(before);
     now = blockedUntil;
@@ -131,14 +136,16 @@ describe('countRejection', () => {
     await countUntilBlocked([container], () => ({ address }));
     const blockedUntil = Number(await countRejection(container, { address }));
     expect(blockedUntil - now).toBeGreaterThan(0);
-    expect(blockedUntil - now).toBeLessThanOrEqual(reportSize * secondMs);
+    expect(blockedUntil - now).toBeLessThanOrEqual(rejectionReportSize * secondMs);
   });
 
   it('reports the rejections of a source once if many are counted concurrently', async () => {
     const { address } = createRejection();
     const { counted, calls } = countBucketCalls();
     const container = createContainer(counted);
-    await Promise.all(Array.from({ length: 3 * reportSize }, async () => await countRejection(container, { address })));
+    await Promise.all(
+      Array.from({ length: 3 * rejectionReportSize }, async () => await countRejection(container, { address })),
+    );
     expect(calls.all).toBe(1);
   });
 
@@ -154,7 +161,7 @@ describe('countRejection', () => {
     const { address } = createRejection();
     const container = createContainer();
     for (let number = 0; number < 5_000; number++) {
-      now += bucketSizes.address.msPerToken;
+      now += rejectionBucketSizes.address.msPerToken;
       expect(await countRejection(container, { address })).toBeUndefined();
     }
   });
@@ -165,13 +172,13 @@ describe('countRejection', () => {
     const passed = await countUntilBlocked([container], (number) =>
       number % 10 === 0 ? { address } : { address: randomUUID() },
     );
-    expect(passed).toBe((bucketSizes.address.capacity + reportSize - 1) * 10);
+    expect(passed).toBe((rejectionBucketSizes.address.capacity + rejectionReportSize - 1) * 10);
   });
 
   it('blocks nothing if the table fails, and logs the failure', async () => {
     const failure = new ServiceError('DatabaseError', 'The database is unavailable. Try again later.');
     const container = createContainer({ ...table, get: async () => await Promise.reject(failure) });
-    for (let number = 0; number < 5 * reportSize; number++)
+    for (let number = 0; number < 5 * rejectionReportSize; number++)
       expect(await countRejection(container, { address: '192.0.2.1' })).toBeUndefined();
     expect(console.error).toHaveBeenCalledTimes(5);
     expect(console.error).toHaveBeenCalledWith(expect.objectContaining({ code: 'DatabaseError' }));

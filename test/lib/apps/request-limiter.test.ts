@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { minRequestsPerSecond } from '../../../lib/api/request-limits.ts';
+import { minRequestsPerSecond } from '../../../lib/api/limits.ts';
 import {
   type AcceptedRequest,
   countAcceptedRequest,

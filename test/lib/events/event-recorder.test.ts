@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { generateApiKey } from '../../../lib/apps/api-keys.ts';
+import { generateApiKey } from '../../../lib/apps/app.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { toLoggable } from '../../../lib/foundation/log.ts';
 import { sanitize } from '../../../lib/foundation/redaction/sanitize.ts';

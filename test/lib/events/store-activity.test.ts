@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  countStoreRequests,
   createSampleCollector,
   type StoreRequestSample,
-} from '../../../lib/events/store-activity.ts';
+  sampleStoreRequests,
+} from '../../../lib/events/store-activity-table.ts';
 import { hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { startDate } from '../../../testing/given.ts';
 
@@ -16,7 +16,7 @@ const createSample = (date: number, numFailures = 0): StoreRequestSample => ({
   durationsMs: numFailures > 0 ? [] : [20],
 });
 
-describe('countStoreRequests', () => {
+describe('sampleStoreRequests', () => {
   it.each([
     ['https://oauth2.googleapis.com/token', 400, 1],
     ['https://login.microsoftonline.com/tenant/oauth2/token', 401, 1],
@@ -33,7 +33,7 @@ describe('countStoreRequests', () => {
       response: { status, size: 0 },
       timing: { startedAt: startDate, endedAt: startDate },
     };
-    const [sample] = countStoreRequests({ request: {}, response: {}, externalRequests: [call] });
+    const [sample] = sampleStoreRequests({ request: {}, response: {}, externalRequests: [call] });
     expect(sample).toMatchObject({ numRequests: 1, numFailures });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoreActivity } from '../../../lib/events/store-activity.ts';
+import type { StoreActivity } from '../../../lib/events/store-activity-table.ts';
 import { deriveStoreHealth } from '../../../lib/events/store-health.ts';
 import { minuteMs } from '../../../lib/foundation/time.ts';
 

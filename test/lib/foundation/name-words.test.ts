@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listNameEnds } from '../../../lib/foundation/name-words.ts';
+import { listNameEnds } from '../../../lib/foundation/keys.ts';
 
 describe('listNameEnds', () => {
   it.each([

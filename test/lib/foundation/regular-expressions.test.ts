@@ -15,11 +15,11 @@ interface Literal {
  * part of a match can be the start of a longer attempt: redact-text.test.ts runs it on texts of 2 MB.
  */
 const filesWithBuiltPatterns = [
-  'lib/apps/api-keys.ts',
+  'lib/apps/app.ts',
   'lib/customers/access-token-table.ts',
-  'lib/foundation/item-key.ts',
+  'lib/foundation/key.ts',
   'lib/foundation/redaction/redact-text.ts',
-  'lib/money/usd-rate.ts',
+  'lib/money/rates.ts',
   'lib/stores/microsoft-store/clawback-queue.ts',
 ];
 

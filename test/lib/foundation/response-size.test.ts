@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { collectRowsThatFit, maxResponseBytes } from '../../../lib/foundation/response-size.ts';
+import { collectRowsThatFit, maxResponseBytes } from '../../../lib/api/limits.ts';
 
 const createText = (bytes: number): string => 'x'.repeat(bytes);
 

@@ -1,12 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  dueIndexKeys,
-  duePartitions,
-  dueSortKeyLimit,
-  moveDueSortKey,
-  parseDueItemKey,
-  parseIntervalCheck,
-} from '../../../lib/foundation/due-index.ts';
 import { type Key, parseKeyTimestamp, timestampRange, toDigest } from '../../../lib/foundation/key.ts';
 import {
   accessTokenKey,
@@ -29,6 +21,9 @@ import {
   customerNameList,
   deliveryKey,
   deliveryList,
+  dueIndexKeys,
+  duePartitions,
+  dueSortKeyLimit,
   enqueuedNotificationKey,
   erasedNameKey,
   eventItemKey,
@@ -45,6 +40,7 @@ import {
   keyOwnerKey,
   markerLogKey,
   mergeKey,
+  moveDueSortKey,
   movedClaimKey,
   namePrefixRange,
   nameWordKey,
@@ -55,6 +51,8 @@ import {
   notificationKey,
   ownedPurchaseKey,
   ownedTransactionKey,
+  parseDueItemKey,
+  parseIntervalCheck,
   parseRefundRequestId,
   priceChangeKey,
   priceListKey,

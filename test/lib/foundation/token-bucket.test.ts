@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type BucketSize, takeTokens } from '../../../lib/foundation/token-bucket.ts';
+import { type BucketSize, takeFromBucket } from '../../../lib/apps/token-bucket-table.ts';
 
 const size: BucketSize = { capacity: 10, msPerToken: 100 };
 const fillMs = size.capacity * size.msPerToken;
@@ -22,13 +22,13 @@ const requests = fc
 function takeAll(list: readonly { readonly now: number; readonly count: number }[]) {
   let fullAt: number | undefined;
   return list.filter((request) => {
-    const result = takeTokens(fullAt, request, size);
+    const result = takeFromBucket(fullAt, request, size);
     if (result.isGranted) fullAt = result.fullAt;
     return result.isGranted;
   });
 }
 
-describe('takeTokens', () => {
+describe('takeFromBucket', () => {
   it('grants at most the capacity and the gained tokens in every window of time', () => {
     fc.assert(
       fc.property(requests, (list) => {
@@ -51,13 +51,13 @@ describe('takeTokens', () => {
       fc.property(used, wanted, fc.nat({ max: 999 }), (usedTokens, count, earlierMs) => {
         const now = 1_000_000;
         const fullAt = now + usedTokens * size.msPerToken;
-        const result = takeTokens(fullAt, { now, count }, size);
+        const result = takeFromBucket(fullAt, { now, count }, size);
         expect(result.isGranted).toBe(usedTokens + count <= size.capacity);
         if (result.isGranted) return;
         const { retryAt } = result;
-        expect(takeTokens(fullAt, { now: retryAt, count }, size).isGranted).toBe(true);
+        expect(takeFromBucket(fullAt, { now: retryAt, count }, size).isGranted).toBe(true);
         const earlier = Math.max(now, retryAt - 1 - earlierMs);
-        expect(takeTokens(fullAt, { now: earlier, count }, size).isGranted).toBe(false);
+        expect(takeFromBucket(fullAt, { now: earlier, count }, size).isGranted).toBe(false);
       }),
     );
   });
@@ -82,8 +82,8 @@ describe('takeTokens', () => {
         time,
         fc.integer({ min: 1, max: 12 }),
         (fullAt, a, b, count) => {
-          const behind = takeTokens(fullAt, { now: Math.min(a, b), count }, size);
-          const ahead = takeTokens(fullAt, { now: Math.max(a, b), count }, size);
+          const behind = takeFromBucket(fullAt, { now: Math.min(a, b), count }, size);
+          const ahead = takeFromBucket(fullAt, { now: Math.max(a, b), count }, size);
           if (behind.isGranted) {
             expect(ahead.isGranted).toBe(true);
             expect(behind.fullAt).toBeGreaterThanOrEqual(fullAt);
@@ -93,7 +93,7 @@ describe('takeTokens', () => {
     );
     fc.assert(
       fc.property(state, time, fc.integer({ min: 1, max: 12 }), (fullAt, now, count) => {
-        const result = takeTokens(fullAt, { now, count }, size);
+        const result = takeFromBucket(fullAt, { now, count }, size);
         if (!result.isGranted) expect(result.retryAt - now).toBeLessThanOrEqual(fillMs);
       }),
     );

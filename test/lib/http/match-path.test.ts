@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { matchPath } from '../../../lib/http/match-path.ts';
+import { matchPath } from '../../../lib/http/request.ts';
 
 const templates = ['/v3/customers/:applicationUsername/purchases', '/v2/customers/:applicationUsername/purchases'];
 

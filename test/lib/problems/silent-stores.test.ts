@@ -6,7 +6,7 @@ import { addDays } from '../../../lib/foundation/calendar.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
 import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
-import { toUtcDay } from '../../../lib/money/daily-rates.ts';
+import { toUtcDay } from '../../../lib/money/rates.ts';
 import { createRhythmList, findSilence } from '../../../lib/problems/read-store-states.ts';
 import { reportSilentStores } from '../../../lib/problems/report-silent-stores.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { dueIndexKeys, moveDueSortKey, parseIntervalCheck } from '../../../lib/foundation/due-index.ts';
 import { parseKeyTimestamp } from '../../../lib/foundation/key.ts';
+import { dueIndexKeys, moveDueSortKey, parseIntervalCheck } from '../../../lib/foundation/keys.ts';
 import type { Platform } from '../../../lib/foundation/platform.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';

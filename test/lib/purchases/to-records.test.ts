@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CancelationReason } from '../../../lib/api/enumerations.ts';
+import { CancelationReason } from '../../../lib/api/schemas.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { isExpired } from '../../../lib/purchases/purchase.ts';
 import { toPurchaseRecord, toValidatorPurchase } from '../../../lib/purchases/to-records.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { type DueItem, dueIndexKeys, duePartitions } from '../../../lib/foundation/due-index.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { parseKeyTimestamp } from '../../../lib/foundation/key.ts';
-import { purchaseKey } from '../../../lib/foundation/keys.ts';
+import { type DueItem, dueIndexKeys, duePartitions, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';

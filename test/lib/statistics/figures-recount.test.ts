@@ -13,7 +13,7 @@ import { getService } from '../../../lib/foundation/get-service.ts';
 import { platforms } from '../../../lib/foundation/platform.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
-import { toUtcDay } from '../../../lib/money/daily-rates.ts';
+import { toUtcDay } from '../../../lib/money/rates.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import type { ConversionCohort, LtvCohort, RetentionCohort } from '../../../lib/statistics/cohort-contract.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { WebhookEvent } from '../../../lib/api/enumerations.ts';
+import type { WebhookEvent } from '../../../lib/api/schemas.ts';
 import { give, take } from '../../../lib/credits/change-credits.ts';
 import { endCredits } from '../../../lib/credits/credit-table.ts';
 import { listCustomerTimeline } from '../../../lib/events/timeline-table.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { toShortDigest } from '../../../lib/foundation/key.ts';
 import { appKey, customerKey, webhookUrlKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import { toShortDigest } from '../../../lib/foundation/short-digest.ts';
 import { startBatch } from '../../../lib/foundation/start-batch.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { createObservation } from '../../../testing/given.ts';

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from '@jest/globals';
-import { createAwsSigner } from '../../../../lib/foundation/outgoing/aws-signer.ts';
+import { createAwsSigner } from '../../../../lib/foundation/outgoing/aws-client.ts';
 
 const toRequest = (body: string, port?: number, path = '/') => {
   const hostname = 'dynamodb.eu-west-1.amazonaws.com';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { generateApiKey } from '../../../../lib/apps/api-keys.ts';
-import { apiKeyLevels } from '../../../../lib/apps/app.ts';
+import { apiKeyLevels, generateApiKey } from '../../../../lib/apps/app.ts';
 import {
   containsSecretPattern,
   redactSecretPatterns,

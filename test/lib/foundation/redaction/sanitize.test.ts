@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createRedactor } from '../../../../lib/foundation/redaction/redactor.ts';
+import { createRedactor } from '../../../../lib/foundation/redaction/redact-text.ts';
 import { sanitize } from '../../../../lib/foundation/redaction/sanitize.ts';
 
 const list = (length: number, build: (index: number) => object) => Array.from({ length }, (_, index) => build(index));

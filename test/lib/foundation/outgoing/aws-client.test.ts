@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createAwsRequestHandler } from '../../../../lib/foundation/outgoing/aws-request-handler.ts';
+import { createAwsRequestHandler } from '../../../../lib/foundation/outgoing/aws-client.ts';
 import { type HttpServer, startHttpServer } from '../../../../local/http-server.ts';
 
 const servers: (HttpServer | { close(): Promise<void> })[] = [];
