@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { listApps } from '../lib/apps/app-table.ts';
 import { reencryptSecrets } from '../lib/apps/reencrypt-secrets.ts';
 import { reencryptTokenKeys } from '../lib/entitlements/token-key-table.ts';
-import { reencryptRefreshTokens } from '../lib/purchases/purchase-table.ts';
+import { reencryptRefreshTokens } from '../lib/purchases/reencrypt-refresh-tokens.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';

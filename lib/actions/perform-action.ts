@@ -6,14 +6,13 @@ import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { toUuid } from '../foundation/to-uuid.ts';
 import {
   findPurchase,
   findPurchaseFacts,
   findRefreshState,
   listTransactionsOfPurchases,
 } from '../purchases/purchase-table.ts';
-import { isMd5 } from '../purchases/user-aliases.ts';
+import { isMd5, toUuid } from '../purchases/user-aliases.ts';
 import { refreshPurchaseNow } from '../refresh/refresh-purchase.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';

@@ -1,6 +1,5 @@
 import type { ContractBody } from '../api/contract.ts';
-import type { ActiveGrant } from '../customers/access-token.ts';
-import { rotateAccessToken } from '../customers/access-token-table.ts';
+import { type ActiveGrant, rotateAccessToken } from '../customers/access-token-table.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { unavailableError } from '../stores/stripe/api-errors.ts';

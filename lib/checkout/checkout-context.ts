@@ -1,5 +1,4 @@
-import type { AccessTokenGrant, ActiveGrant } from '../customers/access-token.ts';
-import { findAccessToken } from '../customers/access-token-table.ts';
+import { type AccessTokenGrant, type ActiveGrant, findAccessToken } from '../customers/access-token-table.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';

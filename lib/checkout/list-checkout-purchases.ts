@@ -1,6 +1,5 @@
 import type { VerifiedKey } from '../apps/app.ts';
-import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token.ts';
-import { rotateAccessToken } from '../customers/access-token-table.ts';
+import { type AccessTokenGrant, isExpiringSoon, rotateAccessToken } from '../customers/access-token-table.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { platformTokens, withPlatform } from '../foundation/platform.ts';

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { type ActiveGrant, TokenItem } from '../customers/access-token.ts';
+import { type ActiveGrant, TokenItem } from '../customers/access-token-table.ts';
 import { CustomerSummary } from '../customers/customer-summary.ts';
 import { Merge } from '../customers/merge.ts';
 import { eraseUserFromEvent } from '../events/erase-user-from-event.ts';
@@ -16,7 +16,7 @@ import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
-import { parseOwnedPurchaseId } from '../purchases/owned-link-keys.ts';
+import { parseOwnedPurchaseId } from '../purchases/owned-purchase-links.ts';
 import { parsePurchaseItem } from '../purchases/purchase-item.ts';
 import { normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { WebhookDelivery } from '../webhooks/delivery.ts';

@@ -9,8 +9,7 @@ import type { Service } from '../foundation/service.ts';
 import { secondMs } from '../foundation/time.ts';
 import { retryOnConflict } from '../foundation/updates.ts';
 import { computeUserErasure } from '../purchases/erase-user.ts';
-import { addErasedNames } from '../purchases/erased-name-table.ts';
-import { listComputedNames } from '../purchases/erased-names.ts';
+import { addErasedNames, listComputedNames } from '../purchases/erased-name-table.ts';
 import { findRefreshState, loadPurchase, savePurchaseChange } from '../purchases/purchase-table.ts';
 import { isMd5, normalizeAlias } from '../purchases/user-aliases.ts';
 import {

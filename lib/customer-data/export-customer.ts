@@ -11,7 +11,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toIso, toNullableIso } from '../foundation/to-iso.ts';
-import { listComputedNames } from '../purchases/erased-names.ts';
+import { listComputedNames } from '../purchases/erased-name-table.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import { findPurchases, findRefreshState, listAnnouncements, loadPurchase } from '../purchases/purchase-table.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';

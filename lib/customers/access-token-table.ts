@@ -1,14 +1,44 @@
 import { createHash, randomBytes } from 'node:crypto';
+import * as v from 'valibot';
 import { toTtl } from '../foundation/key.ts';
 import { accessTokenKey, namingIndexKeys } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
+import { Platform } from '../foundation/platform.ts';
 import { accessTokenPrefix } from '../foundation/redaction/redact-text.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { type AccessTokenGrant, type ActiveGrant, TokenItem } from './access-token.ts';
 
 const ttlMs = 30 * dayMs;
 const overlapMs = 3 * dayMs;
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** The largest multiple of 62 in a byte: a greater byte would make some characters more likely. */
+const unbiasedBytes = 248;
+
+const accessTokenPattern = new RegExp(`^${accessTokenPrefix}_[A-Za-z0-9]{32}$`);
+
+const Id = v.exactOptional(v.string());
+
+/**
+ * Access granted by a token: to a checkout session, or to a customer and a subscription, in one processor account.
+ * `username` is the user that the checkout names.
+ */
+export const AccessTokenGrant = v.object({
+  platform: Platform,
+  session: Id,
+  customer: Id,
+  subscription: Id,
+  username: Id,
+});
+
+export type AccessTokenGrant = v.InferOutput<typeof AccessTokenGrant>;
+
+export const TokenItem = v.object({ ...AccessTokenGrant.entries, expiresAt: v.number() });
+
+/** A grant with the time at which its token expires, in epoch milliseconds. */
+export type ActiveGrant = v.InferOutput<typeof TokenItem>;
+const rotateBeforeMs = 10 * dayMs;
 
 /** Returns a new token that is valid for 30 days. */
 export async function issueAccessToken(
@@ -54,13 +84,6 @@ async function save({ table }: Service, appName: string, token: string, grant: A
   return token;
 }
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-
-/** The largest multiple of 62 in a byte: a greater byte would make some characters more likely. */
-const unbiasedBytes = 248;
-
-const accessTokenPattern = new RegExp(`^${accessTokenPrefix}_[A-Za-z0-9]{32}$`);
-
 /** Generates `ak_` and 32 letters and digits, which contain 190 random bits. */
 function generateToken(): string {
   let text = '';
@@ -73,3 +96,6 @@ function generateToken(): string {
 }
 
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: EpochMillis): boolean =>
+  expiresAt - now < rotateBeforeMs;

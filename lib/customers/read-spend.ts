@@ -1,6 +1,6 @@
 import type { CustomerSpend } from '../customers/contract.ts';
 import type { Service } from '../foundation/service.ts';
-import { toAmountUsd } from '../money/usd-amount.ts';
+import { toAmountUsd } from '../money/usd-conversion.ts';
 import { listOwnedTransactions } from '../purchases/owned-purchase-table.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import type { Transaction } from '../purchases/transaction.ts';

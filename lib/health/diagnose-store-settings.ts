@@ -4,7 +4,7 @@ import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
-import { findRejection, type RejectionKind } from '../stores/settings-rejection.ts';
+import { findRejection, type RejectionKind } from '../stores/settings.ts';
 import type { Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { createClockFinding, isClockWrong } from './clock.ts';

@@ -1,5 +1,5 @@
 import type { Platform } from '../foundation/platform.ts';
-import type { Diagnosis } from '../stores/settings-rejection.ts';
+import type { Diagnosis } from '../stores/settings.ts';
 
 /**
  * - `error`: customers or apps are affected now, or will be without a correction.

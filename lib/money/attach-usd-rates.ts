@@ -1,5 +1,5 @@
 import type { Service } from '../foundation/service.ts';
-import { findRatesForDate } from './exchange-rates/rate-cache.ts';
+import { findRatesForDate } from './exchange-rates/exchange-rate-table.ts';
 import type { AppExchangeRates } from './rates.ts';
 import { chooseUsdRate, needsUsdRate, type PaidAmount, withUsdRate } from './usd-conversion.ts';
 

@@ -1,5 +1,12 @@
 import type { EpochMillis } from '../foundation/time.ts';
-import { type AppExchangeRates, type DailyRates, findAppRate, isInRateWindow, toUtcDay } from './rates.ts';
+import {
+  type AppExchangeRates,
+  type DailyRates,
+  findAppRate,
+  isInRateWindow,
+  parseFraction,
+  toUtcDay,
+} from './rates.ts';
 
 /** The rate of an amount. Both are undefined for US dollars and while the rate is missing. */
 export interface UsdConversion {
@@ -14,6 +21,47 @@ export interface PaidAmount extends UsdConversion {
   readonly currency?: string;
   readonly amountMicros?: number;
 }
+
+/**
+ * Currencies with a fixed rate that the European Central Bank does not publish: units per US dollar or per euro.
+ * @see https://www.imf.org/en/Publications/Annual-Report-on-Exchange-Arrangements-and-Exchange-Restrictions
+ */
+const unitsPerDollar: ReadonlyMap<string, string> = new Map([
+  ['AED', '3.6725'],
+  ['AWG', '1.79'],
+  ['BBD', '2'],
+  ['BHD', '0.376'],
+  ['BMD', '1'],
+  ['BSD', '1'],
+  ['BZD', '2'],
+  ['ERN', '15'],
+  ['JOD', '0.709'],
+  ['OMR', '0.3845'],
+  ['PAB', '1'],
+  ['QAR', '3.64'],
+  ['SAR', '3.75'],
+  ['XCD', '2.7'],
+]);
+
+const unitsPerEuro: ReadonlyMap<string, string> = new Map([
+  ['BAM', '1.95583'],
+  ['BGN', '1.95583'],
+  ['CVE', '110.265'],
+  ['HRK', '7.5345'],
+  ['KMF', '491.96775'],
+  ['XAF', '655.957'],
+  ['XOF', '655.957'],
+  ['XPF', '119.33174'],
+]);
+
+interface Amount {
+  readonly amountMicros?: number;
+  readonly currency?: string;
+  /** Stored with the amount. */
+  readonly usdRate?: string;
+}
+
+const microsPerCent = 10_000n;
 
 /** The amount is in another currency than US dollars and lacks a rate or has only a fallback rate. */
 export const needsUsdRate = ({ amountMicros, currency, usdRateDate, purchaseDate }: PaidAmount): boolean =>
@@ -80,42 +128,39 @@ export const omitUsdRate = <T extends UsdConversion>({
 const getOwn = (record: Readonly<Record<string, string>>, name: string): string | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;
 
-/**
- * Currencies with a fixed rate that the European Central Bank does not publish: units per US dollar or per euro.
- * @see https://www.imf.org/en/Publications/Annual-Report-on-Exchange-Arrangements-and-Exchange-Restrictions
- */
-const unitsPerDollar: ReadonlyMap<string, string> = new Map([
-  ['AED', '3.6725'],
-  ['AWG', '1.79'],
-  ['BBD', '2'],
-  ['BHD', '0.376'],
-  ['BMD', '1'],
-  ['BSD', '1'],
-  ['BZD', '2'],
-  ['ERN', '15'],
-  ['JOD', '0.709'],
-  ['OMR', '0.3845'],
-  ['PAB', '1'],
-  ['QAR', '3.64'],
-  ['SAR', '3.75'],
-  ['XCD', '2.7'],
-]);
-
-const unitsPerEuro: ReadonlyMap<string, string> = new Map([
-  ['BAM', '1.95583'],
-  ['BGN', '1.95583'],
-  ['CVE', '110.265'],
-  ['HRK', '7.5345'],
-  ['KMF', '491.96775'],
-  ['XAF', '655.957'],
-  ['XOF', '655.957'],
-  ['XPF', '119.33174'],
-]);
-
 /** Returns the fixed rate of a currency. Undefined if its rate is not fixed. */
 function findPeg(currency: string): { readonly to: 'USD' | 'EUR'; readonly units: string } | undefined {
   const dollar = unitsPerDollar.get(currency);
   if (dollar !== undefined) return { to: 'USD', units: dollar };
   const euro = unitsPerEuro.get(currency);
   return euro === undefined ? undefined : { to: 'EUR', units: euro };
+}
+
+/** Sums in US dollars lack an amount without a rate. */
+export const isUnconverted = (amount: Amount): boolean =>
+  amount.amountMicros !== undefined &&
+  amount.currency !== undefined &&
+  amount.currency !== 'USD' &&
+  amount.usdRate === undefined;
+
+/**
+ * Converts an amount to US dollars. An amount in US dollars is exact; a converted one is rounded half to even to whole
+ * cents. Returns null if the amount or its rate is missing.
+ */
+export function toAmountUsd({ amountMicros, currency, usdRate }: Amount): number | null {
+  if (amountMicros === undefined || currency === undefined) return null;
+  if (currency === 'USD') return amountMicros / 1_000_000;
+  if (usdRate === undefined) return null;
+  const [dollars, units] = parseFraction(usdRate);
+  const cents = divideHalfEven(BigInt(Math.round(amountMicros)) * dollars, units * microsPerCent);
+  return Number(cents) / 100;
+}
+
+/** Divides and rounds half to even. The divisor must be positive. */
+function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
+  const truncated = dividend / divisor;
+  const floor = dividend < truncated * divisor ? truncated - 1n : truncated;
+  const rest = 2n * (dividend - floor * divisor);
+  if (rest === divisor) return floor % 2n === 0n ? floor : floor + 1n;
+  return rest > divisor ? floor + 1n : floor;
 }

@@ -5,7 +5,7 @@ import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { toCountry } from '../foundation/country.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
-import { isUnconverted } from '../money/usd-amount.ts';
+import { isUnconverted } from '../money/usd-conversion.ts';
 import type { PurchaseState } from './merge.ts';
 import { findMergedId, type ObservedTransaction } from './merge-transactions.ts';
 import { isPayment, listByDate, listPaidPeriods } from './paid-periods.ts';

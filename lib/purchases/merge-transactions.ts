@@ -2,10 +2,17 @@ import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
-import { type AsOf, compareAsOf } from './as-of.ts';
 import type { PaymentFigures } from './payment-figures.ts';
 import { mergePartialRefunds } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
+
+/** How current data from a store is. */
+export interface AsOf {
+  /** Time on the store's clock up to which the data is complete. */
+  readonly asOf: EpochMillis;
+  /** Data that the store reports takes precedence over inferred data, regardless of its time. */
+  readonly isInferred?: true | undefined;
+}
 
 /** A transaction with the as-of times of its state and of its amount, which can come from different observations. */
 export interface ObservedTransaction extends AsOf {
@@ -15,6 +22,8 @@ export interface ObservedTransaction extends AsOf {
   /** Absent for a transaction that is not counted. */
   readonly figures?: PaymentFigures | undefined;
 }
+
+const amountRanks = { none: 0, estimated: 1, fromClient: 2, fromStore: 3 } as const;
 
 /** Creates the observed transaction of an observation. */
 export const toObservedTransaction = (transaction: Transaction, { asOf, isInferred }: AsOf): ObservedTransaction => ({
@@ -149,8 +158,6 @@ function hasBetterAmount(a: ObservedTransaction, b: ObservedTransaction): boolea
   return rank === amountRanks.fromStore ? isNewer : !isNewer;
 }
 
-const amountRanks = { none: 0, estimated: 1, fromClient: 2, fromStore: 3 } as const;
-
 function rankAmount({ transaction }: ObservedTransaction): number {
   if (transaction.amountMicros === undefined) return amountRanks.none;
   if (transaction.isEstimatedAmount) return amountRanks.estimated;
@@ -174,3 +181,9 @@ function pickState(transaction: Transaction): Transaction {
   const { partialRefunds, plannedExpirationDate, credits, ...rest } = others;
   return rest;
 }
+
+/**
+ * Returns a positive number if `a` is more current than `b`, a negative one if it is less current, and 0 if neither is.
+ */
+export const compareAsOf = (a: AsOf, b: AsOf): number =>
+  Number(b.isInferred === true) - Number(a.isInferred === true) || a.asOf - b.asOf;

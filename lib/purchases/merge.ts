@@ -2,17 +2,16 @@ import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
-import { type AsOf, compareAsOf } from './as-of.ts';
 import {
+  type AsOf,
+  compareAsOf,
   findMergedId,
   mergeTransactions,
   type ObservedTransaction,
   toObservedTransaction,
 } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
-import type { Purchase } from './purchase.ts';
-import { mergeRenewalIntent } from './renewal-intent.ts';
-import { chooseLaterNotice } from './renewal-notice.ts';
+import { chooseLaterNotice, type Purchase } from './purchase.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -27,6 +26,11 @@ export interface PurchaseState extends AsOf {
 
 /** An observation whose refresh token is encrypted. */
 export type EncryptedObservation = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
+
+type IntentDates = NonNullable<Purchase['renewalIntentDates']>;
+type IntentFields = Pick<Purchase, 'renewalIntent' | 'renewalIntentChangeDate' | 'renewalIntentDates'>;
+
+type DerivationSources = Pick<PurchaseState, 'purchase' | 'transactions'>;
 
 /**
  * Merges an observation into the purchase state. The state with the later as-of time wins, for some stores the state
@@ -145,8 +149,6 @@ function omitDerivedFields(purchase: Purchase): object {
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 
-type DerivationSources = Pick<PurchaseState, 'purchase' | 'transactions'>;
-
 /** Removes a date that an earlier merge derived from fewer transactions. */
 function omitLastRenewalDate({ lastRenewalDate: _date, ...purchase }: Purchase): Purchase {
   return purchase;
@@ -209,3 +211,33 @@ function isImmediatePlanChange(previous: Transaction | undefined, { productId, p
 
 const chooseEarlier = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+
+/**
+ * Merges the dates at which the customer chose each renewal intent. `renewalIntentChangeDate` is the date of the latest
+ * state's intent; it is absent if the only known date is older than the choice of the other intent. Idempotent and
+ * commutative.
+ */
+function mergeRenewalIntent(latest: IntentFields, earlier: IntentFields): Partial<IntentFields> {
+  const renewalIntentDates = mergeDates(listIntentDates(latest), listIntentDates(earlier));
+  const { renewalIntent } = latest;
+  const date = renewalIntent && renewalIntentDates[renewalIntent];
+  const otherDate = renewalIntentDates[renewalIntent === 'Lapse' ? 'Renew' : 'Lapse'] ?? Number.NEGATIVE_INFINITY;
+  return {
+    ...(Object.keys(renewalIntentDates).length > 0 && { renewalIntentDates }),
+    ...(date !== undefined && date >= otherDate && { renewalIntentChangeDate: date }),
+  };
+}
+
+const listIntentDates = ({ renewalIntent, renewalIntentChangeDate, renewalIntentDates }: IntentFields): IntentDates =>
+  renewalIntentDates ??
+  (renewalIntent && renewalIntentChangeDate !== undefined ? { [renewalIntent]: renewalIntentChangeDate } : {});
+
+const mergeDates = (a: IntentDates, b: IntentDates): IntentDates => ({
+  ...pickLater('Lapse', a, b),
+  ...pickLater('Renew', a, b),
+});
+
+function pickLater(intent: keyof IntentDates, a: IntentDates, b: IntentDates): IntentDates {
+  const dates: EpochMillis[] = [a, b].flatMap((known) => known[intent] ?? []);
+  return dates.length > 0 ? { [intent]: Math.max(...dates) } : {};
+}

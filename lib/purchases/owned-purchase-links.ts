@@ -1,10 +1,10 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../foundation/batches.ts';
-import type { Key } from '../foundation/key.ts';
+import { type Key, toDigest, toPrefixRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { type Item, maxTransactionWrites, type Table } from '../foundation/table.ts';
+import type { EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate, tryWrite } from '../foundation/updates.ts';
-import { ownedTransactionSortKey, rankSortKey } from './owned-link-keys.ts';
 import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
 import { listRanks } from './purchase-rank.ts';
@@ -14,6 +14,44 @@ import type { Transaction } from './transaction.ts';
  * The items that a purchase has in the partition of each entitled customer, by sort key, with their other attributes.
  */
 type LinksBySortKey = ReadonlyMap<string, Item>;
+
+/** A link in the partition of a customer. `version` is the version of the purchase that wrote it. */
+type LinkItem = Item & Key & { readonly version: number };
+
+/*
+ * Keys of the links of a customer to purchases and transactions, and of the ranks of the purchases. A ranking has the
+ * owned purchases of a product with one phase, which sort by end, purchase date and purchase id. Sandbox purchases have
+ * their own rankings, because an app can ignore them: see `sandboxEntitlements`.
+ */
+
+/** What orders the purchases of a customer. */
+interface RankedPurchase {
+  readonly purchaseId: string;
+  readonly productId: string;
+  readonly isSubscription: boolean;
+  readonly sandbox: boolean;
+  readonly purchaseDate?: EpochMillis;
+}
+
+/** Number of links that are written concurrently: a purchase can have hundreds of customers. */
+const concurrency = 25;
+
+const [subscriptionKind, otherKind] = ['S', 'O'];
+
+/** First characters of digests that divide them into eight ranges of the same size, in the order of keys. */
+const digestStarts = ['-', '7', 'F', 'N', 'V', 'c', 'k', 's', '{'] as const;
+
+/** Bounds that enclose every link to an owned purchase with a date. */
+export const datedPurchaseRange = [
+  `${keys.ownedPurchaseKey.sortKey()}0`,
+  `${keys.ownedPurchaseKey.sortKey()}:`,
+] as const;
+
+/** Bounds that enclose the links to purchases, their ranks and the links to transactions of a customer. */
+export const ownedLinkRange: readonly [string, string] = [
+  keys.ownedPurchaseKey.sortKey(),
+  toPrefixRange(keys.ownedTransactionKey.sortKey())[1],
+];
 
 /** Returns the links of a purchase and its transactions. The same for each of its customers. */
 export function listLinks(purchase: Purchase, transactions: readonly Transaction[]): LinksBySortKey {
@@ -35,9 +73,6 @@ export const listPurchaseSortKeys = (purchase: Purchase): string[] => [
   keys.ownedPurchaseKey.sortKey(isUnpaid(purchase) ? 0 : (purchase.purchaseDate ?? 0), purchase.purchaseId),
   ...listRanks(purchase).map((rank) => rankSortKey({ ...purchase, isSubscription: isSubscription(purchase) }, rank)),
 ];
-
-/** A link in the partition of a customer. `version` is the version of the purchase that wrote it. */
-type LinkItem = Item & Key & { readonly version: number };
 
 /** Lists the links that a change adds: all of them for a gained user, otherwise the new ones. */
 function listAddedLinks(appName: string, { before, after, gainedUsers }: PurchaseChange): LinkItem[] {
@@ -61,9 +96,6 @@ function listStaleLinks(appName: string, { before, after, lostUsers }: PurchaseC
     return (lostUsers.includes(username) ? previous : staleSortKeys).map((sk) => ({ pk, sk }));
   });
 }
-
-/** Number of links that are written concurrently: a purchase can have hundreds of customers. */
-const concurrency = 25;
 
 /**
  * Adds the links of a change. Written before the purchase and without its transaction, at half the price: a read
@@ -131,4 +163,44 @@ export async function selectMissing<T extends Key>(table: Table, items: readonly
   const toText = ({ pk, sk }: Item) => `${pk}\n${sk}`;
   const existing = new Set((await table.batchGet(items)).map(toText));
   return items.filter(({ pk, sk }) => !existing.has(toText({ pk, sk })));
+}
+
+export const rankSortKey = (
+  { purchaseId, productId, isSubscription, sandbox, purchaseDate = 0 }: RankedPurchase,
+  { phase, end }: { readonly phase: string; readonly end: EpochMillis },
+): string => {
+  const product = `${isSubscription ? subscriptionKind : otherKind}${toDigest(productId)}`;
+  return keys.rankKey.sortKey(product, `${phase}${sandbox ? '-sandbox' : ''}`, end, purchaseDate, purchaseId);
+};
+
+/** Returns bounds that enclose the ranking of a rank. The first one is before its first rank. */
+export const toRankingRange = (rankSk: string): [string, string] => {
+  const { product, phase } = keys.rankKey.parseSortKey(rankSk);
+  return keys.rankKey.range(product, phase);
+};
+
+/** Returns bounds that divide the ranks of a customer. A ranking is in one of them. */
+export const listRankRanges = (products: 'all' | 'subscriptions'): [string, string][] =>
+  (products === 'all' ? [subscriptionKind, otherKind] : [subscriptionKind]).flatMap((kind) =>
+    digestStarts
+      .slice(1)
+      .map((until, index): [string, string] => [
+        `${keys.rankKey.sortKey()}${kind}${digestStarts[index]}`,
+        `${keys.rankKey.sortKey()}${kind}${until}`,
+      ]),
+  );
+
+export const ownedTransactionSortKey = (transactionId: string, purchaseId: string, purchaseDate: EpochMillis): string =>
+  keys.ownedTransactionKey.sortKey(purchaseDate, toDigest(JSON.stringify([transactionId, purchaseId])));
+
+/** Links to owned purchases and transactions, and ranks of purchases. */
+export const isPurchaseLink = (sk: string): boolean =>
+  [keys.ownedPurchaseKey, keys.rankKey, keys.ownedTransactionKey].some((type) => sk.startsWith(type.sortKey()));
+
+/** Returns the id of the purchase that a link to an owned purchase, or its rank, names. */
+export function parseOwnedPurchaseId(sk: string): string {
+  if (sk.startsWith(keys.rankKey.sortKey())) return keys.rankKey.parseSortKey(sk).purchaseId;
+  // Earlier releases wrote links without a date.
+  const link = /^P#(?:\d{13}#)?/.exec(sk);
+  return sk.slice(link?.[0].length);
 }

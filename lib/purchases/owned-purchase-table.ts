@@ -9,13 +9,13 @@ import { perContainer, type Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import {
   datedPurchaseRange,
+  listPurchaseSortKeys,
   listRankRanges,
   ownedLinkRange,
   ownedTransactionSortKey,
   parseOwnedPurchaseId,
   toRankingRange,
-} from './owned-link-keys.ts';
-import { listPurchaseSortKeys } from './owned-purchase-links.ts';
+} from './owned-purchase-links.ts';
 import type { Purchase } from './purchase.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import { compareByPurchaseDate } from './purchase-rank.ts';

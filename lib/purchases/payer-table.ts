@@ -6,9 +6,8 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
-import { createCustomer } from './create-customer.ts';
 import type { Payer } from './payment-figures.ts';
-import { buildPayerUpdate } from './purchase-writes.ts';
+import { buildPayerUpdate, createCustomer } from './purchase-writes.ts';
 
 /** A payment of a purchase, which can be the first one of its customer. */
 interface FirstPayment {

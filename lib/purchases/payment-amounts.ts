@@ -1,7 +1,7 @@
 import { addBillingPeriods } from '../foundation/billing-period.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { toAmountUsd } from '../money/usd-amount.ts';
+import { toAmountUsd } from '../money/usd-conversion.ts';
 import type { PaymentFigures } from './payment-figures.ts';
 import { listRefundedAmounts } from './refunds.ts';
 import type { PlanPrice, Transaction } from './transaction.ts';

@@ -18,7 +18,6 @@ import {
   type SharedClaim,
   selectSharedClaims,
 } from './claims.ts';
-import { keepPaidPeriods } from './extended-period.ts';
 import {
   findLifecycleReasons,
   findNextAnnouncedRenewalDate,
@@ -27,10 +26,18 @@ import {
 } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState, withMergedIds } from './merge.ts';
 import type { Payer } from './payment-figures.ts';
-import { completeState } from './period-end.ts';
-import { getAccessEnd, hasOtherPlan, isActive, isExpired, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
+import { completeState, keepPaidPeriods } from './period-end.ts';
+import {
+  getAccessEnd,
+  hasOtherPlan,
+  isActive,
+  isExpired,
+  isUnpaid,
+  isUnverified,
+  type Purchase,
+  type RenewalNotice,
+} from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
-import type { RenewalNotice } from './renewal-notice.ts';
 import { isResubscription } from './resubscription.ts';
 import type { Transaction } from './transaction.ts';
 import { addRenewalNotice, markAwaitingCredentials, setUnverifiedEnd } from './unverified-time.ts';

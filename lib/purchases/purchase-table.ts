@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import pMap from 'p-map';
 import * as v from 'valibot';
 import { isConflict } from '../foundation/errors.ts';
-import { allTimestamps, indexes, type Key, parseKeyTimestamp, toKey, toTtl } from '../foundation/key.ts';
+import { indexes, type Key, parseKeyTimestamp, toTtl } from '../foundation/key.ts';
 import {
   claimKey,
-  createdLists,
   customerKey,
   namingIndexKeys,
   notificationKey,
@@ -14,19 +12,14 @@ import {
   storeAccountKeys,
   transactionKey,
 } from '../foundation/keys.ts';
-import { scanShards } from '../foundation/merge-shards.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
-import type { ReportProgress } from '../foundation/progress.ts';
-import { reencryptField } from '../foundation/reencrypt-field.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
 import type { Announcement } from './announcement.ts';
 import { Claim, type ClaimRequest } from './claims.ts';
-import { createCustomer } from './create-customer.ts';
-import { buildHandledMarker, handledPartKey } from './handled-marker.ts';
 import { NotificationReason } from './lifecycle-reasons.ts';
 import type { EncryptedObservation } from './merge.ts';
 import type { Observation } from './observation.ts';
@@ -34,7 +27,13 @@ import { addLinks, deleteLinksOfErased, deleteStaleLinks } from './owned-purchas
 import { PaymentFigures } from './payment-figures.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import { buildChangeTransactions, buildCheckUpdate } from './purchase-writes.ts';
+import {
+  buildChangeTransactions,
+  buildCheckUpdate,
+  buildHandledMarker,
+  createCustomer,
+  handledPartKey,
+} from './purchase-writes.ts';
 import type {
   ComparedPurchase,
   EntitledPurchase,
@@ -64,8 +63,6 @@ const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: No
 const sharedClaimRetentionMs = dayMs;
 
 const RefreshToken = v.record(v.string(), v.string());
-
-const reencryptConcurrency = 25;
 
 /** Returns the purchase with the as-of time of its state. */
 export async function findPurchase(
@@ -251,36 +248,6 @@ export async function markPartHandled(
   await table.transact([buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), now())]);
 }
 
-/** Encrypts stale refresh tokens under the current master key. Returns the number of stale tokens. */
-export async function reencryptRefreshTokens(
-  { table, cipher }: Service,
-  appName: string,
-  reportProgress?: ReportProgress,
-): Promise<number> {
-  let [count, checked] = [0, 0];
-  const range = {
-    partitions: createdLists.purchases.partitions(appName),
-    index: 'byCreated',
-    between: allTimestamps,
-  } as const;
-  for await (const entries of scanShards(table, range)) {
-    const items = await table.batchGet(entries.map(toKey));
-    const wasStale = await pMap(
-      items,
-      async (item) => {
-        const context = refreshTokenContext(appName, parsePurchaseItem(item).purchase.purchaseId);
-        // Does not increment `version`, so the stream workers ignore the update.
-        return await reencryptField(table, cipher, { item, field: 'refreshToken', context });
-      },
-      { concurrency: reencryptConcurrency },
-    );
-    count += wasStale.filter(Boolean).length;
-    checked += items.length;
-    reportProgress?.(checked);
-  }
-  return count;
-}
-
 async function listItems({ table }: Service, appName: string, purchaseId: string, prefix: string): Promise<Item[]> {
   return await table.query({ partition: purchaseKey.partition(appName, purchaseId), prefix });
 }
@@ -295,7 +262,7 @@ async function findNewCustomers(table: Table, appName: string, usernames: readon
   return usernames.filter((username) => !existingPks.has(customerKey(appName, username).pk));
 }
 
-const refreshTokenContext = (appName: string, purchaseId: string): string => `${appName}/refresh/${purchaseId}`;
+export const refreshTokenContext = (appName: string, purchaseId: string): string => `${appName}/refresh/${purchaseId}`;
 
 /** Returns the time of the next refresh from the index key. Empty if none is scheduled. */
 const parseSchedule = ({ dueSk }: Item): Pick<StoredPurchase, 'nextRefreshAt'> =>

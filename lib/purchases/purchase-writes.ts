@@ -3,8 +3,8 @@ import { packEventId } from '../foundation/event-id.ts';
 import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { dueIndexKeys } from '../foundation/keys.ts';
-import { maxTransactionWrites, type Update, type Write } from '../foundation/table.ts';
-import { dayMs } from '../foundation/time.ts';
+import { maxTransactionWrites, type Table, type Update, type Write } from '../foundation/table.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { buildUpdate } from '../foundation/updates.ts';
 import { buildAnnouncements } from './announcement.ts';
 import type { Claim } from './claims.ts';
@@ -14,10 +14,11 @@ import { isSubscription } from './purchase.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
 import { findIntervalCheck } from './refresh-schedule.ts';
 import { listRefundKeys } from './refunds.ts';
+import type { NotificationPart } from './stored-purchase.ts';
 import { normalizeAlias } from './user-aliases.ts';
 
 /** The customer's first payment. */
-export interface FirstPayer {
+interface FirstPayer {
   /** Name of its attribute in the customer item. Sandbox and production have one each. */
   readonly name: 'payer' | 'sandboxPayer';
   readonly payer: Payer;
@@ -28,6 +29,15 @@ interface ChangeWriteInput {
   /** Handled markers, written in the transaction of the purchase item. */
   readonly markers: readonly Write[];
 }
+
+/** A version without an announcement. The event filter of the fan-out omits it: see infra/worker-definitions.ts. */
+const isUnannounced = true;
+
+/** Retention of the alias links of an unclaimed purchase. Longer than a paid period of one year. */
+const unclaimedRetentionMs = 400 * dayMs;
+
+/** Retention of handled markers. Longer than any store resends a notification. */
+const markerRetentionMs = 30 * dayMs;
 
 /**
  * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order:
@@ -67,9 +77,6 @@ export function buildChangeTransactions(
     ? [writes]
     : [writesBefore, purchaseWrites].flatMap((part) => splitIntoChunks(part, maxTransactionWrites));
 }
-
-/** A version without an announcement. The event filter of the fan-out omits it: see infra/worker-definitions.ts. */
-const isUnannounced = true;
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
   const { before, after, announcedReasons, announcedUsers, eventId } = change;
@@ -230,9 +237,6 @@ function buildMergeLogWrites(table: string, appName: string, { after, movedClaim
   return [{ Put: { TableName: table, Item } }];
 }
 
-/** Retention of the alias links of an unclaimed purchase. Longer than a paid period of one year. */
-const unclaimedRetentionMs = 400 * dayMs;
-
 /** Files an unclaimed purchase under the user aliases of its store, and removes it from there once it is claimed. */
 function buildUnclaimedWrites(table: string, appName: string, { before, after }: PurchaseChange): Write[] {
   const { purchaseId } = after.state.purchase;
@@ -289,3 +293,61 @@ export const buildPayerUpdate = (appName: string, username: string, { name, paye
     { [name]: payer },
     { expression: `attribute_exists(pk) AND attribute_not_exists(${name})` },
   );
+
+/**
+ * Builds the key of the handled marker of one purchase. The only purchase of a notification uses the notification's
+ * key.
+ */
+export const handledPartKey = (
+  appName: string,
+  { platform, key, isPartOfSeveral }: NotificationPart,
+  purchaseId: string,
+): Key =>
+  isPartOfSeveral
+    ? keys.handledNotificationPartKey(appName, platform, key, purchaseId)
+    : keys.handledNotificationKey(appName, platform, key);
+
+/** Builds the conditional write of a handled marker. It fails if another worker has handled the notification. */
+export const buildHandledMarker = (table: string, key: Key, now: EpochMillis): Write => ({
+  Put: { TableName: table, Item: buildMarkerItem(key, now), ConditionExpression: 'attribute_not_exists(pk)' },
+});
+
+export const buildMarkerItem = (key: Key, now: EpochMillis) => ({ ...key, ttl: toTtl(now + markerRetentionMs) });
+
+/**
+ * Creates the customer, and stores the customer's first payment. Does not change a customer that another purchase has
+ * created since; throws `Conflict` if there is another first payment. Writes the words of the name first: if a crash
+ * leaves them without the customer, the repeated request completes it.
+ */
+export async function createCustomer(
+  table: Table,
+  appName: string,
+  username: string,
+  { now, first }: { readonly now: EpochMillis; readonly first?: FirstPayer },
+): Promise<void> {
+  await table.batchPut(keys.buildNameWordItems(appName, username));
+  const { createdPk, createdSk, keyPk, keySk } = keys.customerIndexKeys(appName, username, now);
+  const assignments = [
+    'username = :username',
+    'createdAt = if_not_exists(createdAt, :now)',
+    'createdPk = if_not_exists(createdPk, :pk)',
+    'createdSk = if_not_exists(createdSk, :sk)',
+    'keyPk = :keyPk',
+    'keySk = :keySk',
+    ...(first ? [`${first.name} = :payer`] : []),
+  ];
+  await table.update({
+    Key: { ...keys.customerKey(appName, username) },
+    UpdateExpression: `SET ${assignments.join(', ')}`,
+    ExpressionAttributeValues: {
+      ':username': username,
+      ':now': now,
+      ':pk': createdPk,
+      ':sk': createdSk,
+      ':keyPk': keyPk,
+      ':keySk': keySk,
+      ...(first && { ':payer': first.payer }),
+    },
+    ...(first && { ConditionExpression: `attribute_not_exists(${first.name})` }),
+  });
+}

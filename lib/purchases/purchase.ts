@@ -3,8 +3,22 @@ import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } fro
 import { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { IsoDay, UsdRate } from '../money/rates.ts';
-import { RenewalNotice } from './renewal-notice.ts';
 import { ServiceConsumption } from './service-consumption.ts';
+
+/** What a verified store notification proves while the store cannot be queried. */
+export const RenewalNotice = v.object({
+  /** Time of the notification on the store's clock, in epoch milliseconds. */
+  date: v.number(),
+  /** The subscription has ended. Otherwise, it has renewed. */
+  isEnd: v.exactOptional(v.literal(true)),
+});
+export type RenewalNotice = v.InferOutput<typeof RenewalNotice>;
+
+/** Chooses the later announcement. An end takes precedence over a renewal at the same time. */
+export function chooseLaterNotice(a?: RenewalNotice, b?: RenewalNotice): RenewalNotice | undefined {
+  if (!a || !b) return a ?? b;
+  return (a.date - b.date || Number(a.isEnd ?? false) - Number(b.isEnd ?? false)) >= 0 ? a : b;
+}
 
 /**
  * A purchase after its latest transaction. Dates are epoch milliseconds, ids have a platform prefix (`store_a:…`),

@@ -8,8 +8,7 @@ import type { Service } from '../foundation/service.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from '../foundation/table.ts';
 import { retryOnConflict, tryWrite } from '../foundation/updates.ts';
 import { buildVersionCondition } from '../foundation/version-condition.ts';
-import { isPurchaseLink, parseOwnedPurchaseId } from './owned-link-keys.ts';
-import { listLinks, selectMissing } from './owned-purchase-links.ts';
+import { isPurchaseLink, listLinks, parseOwnedPurchaseId, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import { parseTransactionItem } from './transaction-table.ts';
 

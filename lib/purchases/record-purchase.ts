@@ -3,7 +3,7 @@ import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { retryOnConflict } from '../foundation/updates.ts';
 import { findFirstPayment } from './add-payment-figures.ts';
-import { omitErasedNames } from './erased-names.ts';
+import { omitErasedNames } from './erased-name-table.ts';
 import { registerPayer } from './payer-table.ts';
 import type { Payer } from './payment-figures.ts';
 import { type PrepareUpdate, prepareUpdates, type RecordPurchaseInput } from './prepare-update.ts';

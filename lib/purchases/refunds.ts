@@ -1,7 +1,7 @@
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { toAmountUsd } from '../money/usd-amount.ts';
+import { toAmountUsd } from '../money/usd-conversion.ts';
 import type { PartialRefund, Transaction } from './transaction.ts';
 
 /** A refund of a transaction or of a part of it. */

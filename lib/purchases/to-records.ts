@@ -1,7 +1,7 @@
 import type { CancelationReason } from '../api/schemas.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
 import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
-import { toAmountUsd } from '../money/usd-amount.ts';
+import { toAmountUsd } from '../money/usd-conversion.ts';
 import type { Announcement } from './announcement.ts';
 import { isExpired, isSubscription, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
 import type { PurchaseDetails, PurchaseNotification, PurchaseRecord, ValidatorPurchase } from './purchase-contract.ts';

@@ -1,8 +1,7 @@
 import { defaultUnverifiedHours } from '../apps/app.ts';
 import { dayMs, hourMs } from '../foundation/time.ts';
 import { findTransaction, type PurchaseState } from './merge.ts';
-import { isUnpaid } from './purchase.ts';
-import { chooseLaterNotice, type RenewalNotice } from './renewal-notice.ts';
+import { chooseLaterNotice, isUnpaid, type RenewalNotice } from './purchase.ts';
 
 /** Stores charge a renewal up to a day before the period. */
 const maxEarlyRenewalMs = dayMs;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { toUuid } from '../foundation/to-uuid.ts';
 
 /** A customer with the form of the username that the client says it passed to the store. */
 export interface AliasedUser {
@@ -59,3 +58,13 @@ export function normalizeAlias(alias: string): string {
   const hex = alias.toLowerCase().replaceAll('-', '');
   return `${hex.slice(0, 12)}_${hex.slice(13, 16)}_${hex.slice(17)}`;
 }
+
+/** Formats the first 32 digits of a digest in hex as a UUID. Its version and variant replace two of the digits. */
+export const toUuid = (hex: string, version: 3 | 4 | 8): string =>
+  [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `${version}${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');

@@ -3,7 +3,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { toIso, toNullableIso } from '../foundation/to-iso.ts';
-import { toAmountUsd } from '../money/usd-amount.ts';
+import { toAmountUsd } from '../money/usd-conversion.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';

@@ -6,7 +6,7 @@ import type { Platform } from '../foundation/platform.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { toUtcDay } from '../money/rates.ts';
-import { isUnconverted } from '../money/usd-amount.ts';
+import { isUnconverted } from '../money/usd-conversion.ts';
 import { isPayment } from '../purchases/paid-periods.ts';
 import {
   computeExchange,

@@ -4,7 +4,7 @@ import { parse } from '../foundation/parse.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/rates.ts';
-import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
+import { isUnconverted, toAmountUsd } from '../money/usd-conversion.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';

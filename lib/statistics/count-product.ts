@@ -4,7 +4,7 @@ import { Platform } from '../foundation/platform.ts';
 import type { StoredItem } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/rates.ts';
-import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
+import { isUnconverted, toAmountUsd } from '../money/usd-conversion.ts';
 import { listActivePeriods, listTrials, SubscriptionActivity, type Trial } from '../purchases/active-periods.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { isActive, isUnverified } from '../purchases/purchase.ts';

@@ -5,7 +5,7 @@ import { parse } from '../foundation/parse.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { buildMarkerItem } from '../purchases/handled-marker.ts';
+import { buildMarkerItem } from '../purchases/purchase-writes.ts';
 
 /** A store notification, identified by the store's own idempotency key. */
 export interface NotificationKey {

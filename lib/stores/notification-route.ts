@@ -1,4 +1,4 @@
-import type { Diagnosis } from './settings-rejection.ts';
+import type { Diagnosis } from './settings.ts';
 
 /** A request about the way that notifications take from a store to the service. */
 export interface RouteRequest {

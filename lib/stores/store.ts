@@ -3,11 +3,11 @@ import type { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
-import type { RenewalNotice } from '../purchases/renewal-notice.ts';
+import type { RenewalNotice } from '../purchases/purchase.ts';
 import type { ActionRequest, StoreAnswer } from './purchase-action.ts';
 import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from './refund-request.ts';
+import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings.ts';
 import type { SettingsForm } from './settings-form.ts';
-import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-rejection.ts';
 import type { StoreContext } from './store-context.ts';
 import type { StoreRequest } from './store-request-contract.ts';
 

@@ -1,6 +1,6 @@
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import type { RenewalNotice } from '../purchases/renewal-notice.ts';
+import type { RenewalNotice } from '../purchases/purchase.ts';
 
 const endReasons: readonly NotificationReason[] = ['EXPIRED', 'REVOKED', 'PAUSED'];
 

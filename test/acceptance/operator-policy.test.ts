@@ -12,7 +12,7 @@ import { createMessageQueue } from '../../lib/foundation/create-message-queue.ts
 import { toKey } from '../../lib/foundation/key.ts';
 import * as keys from '../../lib/foundation/keys.ts';
 import { createTableClient, type Item, type Table } from '../../lib/foundation/table.ts';
-import { parseOwnedPurchaseId } from '../../lib/purchases/owned-link-keys.ts';
+import { parseOwnedPurchaseId } from '../../lib/purchases/owned-purchase-links.ts';
 import { counterPartition } from '../../lib/statistics/counter-key.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';

@@ -9,6 +9,31 @@ import { listRateDays, saveRates } from './exchange-rate-table.ts';
 const backfillDays = 90;
 
 /**
+ * Daily (`D`) reference rates (`SP00.A`) of all currencies against the euro in the ECB Data Portal API.
+ * @see https://data.ecb.europa.eu/help/api/data
+ */
+const seriesUrl = 'https://data-api.ecb.europa.eu/service/data/EXR/D..EUR.SP00.A';
+const timeoutMs = 15 * secondMs;
+
+interface RateSource {
+  now(): EpochMillis;
+  /**
+   * Sends one GET request and reads the response. Throws `ConnectionFailed` without a complete response in time.
+   */
+  fetchText(
+    url: string,
+    options: { readonly timeoutMs: number },
+  ): Promise<{ readonly status: number; readonly text: string }>;
+}
+
+/** The rate of one currency per euro on a day. */
+interface RateObservation {
+  readonly date: string;
+  readonly currency: string;
+  readonly rate: string;
+}
+
+/**
  * Stores the latest reference rates, and the missing rates of earlier days. Idempotent. Throws `ConnectionFailed`,
  * without a write, if the bank is unavailable, its response is invalid or its latest rates are stale.
  */
@@ -30,24 +55,6 @@ export async function loadRates(service: Service, source: Pick<RateSource, 'fetc
 }
 
 /**
- * Daily (`D`) reference rates (`SP00.A`) of all currencies against the euro in the ECB Data Portal API.
- * @see https://data.ecb.europa.eu/help/api/data
- */
-const seriesUrl = 'https://data-api.ecb.europa.eu/service/data/EXR/D..EUR.SP00.A';
-const timeoutMs = 15 * secondMs;
-
-interface RateSource {
-  now(): EpochMillis;
-  /**
-   * Sends one GET request and reads the response. Throws `ConnectionFailed` without a complete response in time.
-   */
-  fetchText(
-    url: string,
-    options: { readonly timeoutMs: number },
-  ): Promise<{ readonly status: number; readonly text: string }>;
-}
-
-/**
  * Fetches the reference rates since a day (`YYYY-MM-DD`), newest first. The start day also leaves out discontinued
  * currencies. Throws `ConnectionFailed` if the bank is unavailable or its response is invalid.
  */
@@ -64,13 +71,6 @@ async function fetchRates(startDay: string, { now, fetchText }: RateSource): Pro
     });
   }
   return days;
-}
-
-/** The rate of one currency per euro on a day. */
-interface RateObservation {
-  readonly date: string;
-  readonly currency: string;
-  readonly rate: string;
 }
 
 /**

@@ -1,9 +1,24 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import { createBoundedMap } from '../../foundation/cache.ts';
 import { ServiceError } from '../../foundation/errors.ts';
 import { type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import { appleIncRoot, appleRootG3 } from './apple-roots.ts';
-import { type Certificate, parseCertificate } from './certificate.ts';
+import { derTags, expectTag, parseChildren, parseDer, readOid } from './der.ts';
+
+/** The parts of an X.509 certificate that a chain verification needs. */
+interface Certificate {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly publicKey: KeyObject;
+  readonly isCertificateAuthority: boolean;
+  readonly notBefore: EpochMillis;
+  readonly notAfter: EpochMillis;
+  /** Object identifiers of the extensions. */
+  readonly extensions: ReadonlySet<string>;
+  /** SHA-256. */
+  readonly fingerprint: string;
+  isSignedBy(issuer: Certificate): boolean;
+}
 
 /**
  * Apple's extensions for intermediate certificates of Worldwide Developer Relations and for leaf certificates that sign
@@ -29,12 +44,25 @@ interface Chain {
   readonly intermediate: Buffer;
 }
 
+/** The certificates at which a chain may end. */
+export interface TrustedRoots {
+  readonly certificates: readonly Certificate[];
+  /** Identifies the set of certificates in cache keys. */
+  readonly id: string;
+}
+
 /**
  * Verified chains, least recently used first. Not a `createCache`: a chain never expires, because its validity is
  * compared with the signing date and not with the current time. Apple uses one or two leaf certificates at a time.
  */
 const verifiedChains = new Map<string, VerifiedChain>();
 const maxCachedChains = 32;
+
+/**
+ * Parsed roots by their DER: parsing takes longer than the verification of a signature. A deployment uses two roots;
+ * the emulator adds a third.
+ */
+const parsedRoots = createBoundedMap<Certificate>(8);
 
 /**
  * Verifies that the chain ends at a trusted root and was valid at `signedAt`. Returns the public key of the leaf
@@ -78,13 +106,6 @@ const intersectValidity = (certificates: readonly Certificate[]) => ({
 const untrustedError = (reason: string): ServiceError =>
   new ServiceError('InvalidPayload', `The signature is not from Apple: ${reason}.`);
 
-/** The certificates at which a chain may end. */
-export interface TrustedRoots {
-  readonly certificates: readonly Certificate[];
-  /** Identifies the set of certificates in cache keys. */
-  readonly id: string;
-}
-
 /** Returns the trusted roots for JWS. `extraRoots` are DER certificates. */
 export const getSignedDataRoots = (extraRoots: readonly Uint8Array[]): TrustedRoots =>
   toTrustedRoots([appleRootG3, ...extraRoots]);
@@ -92,12 +113,6 @@ export const getSignedDataRoots = (extraRoots: readonly Uint8Array[]): TrustedRo
 /** Returns the trusted roots for PKCS#7 receipts. `extraRoots` are DER certificates. */
 export const getReceiptRoots = (extraRoots: readonly Uint8Array[]): TrustedRoots =>
   toTrustedRoots([appleIncRoot, ...extraRoots]);
-
-/**
- * Parsed roots by their DER: parsing takes longer than the verification of a signature. A deployment uses two roots;
- * the emulator adds a third.
- */
-const parsedRoots = createBoundedMap<Certificate>(8);
 
 function toTrustedRoots(ders: readonly Uint8Array[]): TrustedRoots {
   const certificates = ders.map((der) => parseRoot(Buffer.from(der)));
@@ -110,3 +125,42 @@ function parseRoot(der: Buffer): Certificate {
   parsedRoots.set(key, certificate);
   return certificate;
 }
+
+/** Parses a certificate in DER. Throws `InvalidPayload`, also for PEM. */
+function parseCertificate(der: Buffer): Certificate {
+  const x509 = parseX509(der);
+  return {
+    subject: x509.subject,
+    issuer: x509.issuer,
+    publicKey: x509.publicKey,
+    isCertificateAuthority: x509.ca,
+    notBefore: Date.parse(x509.validFrom),
+    notAfter: Date.parse(x509.validTo),
+    extensions: new Set(listExtensionOids(der)),
+    fingerprint: x509.fingerprint256,
+    isSignedBy: (issuer) => x509.issuer === issuer.subject && x509.verify(issuer.publicKey),
+  };
+}
+
+function parseX509(der: Buffer): X509Certificate {
+  try {
+    const x509 = new X509Certificate(der);
+    // OpenSSL also accepts PEM and trailing bytes. Then `der` would not be the certificate.
+    if (x509.raw.equals(der) && x509.publicKey) return x509;
+  } catch (cause) {
+    throw unreadableError(cause);
+  }
+  throw unreadableError();
+}
+
+/** Parses the extensions. A byte search would also find an identifier in another part of the certificate. */
+function listExtensionOids(der: Buffer): string[] {
+  const [body] = parseChildren(expectTag(parseDer(der), derTags.sequence));
+  const wrapper = parseChildren(expectTag(body, derTags.sequence)).find(({ tag }) => tag === derTags.context3);
+  const [extensions] = wrapper ? parseChildren(wrapper) : [];
+  if (!extensions) return [];
+  return parseChildren(extensions).map((extension) => readOid(parseChildren(extension)[0]));
+}
+
+const unreadableError = (cause?: unknown): ServiceError =>
+  new ServiceError('InvalidPayload', 'A certificate of the signature is not valid.', { cause });

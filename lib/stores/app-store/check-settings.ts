@@ -1,10 +1,5 @@
 import * as v from 'valibot';
-import {
-  createRejection,
-  type Diagnosis,
-  type SettingsRejection,
-  type SettingsWarning,
-} from '../settings-rejection.ts';
+import { createRejection, type Diagnosis, type SettingsRejection, type SettingsWarning } from '../settings.ts';
 import type { CheckSettingsOptions } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invalidSettingsError } from './api-errors.ts';

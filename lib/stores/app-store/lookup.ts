@@ -32,6 +32,16 @@ export interface LookupResult {
 
 type LookupMethod = () => Promise<LookupResult>;
 
+/** Values of `data.warning` in validation responses. */
+const warnings = {
+  outage:
+    'The App Store is unavailable. The result relies on the signed receipt alone and can miss later renewals and refunds.',
+  fallback: 'The App Store Server API is unavailable. The deprecated verifyReceipt was used instead.',
+  signatureOnly:
+    'No App Store Server API key is set. The result relies on the signed receipt alone and can miss later renewals and refunds.',
+  truncatedHistory: 'The purchase history is too long. The oldest transactions are missing.',
+} as const;
+
 /**
  * Queries the App Store for the submitted evidence: by the App Store Server API, or by verifyReceipt if the API is
  * unavailable or not configured. Throws `InvalidPayload` for unknown transactions and `InternalError` if the App Store
@@ -124,13 +134,3 @@ const unverifiableError = (): ServiceError =>
     'transactionReceipt contains an iOS 6 receipt, which requires a shared secret in the store_a settings. ' +
       'Send appStoreReceipt or jwsRepresentation instead.',
   );
-
-/** Values of `data.warning` in validation responses. */
-const warnings = {
-  outage:
-    'The App Store is unavailable. The result relies on the signed receipt alone and can miss later renewals and refunds.',
-  fallback: 'The App Store Server API is unavailable. The deprecated verifyReceipt was used instead.',
-  signatureOnly:
-    'No App Store Server API key is set. The result relies on the signed receipt alone and can miss later renewals and refunds.',
-  truncatedHistory: 'The purchase history is too long. The oldest transactions are missing.',
-} as const;

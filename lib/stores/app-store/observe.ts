@@ -1,23 +1,23 @@
 import { ServiceError } from '../../foundation/errors.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
-import { compareAsOf } from '../../purchases/as-of.ts';
+import { compareAsOf } from '../../purchases/merge-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import type { StoreRequest } from '../store-request-contract.ts';
 import { connectAppStore, withRequestBudget } from './app-store-server-api.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { getBaseType, toNotificationReason } from './notification-reason.ts';
-import { parseNotificationPayload, verifySignedParts } from './parse-notification.ts';
+import { isSandboxToken, parseNotificationPayload, verifySignedParts } from './parse-notification.ts';
 import { refetchPurchase } from './refetch-purchase.ts';
 import { toRefundOutcome, toRefundRequest } from './refund-request.ts';
 import { type AppStoreSettings, getApiKey, parseStoredSettings } from './settings.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
-import { toStoreRequest } from './store-request.ts';
 import { isLaterTransaction } from './store-transaction.ts';
 import { toObservation } from './to-observation.ts';
 import { reverseProratedRefunds } from './transaction-refunds.ts';
-import { createVerificationContext, type VerificationContext } from './verification.ts';
+import { createVerificationContext, type VerificationContext, verifyAppTransaction } from './verification.ts';
 import {
   isNotificationCurrent,
   toCurrentGroup,
@@ -30,6 +30,14 @@ import {
  * @see https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information
  */
 const consumptionRequestType = 'CONSUMPTION_REQUEST';
+
+const platform = platformTokens.appStore;
+
+/** Renewal intent that the customer chose, by notification. */
+const changedIntents: Readonly<Record<string, Purchase['renewalIntent']>> = {
+  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED': 'Renew',
+  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED': 'Lapse',
+};
 
 interface ObservationContext {
   readonly settings: AppStoreSettings;
@@ -111,12 +119,6 @@ async function tryRefetch(
 const toNotificationObservation = (group: TransactionGroup, settings: AppStoreSettings): Observation =>
   toObservation(group, { requestDetails: {}, canRefresh: getApiKey(settings) !== undefined });
 
-/** Renewal intent that the customer chose, by notification. */
-const changedIntents: Readonly<Record<string, Purchase['renewalIntent']>> = {
-  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED': 'Renew',
-  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED': 'Lapse',
-};
-
 /**
  * Only the notification contains the date at which the customer changed the renewal intent. The customer can have
  * changed it back since, so the date belongs to the intent of the notification. The latest date takes precedence.
@@ -149,4 +151,31 @@ function withTransactionFacts(
     return { ...transaction, partialRefunds: reverseProratedRefunds(transaction.partialRefunds, occurredAt) };
   });
   return { ...observation, transactions };
+}
+
+/**
+ * Returns the request of a notification without a transaction, which is about a rescinded consent or an external
+ * purchase token. Undefined for other notifications.
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/appdata
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/externalpurchasetoken
+ */
+function toStoreRequest(notification: StoreNotification, verification: VerificationContext): StoreRequest | undefined {
+  const { appTransaction: jws, externalPurchase } = parseNotificationPayload(notification);
+  const { type: notificationType } = notification;
+  if (jws !== undefined) {
+    const { appTransactionId, receiptType } = verifyAppTransaction(jws, verification);
+    if (appTransactionId === undefined) return undefined;
+    const isSandbox = receiptType !== 'Production';
+    return { type: 'consent.rescinded', notificationType, platform, isSandbox, appTransactionId };
+  }
+  if (!externalPurchase) return undefined;
+  const { externalPurchaseId, tokenCreationDate } = externalPurchase;
+  return {
+    type: 'external-purchase.token',
+    notificationType,
+    platform,
+    isSandbox: isSandboxToken(externalPurchaseId),
+    externalPurchaseId,
+    ...(tokenCreationDate !== undefined && { tokenCreatedAt: new Date(tokenCreationDate).toISOString() }),
+  };
 }

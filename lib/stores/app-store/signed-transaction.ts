@@ -3,9 +3,14 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import { toSaleFields } from './sales.ts';
-import { toSeatFields } from './seats.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
-import { findRevocationDate, isSharedOwnership, toAmountMicros, toRefundFields } from './transaction-refunds.ts';
+import {
+  countRevokedSeats,
+  findRevocationDate,
+  isSharedOwnership,
+  toAmountMicros,
+  toRefundFields,
+} from './transaction-refunds.ts';
 
 /** @see https://developer.apple.com/documentation/appstoreserverapi/type */
 const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>>> = {
@@ -37,6 +42,8 @@ export const expirationReasons: Readonly<Record<number | string, CancelationReas
   3: 'Customer.PriceIncrease',
   4: 'System.ProductUnavailable',
 };
+
+type SeatFields = Pick<StoreTransaction, 'sharesPeriod' | 'isSeatAddition' | 'revokedSeats'>;
 
 export function fromSignedTransaction(payload: TransactionPayload): StoreTransaction {
   const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier } = payload;
@@ -134,4 +141,20 @@ function toRenewalIntent({ autoRenewStatus, commitmentInfo }: RenewalPayload): R
   );
   if (statuses.length === 0) return undefined;
   return statuses.every((status) => status === 1) ? 'Renew' : 'Lapse';
+}
+
+/**
+ * Seats that are added to a running period make another transaction, which does not replace the first one. All of
+ * them have the reason.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/additionaltransactionreason
+ */
+function toSeatFields(payload: TransactionPayload): SeatFields {
+  const { additionalTransactionReason, transactionReason, transactionId, originalTransactionId } = payload;
+  const sharesPeriod = additionalTransactionReason !== undefined;
+  const isAddition = sharesPeriod && transactionReason === 'PURCHASE' && transactionId !== originalTransactionId;
+  return omitUndefined({
+    sharesPeriod: sharesPeriod || undefined,
+    isSeatAddition: isAddition || undefined,
+    revokedSeats: countRevokedSeats(payload) || undefined,
+  });
 }

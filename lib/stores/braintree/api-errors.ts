@@ -4,7 +4,7 @@ import {
   ServiceError,
 } from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
-import { createRejection } from '../settings-rejection.ts';
+import { createRejection } from '../settings.ts';
 
 /** Name of the store in public error messages. */
 export const storeName = storeNames[platformTokens.braintree];

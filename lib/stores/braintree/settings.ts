@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ProductType } from '../../api/schemas.ts';
 import { namedRecord } from '../../foundation/named-record.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { parseEntered, parseStored } from '../parse-settings.ts';
+import { parseEntered, parseStored } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 

@@ -6,7 +6,7 @@ import {
 } from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
 import { createResponseParser } from '../parse-response.ts';
-import { createRejection, type RejectionKind } from '../settings-rejection.ts';
+import { createRejection, type RejectionKind } from '../settings.ts';
 import type { StoreResponse } from '../store-context.ts';
 
 /** Name of the store in public error messages. */

@@ -1,4 +1,4 @@
-import { type Diagnosis, findRejection, type SettingsRejection, type SettingsWarning } from '../settings-rejection.ts';
+import { type Diagnosis, findRejection, type SettingsRejection, type SettingsWarning } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { evictAccessToken } from './access-token.ts';

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { describeKeyFault, parseEntered, parseStored } from '../parse-settings.ts';
+import { describeKeyFault, parseEntered, parseStored } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 import { isLicenseKey } from './license-key.ts';
 

@@ -5,7 +5,7 @@ import {
 } from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
 import { createResponseParser } from '../parse-response.ts';
-import type { SettingsRejection } from '../settings-rejection.ts';
+import type { SettingsRejection } from '../settings.ts';
 
 /** Name of the store in public error messages. */
 export const storeName = storeNames[platformTokens.microsoftStore];

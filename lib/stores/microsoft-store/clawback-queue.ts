@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { ServiceError } from '../../foundation/errors.ts';
 import { type EpochMillis, secondMs } from '../../foundation/time.ts';
-import { createRejection } from '../settings-rejection.ts';
+import { createRejection } from '../settings.ts';
 import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ServiceError } from '../../foundation/errors.ts';
-import { createRejection, type RejectionKind } from '../settings-rejection.ts';
+import { createRejection, type RejectionKind } from '../settings.ts';
 import type { StoreResponse } from '../store-context.ts';
 import { createTokenCache, type IssuedToken } from '../token-cache.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';

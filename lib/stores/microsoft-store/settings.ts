@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { namedRecord } from '../../foundation/named-record.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { parseEntered, parseStored } from '../parse-settings.ts';
+import { parseEntered, parseStored } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));

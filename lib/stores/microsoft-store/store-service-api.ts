@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
-import { createRejection } from '../settings-rejection.ts';
+import { createRejection } from '../settings.ts';
 import type { StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';

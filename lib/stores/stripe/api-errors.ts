@@ -5,7 +5,7 @@ import {
   ServiceError,
 } from '../../foundation/errors.ts';
 import { platformTokens, storeNames } from '../../foundation/platform.ts';
-import { createRejection, type SettingsRejection } from '../settings-rejection.ts';
+import { createRejection, type SettingsRejection } from '../settings.ts';
 
 export const storeName = storeNames[platformTokens.stripe];
 

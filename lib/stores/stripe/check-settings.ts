@@ -6,7 +6,7 @@ import {
   findRejection,
   type SettingsRejection,
   type SettingsWarning,
-} from '../settings-rejection.ts';
+} from '../settings.ts';
 import type { CheckSettingsOptions } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { missingPermissionError } from './api-errors.ts';

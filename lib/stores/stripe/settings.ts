@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { platformTokens } from '../../foundation/platform.ts';
-import { parseEntered, parseStored } from '../parse-settings.ts';
+import { parseEntered, parseStored } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 import type { StripePlatform } from './mapping-context.ts';
 

@@ -13,6 +13,10 @@ export const apiVersion = '2026-10-28.endive';
 
 type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>['httpClient']>;
 
+/** An operation needs several sequential calls, and API clients wait at most 15 s. */
+const totalMs = 12_000;
+const maxCallMs = 6_000;
+
 /** Creates the official client. Its requests use the recording fetch and share one time budget. */
 export function createStripeClient({
   settings,
@@ -53,10 +57,6 @@ const createHttpClient = (fetch: StoreFetch): HttpClient => ({
     };
   },
 });
-
-/** An operation needs several sequential calls, and API clients wait at most 15 s. */
-const totalMs = 12_000;
-const maxCallMs = 6_000;
 
 /** Creates a fetch whose calls to Stripe share a time budget. */
 const withRequestBudget = (calls: BudgetedCalls): StoreFetch =>

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { measureStep, type NotificationRoute, type RouteProblem, type RouteRequest } from '../notification-route.ts';
-import { findRejection } from '../settings-rejection.ts';
+import { findRejection } from '../settings.ts';
 import type { StoreContext } from '../store-context.ts';
 import { callStripe, createStripeClient } from './stripe-client.ts';
 import { requiredEvents } from './webhook-events.ts';

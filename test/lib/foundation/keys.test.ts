@@ -5,7 +5,7 @@ import { AppName } from '../../../lib/apps/app.ts';
 import { timestampRange, toSortableTimestamp } from '../../../lib/foundation/key.ts';
 import { tokenBucketKey } from '../../../lib/foundation/keys.ts';
 import { parseItemKey } from '../../../lib/foundation/stream-record.ts';
-import { listRankRanges, rankSortKey, toRankingRange } from '../../../lib/purchases/owned-link-keys.ts';
+import { listRankRanges, rankSortKey, toRankingRange } from '../../../lib/purchases/owned-purchase-links.ts';
 import { createObservation } from '../../../testing/given.ts';
 
 /** Dates from the year -271821 to 275760, many of them near the bounds of 13 digits. */

@@ -102,7 +102,7 @@ import {
   parseOwnedPurchaseId,
   rankSortKey,
   toRankingRange,
-} from '../../../lib/purchases/owned-link-keys.ts';
+} from '../../../lib/purchases/owned-purchase-links.ts';
 import {
   counterKey,
   parseCounterPeriod,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toAmountUsd } from '../../../lib/money/usd-amount.ts';
+import { toAmountUsd } from '../../../lib/money/usd-conversion.ts';
 
 const micros = fc.integer({ min: -1_000_000_000_000, max: 1_000_000_000_000 });
 const decimal = fc

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
-import { keepPaidPeriods } from '../../../lib/purchases/extended-period.ts';
 import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import { computeMonthlyAmounts } from '../../../lib/purchases/payment-amounts.ts';
+import { keepPaidPeriods } from '../../../lib/purchases/period-end.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 

@@ -4,7 +4,7 @@ import { toKey } from '../../../lib/foundation/key.ts';
 import { purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Item } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
-import { toAmountUsd } from '../../../lib/money/usd-amount.ts';
+import { toAmountUsd } from '../../../lib/money/usd-conversion.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { restateFigures } from '../../../lib/statistics/restate-figures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
-import { createRunOnce } from '../../../lib/stores/idempotency.ts';
+import { createRunOnce } from '../../../lib/stores/operation-table.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';

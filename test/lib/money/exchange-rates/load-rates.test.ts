@@ -8,9 +8,13 @@ import { createStopwatch } from '../../../../lib/foundation/stopwatch.ts';
 import type { Table } from '../../../../lib/foundation/table.ts';
 import { dayMs, hourMs } from '../../../../lib/foundation/time.ts';
 import { attachUsdRates } from '../../../../lib/money/attach-usd-rates.ts';
-import { findStoredRates, listRateDays, saveRates } from '../../../../lib/money/exchange-rates/exchange-rate-table.ts';
+import {
+  findRatesForDate,
+  findStoredRates,
+  listRateDays,
+  saveRates,
+} from '../../../../lib/money/exchange-rates/exchange-rate-table.ts';
 import { loadRates, parseEcbRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
-import { findRatesForDate } from '../../../../lib/money/exchange-rates/rate-cache.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import { createService } from '../../../../testing/create-service.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';

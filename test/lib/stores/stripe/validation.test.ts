@@ -5,7 +5,7 @@ import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { loadStore } from '../../../../lib/stores/index.ts';
 import type { ActionRequest } from '../../../../lib/stores/purchase-action.ts';
-import { findRejection } from '../../../../lib/stores/settings-rejection.ts';
+import { findRejection } from '../../../../lib/stores/settings.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { startBeforeAll } from '../../../../testing/start-before-all.ts';
 import { startCheckoutService } from './checkout-fixture.ts';
