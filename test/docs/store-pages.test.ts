@@ -116,12 +116,17 @@ const toPattern = (message: string): RegExp =>
       .join('.+')}$`,
   );
 
+/** Comments quote names with the same characters as strings. */
+const blockComments = /^ *\/\*[\s\S]*?\*\//gm;
+
 /** All strings of the sources in a folder, with `…` for the variable parts of templates. */
 const listStrings = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.ts'))
     .flatMap((name) => [
-      ...readFileSync(join(folder, name), 'utf8').matchAll(/'([^'\n]{4,})'|`([^`]{4,})`|"([^"\n]{4,})"/g),
+      ...readFileSync(join(folder, name), 'utf8')
+        .replaceAll(blockComments, '')
+        .matchAll(/'([^'\n]{4,})'|`([^`]{4,})`|"([^"\n]{4,})"/g),
     ])
     .map(([, single, template, double]) => (single ?? double ?? template ?? '').replaceAll(/\$\{[^}]*\}/g, '…'))
     // A string of variable parts alone would match every message.
