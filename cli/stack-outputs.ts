@@ -1,5 +1,5 @@
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
-import { awsClientOptions } from '../lib/foundation/connections.ts';
+import { awsClientOptions } from '../lib/foundation/container.ts';
 import { ServiceError } from '../lib/foundation/errors.ts';
 
 export type StackOutputs = Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { awsClientOptions } from '../lib/foundation/connections.ts';
-import { type Container, setContainerLookup } from '../lib/foundation/container.ts';
+import { awsClientOptions, type Container, setContainerLookup } from '../lib/foundation/container.ts';
 import { getService } from '../lib/foundation/get-service.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import type { Item, Table } from '../lib/foundation/table.ts';

@@ -4,7 +4,7 @@ import {
   DescribeTimeToLiveCommand,
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
-import { awsClientOptions } from '../../lib/foundation/connections.ts';
+import { awsClientOptions } from '../../lib/foundation/container.ts';
 import { indexes } from '../../lib/foundation/key.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 

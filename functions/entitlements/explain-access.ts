@@ -1,8 +1,7 @@
 import { explainAccess as contract } from '../../lib/entitlements/contract.ts';
 import { explainAccess } from '../../lib/entitlements/explain-access.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
-import { toIsoSeconds } from '../../lib/foundation/time.ts';
-import { toNullableIsoSeconds } from '../../lib/foundation/to-iso.ts';
+import { toIsoSeconds, toNullableIsoSeconds } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(contract)(

@@ -1,4 +1,4 @@
-import { toNullableIso } from '../../lib/foundation/to-iso.ts';
+import { toNullableIso } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { setRefundConsent as contract } from '../../lib/refunds/contract.ts';
 import { setRefundConsent } from '../../lib/refunds/refund-request-table.ts';

@@ -8,8 +8,7 @@ import { type CursorPage, readCursorPage } from '../foundation/read-cursor-page.
 import type { Service } from '../foundation/service.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
-import { retryUntilWritten, tryWrite } from '../foundation/updates.ts';
-import { buildVersionCondition } from '../foundation/version-condition.ts';
+import { buildVersionCondition, retryUntilWritten, tryWrite } from '../foundation/updates.ts';
 import { CreditAccount, compactAccount, createAccount, findNextEnd, MovedCredits, passTime } from './credit-account.ts';
 import { CreditEntry } from './credit-entry.ts';
 import { PurchaseCredits } from './purchase-credits.ts';

@@ -1,7 +1,6 @@
 import type { CreditTotalsByName } from '../api/credit-totals.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import type { EpochMillis } from '../foundation/time.ts';
-import { toIso, toNullableIso } from '../foundation/to-iso.ts';
+import { type EpochMillis, toIso, toNullableIso } from '../foundation/time.ts';
 import type { CreditEntryRecord, CreditRecord } from './contract.ts';
 import { type CreditAccount, type CreditBalance, getBalance, passTime } from './credit-account.ts';
 import type { CreditEntry } from './credit-entry.ts';

@@ -1,7 +1,6 @@
 import type { Merge } from '../customers/merge.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import type { EpochMillis } from '../foundation/time.ts';
-import { toIso } from '../foundation/to-iso.ts';
+import { type EpochMillis, toIso } from '../foundation/time.ts';
 
 /** Returns the record of a merge for exports and the command line, with ISO 8601 dates. */
 export const toMergeRecord = ({ mergeId, from, startedAt, mergedBy, completedAt, reversedAt, reversedBy }: Merge) => ({

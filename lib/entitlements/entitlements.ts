@@ -1,8 +1,7 @@
 import type { SandboxRule } from '../apps/app.ts';
 import { type Catalogue, listEntitlements } from '../apps/catalogue.ts';
 import type { Platform } from '../foundation/platform.ts';
-import type { EpochMillis } from '../foundation/time.ts';
-import { toNullableIsoSeconds } from '../foundation/to-iso.ts';
+import { type EpochMillis, toNullableIsoSeconds } from '../foundation/time.ts';
 import { getAccessEnd, isActive, isSubscription, isUnpaid, noEnd, type Purchase } from '../purchases/purchase.ts';
 import type { EntitlementRecord } from './contract.ts';
 import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';

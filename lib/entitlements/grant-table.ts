@@ -5,8 +5,7 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Write } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import { buildUpdate, tryUpdate, tryWrite, updateVersioned } from '../foundation/updates.ts';
-import { buildVersionCondition } from '../foundation/version-condition.ts';
+import { buildUpdate, buildVersionCondition, tryUpdate, tryWrite, updateVersioned } from '../foundation/updates.ts';
 import { Grant } from './grant.ts';
 
 type GrantId = Pick<Grant, 'username' | 'grantId'>;

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { EntitlementName } from '../api/schemas.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
-import { toNullableIsoSeconds } from '../foundation/to-iso.ts';
+import { type EpochMillis, toIsoSeconds, toNullableIsoSeconds } from '../foundation/time.ts';
 import type { GrantRecord } from './contract.ts';
 
 /** The API key with which a grant was made or changed. */

@@ -5,8 +5,7 @@ import { parse, parseJson } from '../foundation/parse.ts';
 import { reencryptField } from '../foundation/reencrypt-field.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
-import { retryUntilWritten, tryWrite } from '../foundation/updates.ts';
-import { buildVersionCondition } from '../foundation/version-condition.ts';
+import { buildVersionCondition, retryUntilWritten, tryWrite } from '../foundation/updates.ts';
 import { TokenKey, type TokenKeySet } from './token-key.ts';
 
 /** The private keys are one encrypted attribute. */

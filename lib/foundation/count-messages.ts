@@ -1,6 +1,5 @@
 import { once } from './cache.ts';
-import { type AwsClientOptions, awsClientOptions } from './connections.ts';
-import { clientOptions } from './container.ts';
+import { type AwsClientOptions, awsClientOptions, clientOptions } from './container.ts';
 import { ServiceError } from './errors.ts';
 import { perContainer, type Service } from './service.ts';
 

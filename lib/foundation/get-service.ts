@@ -1,12 +1,10 @@
 import { once } from './cache.ts';
 import { createCipher } from './cipher.ts';
-import { setConnectionAttemptTimeout } from './connections.ts';
-import { clientOptions, getContainer } from './container.ts';
-import { createMessageQueue } from './create-message-queue.ts';
+import { clientOptions, getContainer, setConnectionAttemptTimeout } from './container.ts';
 import { ServiceError } from './errors.ts';
+import { createMessageQueue } from './message-queue.ts';
 import type { PostWebhook } from './outgoing/post-webhook.ts';
-import type { Service } from './service.ts';
-import { isLocalService, type StoreEmulator } from './service.ts';
+import { isLocalService, type Service, type StoreEmulator } from './service.ts';
 import { createTableClient } from './table.ts';
 import { guardVersion } from './table-version.ts';
 import type { EpochMillis } from './time.ts';

@@ -5,7 +5,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
-import type { AwsClientOptions } from './connections.ts';
+import type { AwsClientOptions } from './container.ts';
 import { ServiceError } from './errors.ts';
 import type { MessageInbox, ReceivedMessage } from './message-queue.ts';
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { AwsClientOptions } from './connections.ts';
+import type { AwsClientOptions } from './container.ts';
 import { createTableClient, type Table } from './table.ts';
 
 const key = { pk: 'rehearsal', sk: 'rehearsal' };

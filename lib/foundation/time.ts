@@ -8,3 +8,12 @@ export const dayMs = 24 * hourMs;
 
 /** Formats a date as `YYYY-MM-DDTHH:MM:SS.000Z`. Clients compare dates as text, and some accept whole seconds only. */
 export const toIsoSeconds = (date: EpochMillis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
+
+/** Formats a date as `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+export const toIso = (date: EpochMillis): string => new Date(date).toISOString();
+
+export const toNullableIso = (date: EpochMillis | undefined): string | null =>
+  date === undefined ? null : toIso(date);
+
+export const toNullableIsoSeconds = (date: EpochMillis | undefined): string | null =>
+  date === undefined ? null : toIsoSeconds(date);

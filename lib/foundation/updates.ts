@@ -115,3 +115,9 @@ export async function retryUntilWritten<T extends object>(run: () => Promise<T |
 
 const waitForOtherWriters = async (attempt: number): Promise<void> =>
   await new Promise((resolve) => setTimeout(resolve, Math.random() * baseDelayMs * 2 ** Math.min(attempt, 6)));
+
+/** Builds the condition of a write that replaces a version of an item. Version 0: there is no item. */
+export const buildVersionCondition = (version: number) =>
+  version === 0
+    ? { ConditionExpression: 'attribute_not_exists(pk)' }
+    : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };

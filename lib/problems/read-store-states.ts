@@ -4,8 +4,7 @@ import { deriveStoreHealth, isRejectionInForce, selectExpiredKeys } from '../eve
 import { once } from '../foundation/cache.ts';
 import { addDays, countDaysBetween } from '../foundation/calendar.ts';
 import type { Service } from '../foundation/service.ts';
-import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
-import { toIso } from '../foundation/to-iso.ts';
+import { dayMs, type EpochMillis, hourMs, toIso } from '../foundation/time.ts';
 import { toReceivedName } from '../statistics/counter-names.ts';
 import { type CounterPeriod, listCounterDays } from '../statistics/counter-table.ts';
 

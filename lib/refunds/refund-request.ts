@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
-import { type EpochMillis, minuteMs } from '../foundation/time.ts';
-import { toIso, toNullableIso } from '../foundation/to-iso.ts';
+import { type EpochMillis, minuteMs, toIso, toNullableIso } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-conversion.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';

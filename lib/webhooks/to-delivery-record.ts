@@ -1,5 +1,5 @@
 import type { DetailedEvent } from '../events/event.ts';
-import { toIso } from '../foundation/to-iso.ts';
+import { toIso } from '../foundation/time.ts';
 import type { DeliveryAttemptRecord, DeliveryRecord } from './contract.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { toDisplayUrl } from './display-url.ts';

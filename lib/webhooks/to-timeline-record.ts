@@ -1,7 +1,7 @@
 import { type EventRecord, toEventExcerpt } from '../events/event.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
 import { parseAttemptEventId } from '../foundation/event-id.ts';
-import { toIso } from '../foundation/to-iso.ts';
+import { toIso } from '../foundation/time.ts';
 import type { TimelineRecord } from '../purchases/timeline-contract.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
 

@@ -1,8 +1,7 @@
 import type { App } from '../apps/app.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { type EpochMillis, minuteMs } from '../foundation/time.ts';
-import { toIso } from '../foundation/to-iso.ts';
+import { type EpochMillis, minuteMs, toIso } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { findUrlHealth } from './delivery-table.ts';
 import { toDisplayUrl } from './display-url.ts';

@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getEvent, listEvents } from '../../lib/events/contract.ts';
 import { clientOptions } from '../../lib/foundation/container.ts';
-import { createMessageQueue } from '../../lib/foundation/create-message-queue.ts';
+import { createMessageQueue } from '../../lib/foundation/message-queue.ts';
 import { createTableClient } from '../../lib/foundation/table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
