@@ -7,6 +7,7 @@ import { updateTokenKeys } from '../lib/entitlements/token-key-table.ts';
 import { hourMs } from '../lib/foundation/time.ts';
 import { addAlertCommand } from './alert-command.ts';
 import { addAppSettingCommands } from './app-setting-commands.ts';
+import { addWebhookCommands } from './app-webhook-commands.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { addCommissionRateCommands } from './commission-rate-commands.ts';
 import { confirmName } from './confirm-name.ts';
@@ -17,10 +18,9 @@ import { addForwardCommand } from './forward-command.ts';
 import { getService } from './get-service.ts';
 import { parseHours } from './option-parsers.ts';
 import type { Output } from './output.ts';
-import { addSettingsCommands } from './settings-commands.ts';
 import { showApp } from './show-app.ts';
+import { addSettingsCommands } from './store-and-catalogue-commands.ts';
 import { type Column, formatTable } from './table.ts';
-import { addWebhookCommands } from './webhook-commands.ts';
 
 /** `app create|list|show|delete|rotate-key|rotate-token-key` and the commands for settings and webhooks. */
 export function createAppCommands(): Command {

@@ -3,7 +3,7 @@ import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import type { SubscriberState } from '../lib/customers/contract.ts';
 import { buildCustomerInfo, toCustomerInfo } from '../lib/customers/customer-info.ts';
 import type { CustomerRow } from '../lib/customers/customer-summary.ts';
-import { findCustomers } from '../lib/entitlements/find-customers.ts';
+import { searchCustomers } from '../lib/entitlements/find-customers.ts';
 import { ServiceError } from '../lib/foundation/errors.ts';
 import type { EpochMillis } from '../lib/foundation/time.ts';
 import { getCustomerPage } from '../lib/lists/list-tables.ts';
@@ -101,7 +101,7 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   if (hasFilter) {
     const filter = { ...toFilter(options), state, entitlement };
     const found = await readMatches(options, (page) =>
-      findCustomers(getService(), app, { filter, order: 'oldest', ...page }),
+      searchCustomers(getService(), app, { filter, order: 'oldest', ...page }),
     );
     const matches = { ...found, rows: found.rows.map((row) => toCustomerRecord(row, now)) };
     return {

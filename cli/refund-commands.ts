@@ -40,7 +40,7 @@ export function createRefundCommands(): Command {
     .action(printResult(showAction));
   refunds
     .command('answer')
-    .description('Send the statement to the store. The first one counts')
+    .description('Send the statement to the store, which accepts only the first one')
     .argument('<app>')
     .argument('<id>')
     .addArgument(new Argument('<preference>', 'what the app prefers').choices(RefundPreference.options))

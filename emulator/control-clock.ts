@@ -21,8 +21,8 @@ const minTime = Date.parse('2000-01-02T00:00:00Z');
 const maxTime = Date.parse('2099-12-30T00:00:00Z');
 
 /**
- * `GET /control/clock`: runs everything that is due. Returns the time of the stores, and the time of the next transition
- * or notification if there is one.
+ * `GET /control/clock`: runs everything that is due. Returns the time of the stores, and the time of the next
+ * transition or notification if there is one.
  */
 export function getClock(emulator: Emulator): object {
   const nextDueTime = advanceStores(emulator);

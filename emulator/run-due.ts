@@ -11,8 +11,8 @@ interface ScheduledItems<T> {
 /** Scheduled transitions of a store. */
 export interface Schedule {
   /**
-   * Runs all transitions that are due until the time, the earliest first. Returns the time of the next one; undefined if
-   * nothing is scheduled.
+   * Runs all transitions that are due until the time, the earliest first. Returns the time of the next one; undefined
+   * if nothing is scheduled.
    */
   readonly advanceTo: (time: number) => number | undefined;
 }

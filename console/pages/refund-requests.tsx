@@ -46,7 +46,10 @@ export function RefundRequestsPage(_props: PageProps) {
     onRetry: reload,
   };
   return (
-    <Page title="Refund requests" subtitle="Stores request a statement before they decide. The first one counts.">
+    <Page
+      title="Refund requests"
+      subtitle="Stores request a statement before they decide, and accept only the first one."
+    >
       <Section title="Open">
         <DataTable
           {...table}

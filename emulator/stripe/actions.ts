@@ -10,7 +10,7 @@ import { loseDispute, openDispute, refundPurchase, reverseRefund, winDispute } f
 import { addInvoiceItem } from './pending-lines.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
-import type { SubscriptionTransition } from './subscription-transition.ts';
+import type { SubscriptionTransition } from './subscription-status.ts';
 import { cancelAtPeriodEnd, failPayment, recover, renew, resumeRenewal } from './subscription-transitions.ts';
 import { reportUsage } from './usage.ts';
 

@@ -7,7 +7,7 @@ import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { toInvoiceSubscription } from './invoice-lines.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceOutcome } from './invoice-objects.ts';
 import { buildCharge, buildPaymentIntent, type PaymentStatus, toIntentStatus } from './payment-objects.ts';
-import { withoutDebt } from './subscription-transition.ts';
+import { withoutDebt } from './subscription-status.ts';
 
 interface BillingInput {
   readonly at: number;

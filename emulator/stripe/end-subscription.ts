@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { requirePossible, saveSubscriptionAs } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
-import { isEnded, type SubscriptionTransition } from './subscription-transition.ts';
+import { isEnded, type SubscriptionTransition } from './subscription-status.ts';
 
 /** Ends a subscription immediately. The reason is `payment_failed` if a payment is overdue. */
 export const endSubscription: SubscriptionTransition = (state, subscription, at) => {

@@ -6,7 +6,7 @@ import { billSubscription, paymentEvents } from './billing.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import { buildInvoiceItemLine } from './invoice-lines.ts';
 import { listPaidCharges } from './payment-reversals.ts';
-import { isRunning, type SubscriptionTransition } from './subscription-transition.ts';
+import { isRunning, type SubscriptionTransition } from './subscription-status.ts';
 
 /**
  * Bills an invoice item outside of the billing cycle, for example a fee. It is paid, or its payment fails (`unpaid`)

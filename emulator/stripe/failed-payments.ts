@@ -7,7 +7,7 @@ import { startNextPeriod } from './billing-periods.ts';
 import { endSubscription } from './end-subscription.ts';
 import { requireOpenInvoice } from './open-invoices.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
-import { isEnded, isRunning, type SubscriptionTransition, withoutDebt } from './subscription-transition.ts';
+import { isEnded, isRunning, type SubscriptionTransition, withoutDebt } from './subscription-status.ts';
 
 /**
  * Time of the retries of a failed payment: the default of Smart Retries.

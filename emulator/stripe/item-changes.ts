@@ -7,7 +7,7 @@ import { getPeriod } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import { buildProrationLine, getRemainingShare } from './plan-change.ts';
 import { buildItem, withItems } from './subscription-objects.ts';
-import type { SubscriptionTransition } from './subscription-transition.ts';
+import type { SubscriptionTransition } from './subscription-status.ts';
 
 /**
  * Adds an item to a subscription. The remaining part of its period, which ends with the billing cycle, is billed

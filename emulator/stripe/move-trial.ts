@@ -7,7 +7,7 @@ import { billSubscription } from './billing.ts';
 import { buildPeriodLines } from './billing-periods.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { withItems, withPeriod } from './subscription-objects.ts';
-import { isRunning, type SubscriptionTransition } from './subscription-transition.ts';
+import { isRunning, type SubscriptionTransition } from './subscription-status.ts';
 
 /** Moves the end of a trial: `end` is `now`, a time, or a period from now. */
 export const moveTrial: SubscriptionTransition = (state, subscription, at, { end }) => {

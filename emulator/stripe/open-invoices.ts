@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
 import { type AccountState, listInvoices, requirePossible, saveSubscription } from './account-state.ts';
 import { payInvoice } from './billing.ts';
-import { withoutDebt } from './subscription-transition.ts';
+import { withoutDebt } from './subscription-status.ts';
 
 /** Returns the open invoice with the id in the body. Default: the latest open invoice. */
 export function requireOpenInvoice(

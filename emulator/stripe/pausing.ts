@@ -5,7 +5,7 @@ import { billSubscription } from './billing.ts';
 import { buildPeriodLines } from './billing-periods.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { withItems, withPeriod } from './subscription-objects.ts';
-import { isRunning, type SubscriptionTransition } from './subscription-transition.ts';
+import { isRunning, type SubscriptionTransition } from './subscription-status.ts';
 
 /**
  * Pauses payment collection, until the end of `period` if it is set. The subscription stays active, and the invoices of

@@ -4,7 +4,7 @@ import { requirePossible } from './account-state.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { buildInvoiceItemLine } from './invoice-lines.ts';
-import { isEnded, type SubscriptionTransition } from './subscription-transition.ts';
+import { isEnded, type SubscriptionTransition } from './subscription-status.ts';
 
 /** Adds invoice items that the next invoice of a subscription bills. */
 export function addPendingLines(

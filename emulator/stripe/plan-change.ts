@@ -9,7 +9,7 @@ import { getOrCreatePrice } from './get-or-create-price.ts';
 import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { addPendingLines } from './pending-lines.ts';
 import { getItem, withItem, withPeriod } from './subscription-objects.ts';
-import type { SubscriptionTransition } from './subscription-transition.ts';
+import type { SubscriptionTransition } from './subscription-status.ts';
 
 /** Changes the product of a subscription. The difference is charged or credited immediately. */
 export const changePlan: SubscriptionTransition = (

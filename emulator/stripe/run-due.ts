@@ -8,7 +8,7 @@ import { endSubscription } from './end-subscription.ts';
 import { listOverdueSteps } from './failed-payments.ts';
 import { resumeCollection } from './pausing.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
-import { isRunning } from './subscription-transition.ts';
+import { isRunning } from './subscription-status.ts';
 import { renew } from './subscription-transitions.ts';
 
 /** Stripe sends `customer.subscription.trial_will_end` three days before the end of a trial. */

@@ -7,7 +7,7 @@ import { toSeconds } from './catalogue.ts';
 import { applyFailedPayments, endRetries, isRetrying, startOverduePeriod } from './failed-payments.ts';
 import { failProcessingPayment, hasProcessingPayment } from './pending-payment.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
-import { isEnded, isRunning, type SubscriptionTransition } from './subscription-transition.ts';
+import { isEnded, isRunning, type SubscriptionTransition } from './subscription-status.ts';
 
 /**
  * Starts the next period with a successful payment, with a debit that takes days (`pending`), or with a void invoice

@@ -1,7 +1,7 @@
 import { controlError } from '../control-error.ts';
 import { requirePossible } from './account-state.ts';
 import { isMetered } from './catalogue.ts';
-import type { SubscriptionTransition } from './subscription-transition.ts';
+import type { SubscriptionTransition } from './subscription-status.ts';
 
 /**
  * Records units that a customer has used in the current period. They are billed when the period ends.

@@ -57,7 +57,7 @@ describe("developer actions of the App Store, by Apple's client", () => {
     expect(await findCode(apple.extendSubscriptionRenewalDate('4', extension))).toBe(4040005);
   });
 
-  it('sets the app account token of the present and the next period', async () => {
+  it('sets the app account token of the current and the next period', async () => {
     const apple = createApiClient(client);
     const verifier = createVerifier(client, Environment.PRODUCTION);
     const id = await buy();

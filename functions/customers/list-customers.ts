@@ -5,7 +5,7 @@ import type { CustomerRow } from '../../lib/customers/customer-summary.ts';
 import { findCustomerRows } from '../../lib/customers/customer-table.ts';
 import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
 import { readSpend } from '../../lib/customers/read-spend.ts';
-import { findCustomers } from '../../lib/entitlements/find-customers.ts';
+import { searchCustomers } from '../../lib/entitlements/find-customers.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toIsoSeconds } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
@@ -46,7 +46,7 @@ export const handler = createHandler(listCustomers)(async ({ app, query }, servi
       productId,
       isSandbox: sandbox && sandbox === 'true',
     };
-    const { rows, next } = await findCustomers(service, app, { filter, order, limit, cursor });
+    const { rows, next } = await searchCustomers(service, app, { filter, order, limit, cursor });
     return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(rows.map(toDatedRow), next) };
   }
   const { rows, total } = await getCustomerPage(service, app.name, { skip, limit, now: now() });

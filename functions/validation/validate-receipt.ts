@@ -31,8 +31,8 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
 
 // In place of the first request of an instance. Other adapters are loaded with their first request.
 registerWarmUp(
-  async () => await (await import('../../lib/validation/rehearse-validation.ts')).rehearseRecording(),
-  async () => await (await import('../../lib/stores/app-store/rehearse-query.ts')).rehearseAppStoreQuery(),
+  async () => await (await import('../../lib/validation/warm-up-validation.ts')).warmUpRecording(),
+  async () => await (await import('../../lib/stores/app-store/warm-up-query.ts')).warmUpAppStoreQuery(),
   async () => await import('../../lib/stores/app-store/app-store.ts'),
   async () => await import('../../lib/stores/google-play/google-play.ts'),
 );

@@ -22,7 +22,7 @@ export interface ActionCaller {
 }
 
 /** A decision about an action, with the payment that a refund concerns. */
-export interface JudgedAction {
+export interface ActionWithVerdict {
   readonly action: ActionName;
   readonly verdict: ActionVerdict;
   readonly payment?: Transaction;
@@ -46,7 +46,7 @@ export function listActions(
     readonly now: EpochMillis;
     readonly transactionId?: string | undefined;
   },
-): JudgedAction[] {
+): ActionWithVerdict[] {
   const payment = selectPayment(payments, transactionId);
   const verdicts = listActionVerdicts({ purchase, now, ...omitUndefined({ payment }) });
   const judge = (action: ActionName): ActionVerdict => {

@@ -20,7 +20,7 @@ import { type ActionRequest, isPossible, type PossibleAction, type StoreAnswer }
 import type { Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { ActionBaseline, hasTakenEffect, toBaseline } from './action-effect.ts';
-import { isAllowedToSupport, type JudgedAction, listActions, toStoreAction } from './list-actions.ts';
+import { type ActionWithVerdict, isAllowedToSupport, listActions, toStoreAction } from './list-actions.ts';
 import { resolveAmount } from './resolve-amount.ts';
 import { computeRefundableMicros } from './select-payment.ts';
 
@@ -205,7 +205,7 @@ interface PreparedAction {
   readonly baseline: ActionBaseline;
 }
 
-/** Queries the store and decides by its present state. */
+/** Queries the store and decides by its current state. */
 async function prepare({ purchaseId, input, name, context }: Attempt): Promise<PreparedAction> {
   const { app, key, service } = context;
   await refreshPurchaseNow(context, purchaseId);
@@ -215,13 +215,13 @@ async function prepare({ purchaseId, input, name, context }: Attempt): Promise<P
   ]);
   if (!state?.refreshToken) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   const { purchase, refreshToken } = state;
-  const judged = listActions(
+  const available = listActions(
     { purchase, payments, hasRefreshToken: true },
     { caller: { app, level: key.level }, now: service.now(), transactionId: input.transactionId },
   ).find(({ action }) => action === input.action);
-  const possible = requirePossible(judged);
-  const part = resolveAmount(input, possible, judged?.payment);
-  const amountMicros = part ?? (judged?.payment && computeRefundableMicros(judged.payment));
+  const possible = requirePossible(available);
+  const part = resolveAmount(input, possible, available?.payment);
+  const amountMicros = part ?? (available?.payment && computeRefundableMicros(available.payment));
   requireDetails(input, possible);
   return {
     possible,
@@ -233,12 +233,12 @@ async function prepare({ purchaseId, input, name, context }: Attempt): Promise<P
       reason: input.reason,
       isPart: part !== undefined,
       requestId: toRequestId(name),
-      ...omitUndefined({ payment: judged?.payment, amountMicros, days: input.days, account: input.account }),
+      ...omitUndefined({ payment: available?.payment, amountMicros, days: input.days, account: input.account }),
     },
   };
 }
 
-function requirePossible(judged: JudgedAction | undefined): PossibleAction {
+function requirePossible(judged: ActionWithVerdict | undefined): PossibleAction {
   if (judged && isPossible(judged.verdict)) return judged.verdict;
   const why = judged && 'why' in judged.verdict ? judged.verdict.why : 'The store has no such action.';
   throw new ServiceError('Conflict', `The action is not possible. ${why}`, { retryable: false });

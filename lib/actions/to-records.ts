@@ -1,10 +1,10 @@
 import { isPossible } from '../stores/purchase-action.ts';
 import type { PurchaseAction } from './contract.ts';
-import type { JudgedAction } from './list-actions.ts';
+import type { ActionWithVerdict } from './list-actions.ts';
 import { computeRefundableMicros } from './select-payment.ts';
 
 /** Converts a decision about an action to its record. */
-export function toActionRecord({ action, verdict, payment }: JudgedAction): PurchaseAction {
+export function toActionRecord({ action, verdict, payment }: ActionWithVerdict): PurchaseAction {
   if (!isPossible(verdict)) return { action, isPossible: false, why: verdict.why, effect: null };
   const { effect, maxDays, allowsPart = false } = verdict;
   return {

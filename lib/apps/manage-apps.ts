@@ -203,7 +203,7 @@ export async function setExchangeRates(service: Service, name: string, rates: un
 
 /**
  * Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue, and `Conflict` (412) if the
- * present catalogue does not have the expected tag.
+ * current catalogue does not have the expected tag.
  */
 export async function setCatalogue(
   service: Service,

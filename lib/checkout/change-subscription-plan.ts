@@ -11,7 +11,7 @@ import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { fetchSubscription, listSubscriptions } from '../stores/stripe/stripe-queries.ts';
 import { listBilledItems } from '../stores/stripe/subscription-items.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
-import { openCheckoutAccount, requireGrant, requireStripeCustomerId } from './checkout-context.ts';
+import { openCheckoutAccount, requireAccessGrant, requireStripeCustomerId } from './checkout-context.ts';
 import type { changePlan, PurchaseWithOffer } from './contract.ts';
 import { findOfferPrice } from './price-list.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
@@ -28,7 +28,7 @@ export async function changeSubscriptionPlan(
 ): Promise<{ readonly purchase?: PurchaseWithOffer; readonly newAccessToken: string }> {
   const { app, service } = context;
   const { accessToken: token } = request;
-  const grant = await requireGrant(context, token);
+  const grant = await requireAccessGrant(context, token);
   const account = await openCheckoutAccount(context, grant.platform);
   const { customer, subscription } = await findOwnSubscription(request, grant, account);
   const { price } = await findOfferPrice(request.offerId, account);

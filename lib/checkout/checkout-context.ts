@@ -23,14 +23,17 @@ export async function openCheckoutAccount(
 export type CheckoutGrant = ActiveGrant & { readonly platform: StripePlatform };
 
 /** Finds the grant of an access token. Returns undefined if the token is unknown, expired or for another store. */
-export async function findGrant({ app, service }: OperationContext, token: string): Promise<CheckoutGrant | undefined> {
+export async function findAccessGrant(
+  { app, service }: OperationContext,
+  token: string,
+): Promise<CheckoutGrant | undefined> {
   const grant = await findAccessToken(service, app.name, token, service.now());
   return grant && isStripePlatform(grant.platform) ? { ...grant, platform: grant.platform } : undefined;
 }
 
 /** Finds the grant of an access token. Throws `Forbidden` if the token is unknown, expired or for another store. */
-export async function requireGrant(context: OperationContext, token: string): Promise<CheckoutGrant> {
-  const grant = await findGrant(context, token);
+export async function requireAccessGrant(context: OperationContext, token: string): Promise<CheckoutGrant> {
+  const grant = await findAccessGrant(context, token);
   if (!grant) throw invalidTokenError();
   return grant;
 }

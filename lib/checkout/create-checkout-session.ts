@@ -7,7 +7,7 @@ import { listComputedNames, removeErasedNames } from '../purchases/erased-name-t
 import { unavailableError } from '../stores/stripe/api-errors.ts';
 import type { Price } from '../stores/stripe/payloads.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
-import { findGrant, findStripeCustomerId, openCheckoutAccount } from './checkout-context.ts';
+import { findAccessGrant, findStripeCustomerId, openCheckoutAccount } from './checkout-context.ts';
 import type { createCheckout } from './contract.ts';
 import { findOfferPrice } from './price-list.ts';
 import { getTrialDays } from './to-price-list.ts';
@@ -27,7 +27,7 @@ export async function createCheckoutSession(
 ): Promise<{ readonly sessionId: string; readonly url: string; readonly accessToken: string }> {
   const { app, service } = context;
   // Clients send their stored token forever and never discard it, so an ended token must not prevent an order.
-  const grant = request.accessToken === undefined ? undefined : await findGrant(context, request.accessToken);
+  const grant = request.accessToken === undefined ? undefined : await findAccessGrant(context, request.accessToken);
   const account = await openCheckoutAccount(context, grant?.platform);
   const { price } = await findOfferPrice(request.offerId, account);
   const customer = grant && (await findStripeCustomerId(grant, account));

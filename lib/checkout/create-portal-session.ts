@@ -4,7 +4,7 @@ import type { OperationContext } from '../events/operation-context.ts';
 import { parseStoredSettings } from '../stores/stripe/settings.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
-import { openCheckoutAccount, requireGrant, requireStripeCustomerId } from './checkout-context.ts';
+import { openCheckoutAccount, requireAccessGrant, requireStripeCustomerId } from './checkout-context.ts';
 import type { createPortal } from './contract.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function createPortalSession(
   { accessToken, id, returnUrl }: ContractBody<typeof createPortal>,
 ): Promise<string> {
   const { app, service } = context;
-  const grant = await requireGrant(context, accessToken);
+  const grant = await requireAccessGrant(context, accessToken);
   const account = await openCheckoutAccount(context, grant.platform);
   const customer = await requireStripeCustomerId(grant, account);
   if (id !== undefined) await authorizeSubscriptionId(id, customer, account);

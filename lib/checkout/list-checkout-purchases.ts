@@ -12,7 +12,7 @@ import {
   findStripeCustomerId,
   invalidTokenError,
   openCheckoutAccount,
-  requireGrant,
+  requireAccessGrant,
 } from './checkout-context.ts';
 import type { PurchaseWithOffer } from './contract.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
@@ -27,7 +27,7 @@ export async function listPurchasesByAccessToken(
 ): Promise<{ readonly purchases: PurchaseWithOffer[]; readonly newAccessToken?: string }> {
   const { app, service } = context;
   const now = service.now();
-  const grant = await requireGrant(context, token);
+  const grant = await requireAccessGrant(context, token);
   const { recorded, resolvedGrant } = await recordGrantPurchases(context, grant);
   const newAccessToken = isExpiringSoon(grant, now)
     ? await rotateAccessToken(service, app.name, { token, grant: resolvedGrant }, now)
@@ -54,7 +54,7 @@ async function recordGrantPurchases(context: OperationContext, grant: CheckoutGr
  */
 async function authorizeCustomer(context: OperationContext, token: string, username: string): Promise<void> {
   const { app, service } = context;
-  const grant = await requireGrant(context, token);
+  const grant = await requireAccessGrant(context, token);
   if (grant.username !== username) throw invalidTokenError();
   const { platform, subscription, session } = grant;
   const ids = [subscription, session].flatMap((id) => (id === undefined ? [] : [withPlatform(platform, id)]));

@@ -10,7 +10,7 @@ import { secondMs } from '../foundation/time.ts';
 import { retryOnConflict } from '../foundation/updates.ts';
 import { computeUserErasure } from '../purchases/erase-user.ts';
 import { addErasedNames, listComputedNames } from '../purchases/erased-name-table.ts';
-import { findRefreshState, loadPurchase, savePurchaseChange } from '../purchases/purchase-table.ts';
+import { findPurchaseForChange, findRefreshState, savePurchaseChange } from '../purchases/purchase-table.ts';
 import { isMd5, normalizeAlias } from '../purchases/user-aliases.ts';
 import {
   deleteAccessTokens,
@@ -222,7 +222,7 @@ async function erasePurchase(
   aliases: ReadonlySet<string>,
 ): Promise<boolean> {
   return await retryOnConflict(async () => {
-    const before = await loadPurchase(service, app.name, purchaseId);
+    const before = await findPurchaseForChange(service, app.name, purchaseId);
     if (!before) return false;
     const { refreshToken = {} } = (await findRefreshState(service, app.name, purchaseId)) ?? {};
     const { customerId } = refreshToken;

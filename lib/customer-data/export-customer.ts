@@ -12,7 +12,12 @@ import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, toIso, toNullableIso } from '../foundation/time.ts';
 import { listComputedNames } from '../purchases/erased-name-table.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
-import { findPurchases, findRefreshState, listAnnouncements, loadPurchase } from '../purchases/purchase-table.ts';
+import {
+  findPurchaseForChange,
+  findPurchases,
+  findRefreshState,
+  listAnnouncements,
+} from '../purchases/purchase-table.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { findRefundConsent } from '../refunds/refund-request-table.ts';
@@ -134,7 +139,7 @@ async function exportPurchase(
   { app, username, service }: ExportContext,
   purchaseId: string,
 ): Promise<object | undefined> {
-  const stored = await loadPurchase(service, app.name, purchaseId);
+  const stored = await findPurchaseForChange(service, app.name, purchaseId);
   const claim = stored?.claims.find((candidate) => candidate.username === username);
   const isEntitled = stored?.entitledUsers.includes(username);
   if (!stored || (!claim && !isEntitled)) return undefined;

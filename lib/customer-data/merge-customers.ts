@@ -17,7 +17,7 @@ import { retryOnConflict } from '../foundation/updates.ts';
 import { listComputedNames, removeErasedNames, selectErasedNames } from '../purchases/erased-name-table.ts';
 import { computeClaimMove, computeClaimReturn } from '../purchases/move-claim.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
-import { loadPurchase, savePurchaseChange } from '../purchases/purchase-table.ts';
+import { findPurchaseForChange, savePurchaseChange } from '../purchases/purchase-table.ts';
 import { recordPurchase } from '../purchases/record-purchase.ts';
 import { listUnclaimedPurchases } from '../purchases/user-alias-table.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
@@ -164,7 +164,7 @@ const changePurchase = async (
   compute: (before: StoredPurchase) => PurchaseChange | undefined,
 ): Promise<boolean> =>
   await retryOnConflict(async () => {
-    const before = await loadPurchase(service, appName, purchaseId);
+    const before = await findPurchaseForChange(service, appName, purchaseId);
     const change = before && compute(before);
     if (change) await savePurchaseChange(service, appName, change);
     return change !== undefined;

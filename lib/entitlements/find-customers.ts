@@ -18,7 +18,7 @@ const maxScanned = 1_000;
 const maxScannedForEntitlement = 200;
 
 /** Finds the customers that match, by the time of their creation. */
-export async function findCustomers(
+export async function searchCustomers(
   service: Service,
   app: Pick<App, 'name' | 'sandboxRule'>,
   { filter, ...page }: CustomerSearch,

@@ -133,7 +133,7 @@ export const createdLists = {
 } as const;
 export type ListKind = keyof typeof createdLists;
 export const creditAccountList = shardedList('byCreated', 'CA', listShardCount);
-export const failedDeliveryList = shardedList('byCreated', 'D', deliveryShardCount);
+export const openDeliveryList = shardedList('byCreated', 'D', deliveryShardCount);
 export const updatedPurchaseList = shardedList('byKey', 'PU', listShardCount);
 export const customerNameList = shardedList('byKey', 'CN', listShardCount);
 /** Other words of names, each in a separate item. */

@@ -16,7 +16,7 @@ interface VersionedItem {
 const maxAttempts = 10;
 
 /** With full jitter, 40 concurrent writers of one item all succeed within half of these attempts. */
-const maxWrites = 40;
+const maxWriteAttempts = 40;
 const baseDelayMs = 20;
 
 /** Builds the update that sets the defined fields of an item and removes the undefined ones. */
@@ -105,7 +105,7 @@ export async function retryOnConflict<T>(
  * failed. Its errors are not retried, so that it can throw its own `Conflict`. Throws `Conflict` after 40 attempts.
  */
 export async function retryUntilWritten<T extends object>(run: () => Promise<T | undefined>): Promise<T> {
-  for (let attempt = 1; attempt <= maxWrites; attempt++) {
+  for (let attempt = 1; attempt <= maxWriteAttempts; attempt++) {
     const result = await run();
     if (result) return result;
     await waitForOtherWriters(attempt);

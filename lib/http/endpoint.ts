@@ -60,7 +60,7 @@ export const createHandler =
 
 // Compiles the calls of the table, and connects to it. No app has an empty name.
 registerWarmUp(
-  async () => await (await import('../foundation/rehearse-table-calls.ts')).rehearseTableCalls(clientOptions()),
+  async () => await (await import('../foundation/warm-up-table-calls.ts')).warmUpTableCalls(clientOptions()),
   async () => await getService().table.get(appKey('')),
 );
 

@@ -50,8 +50,8 @@ export async function countRequest(
 ): Promise<void> {
   if (!app || !key) return;
   const request = await describeRequest(service, { app, key }, lambdaEvent);
-  const isDear = contract.area === 'validation' && isRejectedReceipt(result);
-  await countAcceptedRequest(service, request, isDear ? rejectedReceiptCost : requestCost);
+  const isExpensive = contract.area === 'validation' && isRejectedReceipt(result);
+  await countAcceptedRequest(service, request, isExpensive ? rejectedReceiptCost : requestCost);
 }
 
 /** Responses to OpenIAP clients report a rejected receipt as a state. */

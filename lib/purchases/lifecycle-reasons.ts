@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../foundation/time.ts';
-import { findTransaction, type PurchaseState, withMergedIds } from './merge.ts';
+import { type PurchaseState, selectTransaction, withMergedIds } from './merge.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';
 import { isTrialWithFee } from './transaction.ts';
@@ -53,7 +53,7 @@ function findAnnouncedRenewalDate(
   after: PurchaseState,
 ): EpochMillis | undefined {
   const announced = transactions.find(({ transaction }) => transaction.purchaseDate === announcedRenewalDate);
-  const corrected = announced && findTransaction(after.transactions, announced.transaction.transactionId);
+  const corrected = announced && selectTransaction(after.transactions, announced.transaction.transactionId);
   return corrected && corrected.purchaseDate > announced.transaction.purchaseDate
     ? corrected.purchaseDate
     : announcedRenewalDate;
@@ -71,7 +71,7 @@ export function findNextAnnouncedRenewalDate(
 ): EpochMillis | undefined {
   const announced = before && findAnnouncedRenewalDate(before, after);
   const latest = reasons.includes('RENEWED')
-    ? findTransaction(after.transactions, after.purchase.transactionId)
+    ? selectTransaction(after.transactions, after.purchase.transactionId)
     : undefined;
   // `lastRenewalDate` has the date of a renewal.
   if (!latest || latest.isRenewal) return announced;
@@ -81,7 +81,7 @@ export function findNextAnnouncedRenewalDate(
 
 /**
  * Finds the lifecycle reasons between two purchase states in their order: payments, refunds, the end, changes of the
- * present state. Comparing states reports each fact once, from whichever source it came first, and reports missed
+ * current state. Comparing states reports each fact once, from whichever source it came first, and reports missed
  * facts: a renewal that has expired since yields both reasons. A history that is first seen later has the same reasons
  * for its payments and its end. The reason of the store notification distinguishes facts that result in the same state.
  * Each refund has its own `REFUNDED`.
@@ -113,7 +113,7 @@ function toFirstState(state: PurchaseState): PurchaseState {
   const { endedAt, lastRenewalDate, cancelationReason, isPaused, renewalProductId, ...purchase } = state.purchase;
   const first = state.transactions[0]?.transaction;
   if (!first) return { ...state, purchase };
-  const isLatestKnown = findTransaction(state.transactions, purchase.transactionId) !== undefined;
+  const isLatestKnown = selectTransaction(state.transactions, purchase.transactionId) !== undefined;
   const { productId, expirationDate } = first;
   const { transactionId } = isLatestKnown ? first : purchase;
   return {
@@ -162,7 +162,7 @@ function findRefundReasons(
 }
 
 function isFree(state: PurchaseState, refundKey: string): boolean {
-  const transaction = findTransaction(state.transactions, refundKey);
+  const transaction = selectTransaction(state.transactions, refundKey);
   const isFreeTrial = transaction?.isTrialPeriod === true && !isTrialWithFee(transaction);
   return transaction?.amountMicros === 0 || isFreeTrial || state.purchase.isSharedPurchase === true;
 }
@@ -214,7 +214,7 @@ function isEndedEarly(
   { purchase: to, transactions }: PurchaseState,
 ) {
   if (to.endedAt === undefined) return false;
-  const paidEnd = findTransaction(transactions, to.transactionId)?.expirationDate ?? knownEnd;
+  const paidEnd = selectTransaction(transactions, to.transactionId)?.expirationDate ?? knownEnd;
   const expirationDate = Math.max(knownEnd, paidEnd);
   return (
     to.endedAt < expirationDate &&
@@ -233,7 +233,7 @@ function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   if (fromId === toId || listRefundedIds(before).includes(toId)) return false;
   // An invoice after the end, such as for a plan change, did not return access.
   if (before.purchase.endedAt !== undefined && before.purchase.endedAt === after.purchase.endedAt) return false;
-  const [from, to] = [findTransaction(after.transactions, fromId), findTransaction(after.transactions, toId)];
+  const [from, to] = [selectTransaction(after.transactions, fromId), selectTransaction(after.transactions, toId)];
   if (!from || !to) return true;
   const [fromEnd, toEnd] = [from, to].map(({ expirationDate, purchaseDate }) => expirationDate ?? purchaseDate) as [
     EpochMillis,
@@ -320,7 +320,7 @@ const isExtended = (from: Purchase, to: Purchase): boolean =>
 function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): boolean {
   const { transactionId } = after.purchase;
   const [endBefore, endAfter] = [before, after].map(
-    ({ transactions }) => findTransaction(transactions, transactionId)?.expirationDate,
+    ({ transactions }) => selectTransaction(transactions, transactionId)?.expirationDate,
   );
   return endBefore === undefined || endAfter === undefined || endAfter > endBefore;
 }

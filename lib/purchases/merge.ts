@@ -118,11 +118,13 @@ const toSortedSet = (values: readonly string[]): string[] => [...new Set(values)
 
 /** Compares the dates of the transactions that two purchases describe. Returns 0 if a transaction is unknown. */
 function compareTransactionDates(a: Purchase, b: Purchase, transactions: readonly ObservedTransaction[]): number {
-  const [dateA, dateB] = [a, b].map(({ transactionId }) => findTransaction(transactions, transactionId)?.purchaseDate);
+  const [dateA, dateB] = [a, b].map(
+    ({ transactionId }) => selectTransaction(transactions, transactionId)?.purchaseDate,
+  );
   return dateA === undefined || dateB === undefined ? 0 : dateA - dateB;
 }
 
-export const findTransaction = (transactions: readonly ObservedTransaction[], id: string): Transaction | undefined =>
+export const selectTransaction = (transactions: readonly ObservedTransaction[], id: string): Transaction | undefined =>
   transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;
 
 /** Orders states with the same as-of time by content, so that the merge is commutative. */
@@ -156,7 +158,7 @@ function omitLastRenewalDate({ lastRenewalDate: _date, ...purchase }: Purchase):
 
 /** Sets the fields that the latest observation can lack, from the earlier state and the transactions. */
 function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions }: DerivationSources): Purchase {
-  const transaction = findTransaction(transactions, purchase.transactionId);
+  const transaction = selectTransaction(transactions, purchase.transactionId);
   const { renewalIntentChangeDate: _date, renewalIntentDates: _dates, ...rest } = purchase;
   const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
   return {

@@ -2,7 +2,7 @@ import { type Catalogue, findCatalogueProduct } from '../apps/catalogue.ts';
 import { addBillingPeriods, type BillingPeriod } from '../foundation/billing-period.ts';
 import { platformTokens } from '../foundation/platform.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
-import { findTransaction, type PurchaseState } from './merge.ts';
+import { type PurchaseState, selectTransaction } from './merge.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
 import type { PlanPrice, Transaction } from './transaction.ts';
@@ -62,7 +62,7 @@ function resolveEnd(
   { before, reportedPeriod }: PeriodContext,
   cataloguePeriod: BillingPeriod | undefined,
 ): PeriodEnd | undefined {
-  const paidAt = findTransaction(transactions, purchase.transactionId)?.purchaseDate ?? purchase.purchaseDate;
+  const paidAt = selectTransaction(transactions, purchase.transactionId)?.purchaseDate ?? purchase.purchaseDate;
   const stored = before?.purchase.transactionId === purchase.transactionId ? pickEnd(before.purchase) : undefined;
   const isReportedByStore = stored && stored.expirationSource === undefined;
   if (isReportedByStore || paidAt === undefined) return stored;

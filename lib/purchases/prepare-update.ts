@@ -11,7 +11,7 @@ import type { Observation } from './observation.ts';
 import { listRepresentativePurchases } from './owned-purchase-table.ts';
 import { isUnpaid } from './purchase.ts';
 import type { PurchaseUpdate, StoredPurchase } from './purchase-change.ts';
-import { encryptRefreshToken, loadPurchase } from './purchase-table.ts';
+import { encryptRefreshToken, findPurchaseForChange } from './purchase-table.ts';
 import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 import type { NotificationPart } from './stored-purchase.ts';
 import type { Transaction } from './transaction.ts';
@@ -77,9 +77,9 @@ async function findEarlierPurchases(
   }: { observation: Observation; username: string | undefined; catalogue: Catalogue | undefined },
 ): Promise<Pick<PurchaseUpdate, 'replacedPurchase' | 'relatedPurchase' | 'groupPurchases'>> {
   const { replacedPurchaseId, relatedPurchaseId, purchase } = observation;
-  const replacedPurchase = replacedPurchaseId && (await loadPurchase(service, appName, replacedPurchaseId));
+  const replacedPurchase = replacedPurchaseId && (await findPurchaseForChange(service, appName, replacedPurchaseId));
   if (replacedPurchase) return { replacedPurchase };
-  const relatedPurchase = relatedPurchaseId && (await loadPurchase(service, appName, relatedPurchaseId));
+  const relatedPurchase = relatedPurchaseId && (await findPurchaseForChange(service, appName, relatedPurchaseId));
   const canResubscribe = username !== undefined && !isUnpaid(purchase) && findGroup(catalogue, purchase) !== undefined;
   const groupPurchases =
     canResubscribe &&

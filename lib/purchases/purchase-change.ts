@@ -185,7 +185,7 @@ export function computePurchaseChange(
     update,
   });
   const comparable = before && { ...before, state: withMergedIds(before.state, state) };
-  const applied = applyUpdate(comparable, { state, claims }, update);
+  const applied = buildStoredPurchase(comparable, { state, claims }, update);
   const changedTransactions = findChangedTransactions(before?.state.transactions ?? [], state.transactions);
   const isHistory = update.trigger === 'import' && isImportedHistory(before, changedTransactions);
   const lifecycleReasons = isHistory ? [] : findReasons({ before, after: applied }, update);
@@ -265,7 +265,7 @@ function applyObservation(
 
 type ObservationRules = Pick<PurchaseUpdate, 'catalogue' | 'reportedPeriod' | 'unverifiedHours'>;
 
-function applyUpdate(
+function buildStoredPurchase(
   before: StoredPurchase | undefined,
   { state, claims }: Pick<StoredPurchase, 'state' | 'claims'>,
   { observation, trigger, strategy, now }: PurchaseUpdate,

@@ -202,7 +202,7 @@ export async function encryptRefreshToken(
 
 /**
  * Writes the change and the handled marker of the notification part in one transaction. Throws `Conflict` if another
- * writer has changed the purchase since `loadPurchase`, or has handled the part.
+ * writer has changed the purchase since `findPurchaseForChange`, or has handled the part.
  */
 export async function savePurchaseChange(
   { table }: Service,
@@ -232,7 +232,7 @@ export async function savePurchaseChange(
 
 /**
  * Writes the check of an unchanged purchase, without a transaction. Keeps `updatedAt`, by which clients read
- * changes. Throws `Conflict` if another writer has changed the purchase since `loadPurchase`.
+ * changes. Throws `Conflict` if another writer has changed the purchase since `findPurchaseForChange`.
  */
 export async function savePurchaseCheck({ table }: Service, appName: string, change: PurchaseChange): Promise<void> {
   await table.update(buildCheckUpdate(appName, change));
@@ -317,7 +317,7 @@ export async function findObservedPurchases(
  * snapshot: the version is read before it, so that the conditional write fails if another writer changes the purchase
  * during the query. An earlier result of `findStoredPurchase` replaces the first of the two reads.
  */
-export async function loadPurchase(
+export async function findPurchaseForChange(
   service: Service,
   appName: string,
   purchaseId: string,

@@ -15,9 +15,9 @@ import {
   type StoredPurchase,
 } from './purchase-change.ts';
 import {
+  findPurchaseForChange,
   findStoredPurchase,
   isPartHandled,
-  loadPurchase,
   markPartHandled,
   savePurchaseChange,
   savePurchaseCheck,
@@ -69,12 +69,12 @@ export async function recordPurchase(
   purchaseId: string,
   input: RecordPurchaseInput,
 ): Promise<RecordPurchaseResult | undefined> {
-  const result = await applyUpdate(service, appName, purchaseId, await omitErasedNames(service, appName, input));
+  const result = await recordWithRetry(service, appName, purchaseId, await omitErasedNames(service, appName, input));
   if (result?.change) purchaseChanges.publish({ service, appName, change: result.change } satisfies PublishedChange);
   return result;
 }
 
-async function applyUpdate(
+async function recordWithRetry(
   service: Service,
   appName: string,
   purchaseId: string,
@@ -113,14 +113,14 @@ interface Draft {
 
 /**
  * Applies an update that rarely changes the purchase, with one read. A change is computed again from the result of
- * `loadPurchase`.
+ * `findPurchaseForChange`.
  */
 async function checkPurchase(service: Service, context: UpdateContext): Promise<RecordPurchaseResult | undefined> {
   const { appName, purchaseId } = context;
   const found = await findStoredPurchase(service, appName, purchaseId);
   const draft = await draftChange(context, found);
   if (!found || !draft.change || isIndependent(draft.change)) return await saveDraft(service, context, draft);
-  const loaded = await loadPurchase(service, appName, purchaseId, found);
+  const loaded = await findPurchaseForChange(service, appName, purchaseId, found);
   return await saveDraft(service, context, await draftChange(context, loaded));
 }
 
@@ -136,7 +136,7 @@ async function changePurchase(
 ): Promise<RecordPurchaseResult | undefined> {
   const { appName, purchaseId, part } = context;
   const [before, isHandled] = await Promise.all([
-    loadPurchase(service, appName, purchaseId),
+    findPurchaseForChange(service, appName, purchaseId),
     part && needsMarkerRead(part, attempt) && isPartHandled(service, appName, purchaseId, part),
   ]);
   if (isHandled) return before && { stored: before };

@@ -1,6 +1,6 @@
 import { defaultUnverifiedHours } from '../apps/app.ts';
 import { dayMs, hourMs } from '../foundation/time.ts';
-import { findTransaction, type PurchaseState } from './merge.ts';
+import { type PurchaseState, selectTransaction } from './merge.ts';
 import { chooseLaterNotice, isUnpaid, type RenewalNotice } from './purchase.ts';
 
 /** Stores charge a renewal up to a day before the period. */
@@ -43,7 +43,7 @@ export const markAwaitingCredentials = (state: PurchaseState, unverifiedHours: n
 
 /** Returns the length of the last paid period. */
 function getPeriodMs({ purchase, transactions }: PurchaseState): number {
-  const latest = findTransaction(transactions, purchase.transactionId);
+  const latest = selectTransaction(transactions, purchase.transactionId);
   if (latest?.expirationDate === undefined) return 0;
   const { expirationDate, purchaseDate, periodStartDate = purchaseDate } = latest;
   return Math.max(0, expirationDate - periodStartDate);

@@ -125,7 +125,7 @@ export async function answerRefundRequest(
 }
 
 const answeredError = (answer: StoredAnswer): ServiceError =>
-  new ServiceError('Conflict', 'The refund request has a statement already. The first one counts.', {
+  new ServiceError('Conflict', 'The refund request has a statement already. Stores accept only the first one.', {
     data: { answer: toAnswerRecord(answer) },
     retryable: false,
   });

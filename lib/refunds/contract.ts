@@ -215,7 +215,7 @@ export const refundRequestDescriptions = [
     isSandbox: ["Whether the purchase is of the store's sandbox.", false],
     facts: ['What the service stores about it.'],
     preparedAnswer: ['The statement that the policy `answer` sends. Null if none is possible any longer.'],
-    answer: ['The first statement, which counts. Null without one.'],
+    answer: ['The first statement, which the store receives. Null without one.'],
     rejection: ['The last statement that the store rejected. It does not count.'],
     outcome: ["The store's decision. Null until it is reported. Google Play reports only refunds."],
     outcomeAt: ['Date of the decision.', date],
@@ -265,7 +265,7 @@ export const refundRequestOperations = [
   }),
   describeOperation(answerRefundRequest, {
     description:
-      'Sends the statement to the store. The first one counts: another one is rejected with 409 and the first one in `answer`. While the store is unavailable, the statement is sent again until the deadline. A statement that the store rejects does not count. A support key is allowed.',
+      'Sends the statement to the store. Stores accept only the first one: another one is rejected with 409 and the first one in `answer`. While the store is unavailable, the statement is sent again until the deadline. A statement that the store rejects does not count. A support key is allowed.',
     params: { id: idText },
     errors: {
       404: ['The refund request is not found.'],

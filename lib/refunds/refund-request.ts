@@ -16,7 +16,7 @@ const AnswerAuthor = v.variant('type', [
 ]);
 export type AnswerAuthor = v.InferOutput<typeof AnswerAuthor>;
 
-/** The first statement, which counts. */
+/** The first statement, which the store receives. */
 const StoredAnswer = v.object({
   ...RefundAnswer.entries,
   author: AnswerAuthor,

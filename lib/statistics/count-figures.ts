@@ -23,7 +23,7 @@ import { Transaction } from '../purchases/transaction.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
 import { countPrice } from './count-price.ts';
 import { listRevenue } from './count-revenue.ts';
-import { type FiguresDimension, type Product, toCellName } from './counter-key.ts';
+import { type CounterKind, type Product, toCellName } from './counter-key.ts';
 import {
   type CohortUnit,
   cohortUnits,
@@ -37,7 +37,7 @@ import { addCounts, type Counts, listMergedSums, negateCounts, prefixNames } fro
 
 /** The sums of figures of a day (`YYYY-MM-DD`) or month (`YYYY-MM`) in one dimension. */
 export interface FigureCounts {
-  readonly figures: FiguresDimension;
+  readonly figures: CounterKind;
   /** Only set for a cell. */
   readonly product?: Product;
   readonly country?: string;

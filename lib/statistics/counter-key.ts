@@ -15,7 +15,7 @@ export interface Product {
  * cohorts of each cell, and one for all credits. Payments of an earlier release have one for all countries and one for
  * each product in place of cells.
  */
-export type FiguresDimension = 'platforms' | 'cells' | 'cohorts' | 'credits' | 'countries' | 'product';
+export type CounterKind = 'platforms' | 'cells' | 'cohorts' | 'credits' | 'countries' | 'product';
 
 const partitionLetters = { cells: 'K', cohorts: 'H', product: 'Q' } as const;
 
@@ -26,7 +26,7 @@ const partitionLetters = { cells: 'K', cohorts: 'H', product: 'Q' } as const;
 export interface CounterGroup {
   readonly isSandbox?: boolean | undefined;
   readonly product?: Product | undefined;
-  readonly figures?: FiguresDimension | undefined;
+  readonly figures?: CounterKind | undefined;
   /** The country of a cell. Undefined in a query of all cells of the product. */
   readonly country?: string | undefined;
 }

@@ -4,7 +4,7 @@ import { parsePriceName } from './counter-names.ts';
 import type { CounterPeriod } from './counter-table.ts';
 
 /** The regular price of a product in a currency became another one. */
-export interface PriceChange extends Product {
+export interface FoundPriceChange extends Product {
   /** Day of the first payment of the new price. */
   readonly date: string;
   readonly currency: string;
@@ -90,7 +90,7 @@ export function toPriceChange(
   product: Product,
   { month, currency, period, micros, countries }: PriceStart,
   { days, months }: { readonly days: readonly CounterPeriod[]; readonly months: readonly CounterPeriod[] },
-): PriceChange | undefined {
+): FoundPriceChange | undefined {
   const select = (counters: readonly CounterPeriod[]): PriceCount[] =>
     listPrices(counters).filter(
       (price) => price.currency === currency && price.period === period && countries.has(price.country),

@@ -5,7 +5,7 @@ import { perContainer, type Service } from '../foundation/service.ts';
 import { minuteMs } from '../foundation/time.ts';
 import { toUtcDay } from '../money/rates.ts';
 import { listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
-import { findPriceStarts, type PriceChange, toPriceChange } from './price-changes.ts';
+import { type FoundPriceChange, findPriceStarts, toPriceChange } from './price-changes.ts';
 
 /** A change is found by the prices of a year before it, which yearly subscriptions need. */
 const monthsBefore = 12;
@@ -18,7 +18,7 @@ const concurrency = 25;
 
 /** Each page of figures reads the changes of its range, whose counters can be many. */
 const cacheMs = 10 * minuteMs;
-const caches = perContainer(() => createCache<PriceChange[]>(200));
+const caches = perContainer(() => createCache<FoundPriceChange[]>(200));
 
 interface Range {
   readonly startdate?: string | undefined;
@@ -29,7 +29,7 @@ interface Range {
  * Finds the price changes of a range of days in the counters of payments, by default of the last 12 months, earliest
  * first, as of ten minutes ago or later. Empty for an app with too many counters.
  */
-export async function readPriceChanges(service: Service, appName: string, range: Range): Promise<PriceChange[]> {
+export async function readPriceChanges(service: Service, appName: string, range: Range): Promise<FoundPriceChange[]> {
   const today = toUtcDay(service.now());
   const last = [range.enddate ?? today, today].sort()[0] ?? today;
   const first = range.startdate ?? `${addMonths(last.slice(0, 7), -11)}-01`;
@@ -47,7 +47,7 @@ async function findPriceChanges(
   service: Service,
   appName: string,
   { first, last }: { readonly first: string; readonly last: string },
-): Promise<PriceChange[]> {
+): Promise<FoundPriceChange[]> {
   const [firstMonth, lastMonth] = [addMonths(first.slice(0, 7), -monthsBefore), last.slice(0, 7)];
   let counters = 0;
   const changes = await pMap(

@@ -42,7 +42,7 @@ export async function createStoreContext(
     now,
     stopwatch,
     ...selectOperations(service, appName, platform),
-    findGrant: async (token) => {
+    findAccessGrant: async (token) => {
       const grant = await findAccessToken(service, appName, token, now());
       return grant?.platform === platform ? grant : undefined;
     },

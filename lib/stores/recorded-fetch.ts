@@ -2,7 +2,7 @@ import type { ExternalCall } from '../events/event.ts';
 import { unavailableError } from '../foundation/errors.ts';
 import type { Stopwatch } from '../foundation/stopwatch.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import type { StoreFetch, StoreRequest, StoreResponse } from './store-context.ts';
+import type { StoreFetch, StoreFetchOptions, StoreResponse } from './store-context.ts';
 
 const defaultTimeoutMs = 6_000;
 const maxResponseBytes = 6 * 1024 * 1024;
@@ -52,7 +52,7 @@ export function createRecordedFetch({
 
 async function sendRequest(
   url: string,
-  { method = 'GET', headers = {}, body, timeoutMs = defaultTimeoutMs }: StoreRequest,
+  { method = 'GET', headers = {}, body, timeoutMs = defaultTimeoutMs }: StoreFetchOptions,
   stopwatch: Stopwatch,
 ): Promise<StoreResponse> {
   const response = await fetch(url, {

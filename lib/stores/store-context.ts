@@ -38,7 +38,7 @@ export interface StoreContext {
   /** Results that the adapter keeps for a week, by its own key. */
   readonly storedResults?: StoredResults;
   /** Returns the access grant of a token issued by this service. Undefined for unknown and expired tokens. */
-  readonly findGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
+  readonly findAccessGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
   /**
    * Returns the random id under which clients refer to a customer of the processor's vault. It proves a purchase of the
    * customer, so it must be shown only to the buyer.
@@ -74,9 +74,9 @@ export interface AccessGrant {
  * Sends one HTTPS request to a store and reads the response completely (at most 6 MB). Each call is recorded in the
  * request log. Returns every HTTP status. Throws `ConnectionFailed` without a complete response in time.
  */
-export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreResponse>;
+export type StoreFetch = (url: string, init?: StoreFetchOptions) => Promise<StoreResponse>;
 
-export interface StoreRequest {
+export interface StoreFetchOptions {
   /** Default: `GET`. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;

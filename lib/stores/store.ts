@@ -109,7 +109,7 @@ export interface Store {
   listNotifications?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
 
   /**
-   * Sends the app's statement about a refund. The first one counts at the store, so it must not be called with another
+   * Sends the app's statement about a refund. Stores accept only the first one, so it must not be called with another
    * one later. Throws `InvalidPayload` if the store rejects it.
    */
   answerRefundRequest?(request: StoreRefundRequest, answer: RefundAnswer, context: StoreContext): Promise<void>;

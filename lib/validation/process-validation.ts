@@ -42,7 +42,7 @@ export async function processValidation(
   const changed = await tryFulfill(store, validation, { storeContext, recorder });
   const fulfilled = await recordObservations({ ...context, request }, changed);
   const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
-  const toFirst = ({ purchase, entitledUsers }: EntitledPurchase): EntitledPurchase => ({
+  const toResponsePurchase = ({ purchase, entitledUsers }: EntitledPurchase): EntitledPurchase => ({
     entitledUsers,
     purchase: restoreBeforeConsumption(purchase, request.applicationUsername, service.now()),
   });
@@ -57,10 +57,10 @@ export async function processValidation(
   return {
     validation: { ...validation, ineligibleForIntroPrice },
     purchases: [
-      ...listed.map((entitled) => toFirst(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
+      ...listed.map((entitled) => toResponsePurchase(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
       ...storedOnly,
     ],
-    ...(requestedPurchase && { requestedPurchase: toFirst(requestedPurchase) }),
+    ...(requestedPurchase && { requestedPurchase: toResponsePurchase(requestedPurchase) }),
   };
 }
 

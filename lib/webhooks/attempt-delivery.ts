@@ -59,7 +59,7 @@ export async function attemptDelivery(
   return { outcome, startedAt };
 }
 
-/** Reads what the body contains besides the delivery: the purchases and entitlements of the customer, or the credits. */
+/** Reads what the body contains besides the delivery: purchases and entitlements of the customer, or the credits. */
 async function readContent(
   service: Service,
   delivery: WebhookDelivery,

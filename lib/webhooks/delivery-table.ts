@@ -106,14 +106,14 @@ function urlKey(appName: string, url: string) {
  * Nearly all deliveries succeed in the first attempt, so the list of failed deliveries is short. The list of all
  * deliveries is written at their creation, because a later entry costs more (decision 18).
  */
-const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'pending' || state === 'dead';
+const isListedAsOpen = ({ state }: WebhookDelivery): boolean => state === 'pending' || state === 'dead';
 
 function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: EpochMillis): Update {
   const { appName, deliveryId, createdAt, dueAt } = after;
   const { state, failedAttempts, nextAttemptAt, lastAttemptAt, lastHttpStatus, failureReason } = after;
   const key = keys.deliveryKey(appName, deliveryId);
   const dueKeys = dueAt === undefined ? undefined : dueIndexKeys(key, dueAt);
-  const listKeys = isIndexed(after) ? keys.failedDeliveryList.entry(appName, deliveryId, createdAt) : undefined;
+  const listKeys = isListedAsOpen(after) ? keys.openDeliveryList.entry(appName, deliveryId, createdAt) : undefined;
   return buildUpdate(
     key,
     {

@@ -58,7 +58,7 @@ async function readDeliveries(
 ): Promise<DeliveryEntry[]> {
   const isFailed = query.state === 'dead' || query.state === 'pending';
   const index = isFailed ? 'byCreated' : 'byKey';
-  const partitions = isFailed ? keys.failedDeliveryList.partitions(appName) : keys.deliveryList.partitions(appName);
+  const partitions = isFailed ? keys.openDeliveryList.partitions(appName) : keys.deliveryList.partitions(appName);
   const sortKeys = await readSortKeys(table, { partitions, index, position, limit, range: query });
   return sortKeys.map((sortKey) => ({ sortKey, deliveryId: sortKey.slice(sortKey.indexOf('#') + 1) }));
 }

@@ -12,7 +12,7 @@ import type { ExportState } from '../../lib/export/export-state.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import { dayMs, hourMs, secondMs } from '../../lib/foundation/time.ts';
 import { migrateTable } from '../../lib/migration/migrate-table.ts';
-import { loadPurchase } from '../../lib/purchases/purchase-table.ts';
+import { findPurchaseForChange } from '../../lib/purchases/purchase-table.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { recordRefundOutcome, recordRefundRequest } from '../../lib/refunds/record-refund-request.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
@@ -115,7 +115,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
   ] as const)('take a renewal by a %s of %s', async (trigger, username, platform) => {
     const purchaseId = findPurchaseId(username, platform);
     const before = await read('get-purchase', { purchaseId });
-    const stored = await loadPurchase(service, appName, purchaseId);
+    const stored = await findPurchaseForChange(service, appName, purchaseId);
     if (!stored) throw new Error('The purchase is missing.');
     const expirationDate = now + 30 * dayMs;
     const purchase = {

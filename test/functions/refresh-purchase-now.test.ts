@@ -3,7 +3,7 @@ import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { getPurchase, refreshPurchase } from '../../lib/purchases/contract.ts';
-import { loadPurchase } from '../../lib/purchases/purchase-table.ts';
+import { findPurchaseForChange } from '../../lib/purchases/purchase-table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -58,12 +58,12 @@ describe('POST /v3/purchases/:purchaseId/refresh', () => {
   it('leaves the purchase and its schedule as they are if the store is unavailable', async () => {
     const { keys, purchaseId, refresh, read } = await validateSubscription('store_b');
     const before = await read();
-    const stored = await loadPurchase(getService(), keys.appName, purchaseId);
+    const stored = await findPurchaseForChange(getService(), keys.appName, purchaseId);
     await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 30 });
     expect(await refresh()).toMatchObject({ status: 502, body: { ok: false, code: 'ConnectionFailed' } });
     await service.clearFaults();
     expect(await read()).toEqual(before);
-    expect((await loadPurchase(getService(), keys.appName, purchaseId))?.version).toBe(stored?.version);
+    expect((await findPurchaseForChange(getService(), keys.appName, purchaseId))?.version).toBe(stored?.version);
   });
 
   it('rejects a purchase that the store cannot be queried for', async () => {

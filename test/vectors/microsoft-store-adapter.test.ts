@@ -4,7 +4,7 @@ import { renewKeys } from '../../lib/stores/microsoft-store/key-renewal.ts';
 import { microsoftStore } from '../../lib/stores/microsoft-store/microsoft-store.ts';
 import { createSession } from '../../lib/stores/microsoft-store/session.ts';
 import type { ValidationRequest } from '../../lib/stores/store.ts';
-import type { StoreFetch, StoreRequest } from '../../lib/stores/store-context.ts';
+import type { StoreFetch, StoreFetchOptions } from '../../lib/stores/store-context.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 import { createContext, createResponse, startTime } from '../lib/stores/microsoft-store/fake-microsoft.ts';
 
@@ -22,7 +22,7 @@ function createKey(service: string, expiresAt = startTime + 20 * dayMs): string 
 
 /** Creates a store context whose fetch responds with samples and records the requests. */
 function createSampleStore(responses: Readonly<Record<string, { status?: number; body?: object }>>) {
-  const requests: { url: string; init: StoreRequest }[] = [];
+  const requests: { url: string; init: StoreFetchOptions }[] = [];
   const fetch: StoreFetch = async (url, init = {}) => {
     requests.push({ url, init });
     const { response } = readSample('token.request');
@@ -38,7 +38,7 @@ function createSampleStore(responses: Readonly<Record<string, { status?: number;
   return { requests, context: createContext(fetch, settings), settings };
 }
 
-const parseBody = ({ init }: { init: StoreRequest }) => JSON.parse(init.body ?? '');
+const parseBody = ({ init }: { init: StoreFetchOptions }) => JSON.parse(init.body ?? '');
 
 describeWithVectors("store_c with Microsoft's published samples", () => {
   const recurrencesUrl = 'https://purchase.mp.microsoft.com/v8.0/b2b/recurrences/query';

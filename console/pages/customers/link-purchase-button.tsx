@@ -18,7 +18,7 @@ interface LinkPurchaseButtonProps {
   readonly onDone: () => void;
 }
 
-/** Links a purchase to a customer, after the user has seen the purchase and its present owners. */
+/** Links a purchase to a customer, after the user has seen the purchase and its current owners. */
 export const LinkPurchaseButton = (props: LinkPurchaseButtonProps) => (
   <DialogButton icon="purchases" render={(onClose) => <LinkPurchaseDialog {...props} onClose={onClose} />}>
     Link a purchase

@@ -19,17 +19,17 @@ export function listAppStoreVerdicts(subject: ActionSubject): ActionVerdicts {
       why: 'Apple cancels for the customer only, at https://apps.apple.com/account/subscriptions.',
     },
     revoke: { why: 'Apple revokes a purchase only when it refunds it.' },
-    extend: judgeExtension(subject),
+    extend: toExtensionVerdict(subject),
     finish: { effect: 'Apple marks the transaction as finished, like the app after a delivery.' },
     'set-account':
       purchase.isSharedPurchase === true
         ? { why: 'Apple does not set the account of a family share.' }
-        : { effect: 'Apple sets the appAccountToken of the purchase, from its present period on.' },
+        : { effect: 'Apple sets the appAccountToken of the purchase, from its current period on.' },
   };
 }
 
 /** @see https://developer.apple.com/documentation/appstoreserverapi/subscriptionextensionineligibleerror */
-function judgeExtension({ purchase, now }: ActionSubject): ActionVerdict {
+function toExtensionVerdict({ purchase, now }: ActionSubject): ActionVerdict {
   if (purchase.productType !== 'paid subscription') return { why: 'Apple extends auto-renewing subscriptions only.' };
   if (purchase.isSharedPurchase === true)
     return { why: 'Apple extends a shared subscription with the one that is paid.' };

@@ -134,7 +134,7 @@ function withRenewalIntentChange(observation: Observation, { type, occurredAt }:
 
 /**
  * Only the notification states that an earlier refund does not count any longer, and that a purchase changed the plan
- * of a running subscription, whose present period can be unknown or in a grace period: it is not a renewal.
+ * of a running subscription, whose current period can be unknown or in a grace period: it is not a renewal.
  * @see https://developer.apple.com/documentation/appstoreservernotifications/subtype
  */
 function withTransactionFacts(

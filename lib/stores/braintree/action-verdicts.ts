@@ -6,7 +6,7 @@ export const listBraintreeVerdicts = (subject: ActionSubject): ActionVerdicts =>
     effect: 'Braintree refunds the payment, or voids it before the settlement. The full refund ends access.',
     allowsPart: true,
   },
-  cancel: judgeCancelation(subject),
+  cancel: toCancelationVerdict(subject),
   revoke: { why: 'Braintree does not end a paid period. Cancel the subscription and refund its payment.' },
   extend: { why: 'Braintree does not change the date of the next payment.' },
   finish: { why: 'Braintree has no such call: a payment needs no acknowledgement.' },
@@ -15,7 +15,7 @@ export const listBraintreeVerdicts = (subject: ActionSubject): ActionVerdicts =>
   },
 });
 
-function judgeCancelation({ purchase }: ActionSubject): ActionVerdict {
+function toCancelationVerdict({ purchase }: ActionSubject): ActionVerdict {
   if (purchase.productType !== 'paid subscription') return { why: 'The purchase is not a subscription.' };
   if (purchase.renewalIntent !== 'Renew') return { why: 'The subscription does not renew.' };
   return { effect: 'The subscription ends with its paid period. It cannot be restored.' };

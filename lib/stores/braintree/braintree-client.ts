@@ -1,5 +1,5 @@
 import type { BraintreeGateway } from 'braintree';
-import type { StoreContext, StoreFetch, StoreRequest } from '../store-context.ts';
+import type { StoreContext, StoreFetch, StoreFetchOptions } from '../store-context.ts';
 import type { BudgetedCalls } from '../time-budget.ts';
 import { isBraintreeError, toServiceError, unavailableError } from './api-errors.ts';
 import { parseStoredSettings } from './settings.ts';
@@ -13,7 +13,11 @@ export const patchedClientVersion = '3.40.0';
 export interface BraintreeHttp {
   _headers: () => Readonly<Record<string, string>>;
   checkHttpStatus: (status: number) => Error | null;
-  httpRequest: (method: NonNullable<StoreRequest['method']>, path: string, body: object | null) => Promise<unknown>;
+  httpRequest: (
+    method: NonNullable<StoreFetchOptions['method']>,
+    path: string,
+    body: object | null,
+  ) => Promise<unknown>;
 }
 
 const apiUrls = {

@@ -70,7 +70,7 @@ export function findPlanPrice(
 }
 
 /**
- * Finds the plan that a subscription had at a time. The plan of a payment is the present one of its subscription, so
+ * Finds the plan that a subscription had at a time. The plan of a payment is the current one of its subscription, so
  * only the history has it.
  * @see https://github.com/braintree/braintree-web/issues/254
  */

@@ -2,7 +2,7 @@ import type { EpochMillis } from '../../foundation/time.ts';
 import type { ItemTerms } from './item-terms.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toMillis, toOptionalMillis } from './money.ts';
-import { type Billing, findPresentPayment, hasPeriodPrice, listPaidTime } from './paid-periods.ts';
+import { type Billing, findCurrentPayment, hasPeriodPrice, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 import type { BilledItem } from './subscription-items.ts';
@@ -67,7 +67,7 @@ export function findReversal(
   billings: readonly Billing[],
   { terms, unpaid }: { readonly terms: ItemTerms; readonly unpaid: UnpaidTime | undefined },
 ): PaymentReversal | undefined {
-  const lastPaid = findPresentPayment(billings)?.period;
+  const lastPaid = findCurrentPayment(billings)?.period;
   const start = unpaid ? (lastPaid?.start ?? terms.periodStart) : terms.periodStart;
   const end = findPayment(listPaidTime(billings), start)?.share.reversals?.end;
   // Until the due date of the next invoice, the refund of a period that is over ends nothing.

@@ -33,15 +33,15 @@ export async function fetchEvidenceObservations(
   account: StripeAccount,
 ): Promise<Observation[]> {
   const id = parseEvidenceId(transaction);
-  if (id === undefined) return await fetchGrantObservations(await requireGrant(transaction, context), account);
+  if (id === undefined) return await fetchGrantObservations(await requireAccessGrant(transaction, context), account);
   return await fetchObservations(id, account);
 }
 
-async function requireGrant(
+async function requireAccessGrant(
   { accessToken }: ValidationRequest['transaction'],
   context: StoreContext,
 ): Promise<AccessGrant> {
-  const grant = await context.findGrant?.(String(accessToken));
+  const grant = await context.findAccessGrant?.(String(accessToken));
   // Client libraries discard their token if they receive exactly this message.
   if (!grant) throw new ServiceError('Forbidden', 'Invalid access token');
   return grant;

@@ -54,17 +54,17 @@ interface ItemPeriod {
   readonly periodEnd: number;
 }
 
-/** Classifies the parts of all invoices that bill an item, oldest first. `present` is the item's current period. */
+/** Classifies the parts of all invoices that bill an item, oldest first. */
 export function listBillings(
   shares: readonly InvoiceShare[],
   subscription: Subscription,
-  present: ItemPeriod,
+  currentPeriod: ItemPeriod,
 ): Billing[] {
   const { ended_at: endedAt } = subscription;
-  const started = shares.flatMap((share) => findPeriodLine(share, present.periodEnd)?.period ?? []);
-  const known = [...started, { start: present.periodStart, end: present.periodEnd }];
+  const started = shares.flatMap((share) => findPeriodLine(share, currentPeriod.periodEnd)?.period ?? []);
+  const known = [...started, { start: currentPeriod.periodStart, end: currentPeriod.periodEnd }];
   const billings = shares.map((share): Billing => {
-    const periodLine = findPeriodLine(share, present.periodEnd);
+    const periodLine = findPeriodLine(share, currentPeriod.periodEnd);
     const line = periodLine ?? findChangeLine(share);
     if (!line) return { share, kind: 'extra', line: share.lines.at(-1), period: undefined };
     const isInArrears = periodLine !== undefined && isRenewalInvoice(share) && line.period.end <= share.invoice.created;
@@ -236,7 +236,7 @@ const sortByPeriod = (billings: readonly PeriodBilling[]): PeriodBilling[] =>
   [...billings].sort((a, b) => a.period.start - b.period.start);
 
 /** Finds the payment of the current period: a returned `change` leaves the period to the payment before it. */
-export const findPresentPayment = (billings: readonly Billing[]): PeriodBilling | undefined =>
+export const findCurrentPayment = (billings: readonly Billing[]): PeriodBilling | undefined =>
   listPaidTime(billings).findLast(({ kind, share }) => kind === 'period' || share.reversals?.refundedAt === undefined);
 
 /** A fee on the invoice of a free period pays something else. */

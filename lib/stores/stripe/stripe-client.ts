@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { StoreContext, StoreFetch, StoreRequest } from '../store-context.ts';
+import type { StoreContext, StoreFetch, StoreFetchOptions } from '../store-context.ts';
 import { type BudgetedCalls, withTimeBudget } from '../time-budget.ts';
 import { storeName, toServiceError } from './api-errors.ts';
 import { parseStoredSettings } from './settings.ts';
@@ -44,7 +44,7 @@ const createHttpClient = (fetch: StoreFetch): HttpClient => ({
   getClientName: () => 'claimcheck',
   makeRequest: async (host, _port, path, method, headers, body) => {
     const response = await fetch(`https://${host}${path}`, {
-      method: method as NonNullable<StoreRequest['method']>,
+      method: method as NonNullable<StoreFetchOptions['method']>,
       headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
       ...(method !== 'GET' && { body }),
     });

@@ -9,7 +9,7 @@ import { toDiscount, toIdentity, toRenewalIntent, toState } from './item-fields.
 import { getTerms, type ItemTerms } from './item-terms.ts';
 import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp } from './mapping-context.ts';
 import { omitNullish, toOptionalMillis } from './money.ts';
-import { type Billing, findPresentPayment, isRenewal, listBillings, listPaidTime } from './paid-periods.ts';
+import { type Billing, findCurrentPayment, isRenewal, listBillings, listPaidTime } from './paid-periods.ts';
 import type { Invoice, Subscription } from './payloads.ts';
 import type { ChargeIndex } from './payment-reversals.ts';
 import { type BilledItem, getItemId, listBilledItems } from './subscription-items.ts';
@@ -169,7 +169,7 @@ function toTransactionId(
   { billings, mapping: { platform } }: { billings: readonly Billing[]; mapping: MappingContext },
 ): string {
   const isMain = item.purchaseId === id;
-  const payment = findPresentPayment(billings);
+  const payment = findCurrentPayment(billings);
   if (payment) return toInvoiceTransactionId(payment.share, { platform, isMain });
   const latestId = typeof latest_invoice === 'string' ? latest_invoice : latest_invoice?.id;
   const first = billings.find(({ period }) => period !== undefined)?.share.invoice.id;

@@ -1,6 +1,6 @@
 import type { EpochMillis } from '../../foundation/time.ts';
 import { toMillis } from './money.ts';
-import { type Billing, findPresentPayment, listUnpaidTime, maxGap, type PeriodBilling } from './paid-periods.ts';
+import { type Billing, findCurrentPayment, listUnpaidTime, maxGap, type PeriodBilling } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import { findGrantedEnd } from './trials.ts';
 
@@ -39,7 +39,7 @@ interface UnpaidContext {
  */
 export function findUnpaidTime(billings: readonly Billing[], context: UnpaidContext): UnpaidTime | undefined {
   const { subscription, terms, areOthersUnpaid } = context;
-  const paid = findPresentPayment(billings);
+  const paid = findCurrentPayment(billings);
   // A paid change of the plan replaces the period of the former one, paid or not.
   const unpaid = listUnpaidTime(billings).filter(
     (billing) => (!paid || billing.period.start >= paid.period.start) && !isPendingUpdate(billing, terms.periodStart),

@@ -9,7 +9,7 @@ import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
-import { createAggregationDeps } from '../statistics/aggregation-deps.ts';
+import { createAggregationService } from '../statistics/aggregation-service.ts';
 
 let table: Table;
 let now: number;
@@ -23,7 +23,7 @@ beforeEach(() => {
   appName = createUniqueName();
 });
 
-const getService = () => ({ ...createAggregationDeps(table), now: () => now });
+const getService = () => ({ ...createAggregationService(table), now: () => now });
 const toContext = (username: string) => ({ appName, username, isSandbox: false, key: { id: 'key', name: 'alice' } });
 const credits = Array.from({ length: 110 }, (_, number) => `credit-${number}`);
 

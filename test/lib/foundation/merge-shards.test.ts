@@ -240,7 +240,7 @@ describe('listDeliveryPage', () => {
           return {
             ...keys.deliveryKey(appName, id),
             ...keys.deliveryList.entry(appName, id, date),
-            ...(delivery.state === 'dead' && keys.failedDeliveryList.entry(appName, id, date)),
+            ...(delivery.state === 'dead' && keys.openDeliveryList.entry(appName, id, date)),
             ...delivery,
           };
         };

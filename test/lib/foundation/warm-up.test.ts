@@ -1,11 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { rehearseTableCalls } from '../../../lib/foundation/rehearse-table-calls.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { registerWarmUp, runWarmUp } from '../../../lib/foundation/warm-up.ts';
-import { rehearseAppStoreQuery } from '../../../lib/stores/app-store/rehearse-query.ts';
-import { rehearseRecording } from '../../../lib/validation/rehearse-validation.ts';
+import { warmUpTableCalls } from '../../../lib/foundation/warm-up-table-calls.ts';
+import { warmUpAppStoreQuery } from '../../../lib/stores/app-store/warm-up-query.ts';
+import { warmUpRecording } from '../../../lib/validation/warm-up-validation.ts';
 import { createService } from '../../../testing/create-service.ts';
 
 beforeAll(() => {
@@ -37,17 +37,17 @@ describe('runWarmUp', () => {
   });
 });
 
-describe('rehearsals of the first validation', () => {
+describe('warm-ups of the first validation', () => {
   it('run the methods of the table without a table', async () => {
-    await expect(rehearseTableCalls({})).resolves.toBeUndefined();
+    await expect(warmUpTableCalls({})).resolves.toBeUndefined();
   });
 
   it('record a purchase and its event without a table', async () => {
-    await expect(rehearseRecording(createService({} as Table))).resolves.toBeUndefined();
+    await expect(warmUpRecording(createService({} as Table))).resolves.toBeUndefined();
   });
 
   it('query a purchase that the App Store does not have', async () => {
-    await expect(rehearseAppStoreQuery()).rejects.toMatchObject({ code: 'InvalidPayload' });
+    await expect(warmUpAppStoreQuery()).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 
   it('connect to no other machine', async () => {
@@ -59,9 +59,9 @@ describe('rehearsals of the first validation', () => {
     };
     subscribe('net.client.socket', onSocket);
     await Promise.allSettled([
-      rehearseTableCalls({}),
-      rehearseRecording(createService({} as Table)),
-      rehearseAppStoreQuery(),
+      warmUpTableCalls({}),
+      warmUpRecording(createService({} as Table)),
+      warmUpAppStoreQuery(),
     ]);
     unsubscribe('net.client.socket', onSocket);
     expect([...hosts]).toEqual(['127.0.0.1']);

@@ -7,9 +7,9 @@ import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.
 import {
   findPurchase,
   findPurchaseFacts,
+  findPurchaseForChange,
   listAnnouncements,
   listTransactionsOfPurchases,
-  loadPurchase,
 } from '../../../lib/purchases/purchase-table.ts';
 import { rebuildPurchaseLinks } from '../../../lib/purchases/rebuild-purchase-links.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
@@ -147,14 +147,14 @@ describe('recordPurchase', () => {
       return { units: table.consumed.write - before, result };
     };
     await validate(0);
-    const stored = await loadPurchase(service, appName, id);
+    const stored = await findPurchaseForChange(service, appName, id);
     const notifications = await listAnnouncements(service, appName, id);
     expect((await validate(30_000)).units).toBe(0);
     const { units, result } = await validate(61_000);
     // The item, and its move in the index of due purchases.
     expect(units).toBeLessThanOrEqual(3);
     expect(result?.stored).toMatchObject({ updatedAt: stored?.updatedAt, version: 2, entitledUsers: ['ann'] });
-    const { updatedAt, checkedAt, version, state, ...rest } = (await loadPurchase(service, appName, id)) ?? {};
+    const { updatedAt, checkedAt, version, state, ...rest } = (await findPurchaseForChange(service, appName, id)) ?? {};
     expect(updatedAt).toBe(stored?.updatedAt);
     expect(version).toBe(2);
     expect(checkedAt).toBe((stored?.checkedAt ?? 0) + 61_000);

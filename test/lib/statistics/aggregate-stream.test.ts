@@ -16,7 +16,7 @@ import { sampleRuns } from '../../../testing/sample.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
-import { createAggregationDeps } from './aggregation-deps.ts';
+import { createAggregationService } from './aggregation-service.ts';
 
 const table = startBeforeAll(createTestTable);
 
@@ -54,7 +54,7 @@ interface BatchOptions {
 
 /** Delivers the records in order like Lambda. Repeats failed records in a batch of a different size. */
 async function deliverInBatches(records: readonly StreamRecord[], { batchSizes, crashes }: BatchOptions) {
-  const service = createAggregationDeps(table, crashes);
+  const service = createAggregationService(table, crashes);
   let delivered = 0;
   for (let turn = 0; delivered < records.length; turn++) {
     const batch = records.slice(delivered, delivered + (batchSizes[turn % batchSizes.length] ?? 1));
@@ -70,10 +70,10 @@ async function readCounters(appName: string) {
   return {
     days: omitEmpty(
       indexByPeriod(
-        await listCounterDays(createAggregationDeps(table), appName, { days: ['2000-01-01', '2099-12-31'] }),
+        await listCounterDays(createAggregationService(table), appName, { days: ['2000-01-01', '2099-12-31'] }),
       ),
     ),
-    months: omitEmpty(indexByPeriod(await listCounterMonths(createAggregationDeps(table), appName))),
+    months: omitEmpty(indexByPeriod(await listCounterMonths(createAggregationService(table), appName))),
   };
 }
 
@@ -131,7 +131,7 @@ describe('aggregateStreamRecords', () => {
           const { records, items } = buildHistory(appName, writes);
           await deliverInBatches(records, { batchSizes, crashes: () => crashes.next().value });
           // Lambda repeats a batch if it does not receive the response.
-          await aggregateStreamRecords(createAggregationDeps(table), records.slice(0, 3), 'shard-1');
+          await aggregateStreamRecords(createAggregationService(table), records.slice(0, 3), 'shard-1');
           expect(await readCounters(appName)).toEqual(computeCounters(items));
         },
       );
@@ -142,7 +142,7 @@ describe('aggregateStreamRecords', () => {
 
   it('keeps a separate checkpoint for each shard', async () => {
     const appName = createUniqueName();
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
     const recordOfShard1 = buildStreamRecord({ after: buildTransactionItem(appName, 1, fields) }, 7);
     const recordOfShard2 = buildStreamRecord({ after: buildTransactionItem(appName, 2, fields) }, 5);
@@ -160,7 +160,7 @@ describe('aggregateStreamRecords', () => {
     async () => {
       const appName = createUniqueName();
       let writes = 0;
-      const service = createAggregationDeps(table, () => ++writes % 97 === 0);
+      const service = createAggregationService(table, () => ++writes % 97 === 0);
       const shards = Array.from({ length: 80 }, (_, shard) => {
         const [first, second] = [0, 1].map((part) => {
           const event = { ...keys.eventKey(appName, `${shard}-${part}`), date: startDate, type: 'receipt.validated' };
@@ -186,7 +186,7 @@ describe('aggregateStreamRecords', () => {
 
   it('skips and reports records that it cannot read, and counts the others', async () => {
     const appName = createUniqueName();
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
     const unreadable = { ...buildTransactionItem(appName, 1, fields), transaction: 7 };
     const records = [unreadable, buildTransactionItem(appName, 2, fields)].map((after, position) =>
@@ -202,7 +202,7 @@ describe('aggregateStreamRecords', () => {
 
   it('skips and reports a counter that it cannot read, and writes the others', async () => {
     const appName = createUniqueName();
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const key = counterKey(appName, '2026-01');
     await table.batchPut([{ ...key, counts: 'none' }]);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
@@ -215,7 +215,7 @@ describe('aggregateStreamRecords', () => {
 
   it('keeps counting an event that TTL deleted', async () => {
     const appName = createUniqueName();
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
     const ttlDeletion = parseStreamRecord({
       ...buildLambdaRecord({ before: event }, 2),
@@ -226,7 +226,7 @@ describe('aggregateStreamRecords', () => {
   });
 
   it('counts amounts beyond 53 bits, which currencies with small units reach', async () => {
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const appName = createUniqueName();
     for (const id of [1, 2, 3, 4]) {
       const after = buildTransactionItem(appName, id, {
@@ -251,7 +251,7 @@ const buildRefundCounts = (micros: number): Counts => ({
 describe('aggregateStreamRecords (sandbox)', () => {
   it('writes no counter of the sandbox for items outside it', async () => {
     const appName = createUniqueName();
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const read = async () => await listCounterMonths(service, appName, { isSandbox: true });
     const build = (id: number, sandbox: boolean, position: number) =>
       buildStreamRecord({ after: buildTransactionItem(appName, id, { sandbox }) }, position);

@@ -22,7 +22,7 @@ import { sampleRuns } from '../../../testing/sample.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
-import { createAggregationDeps } from './aggregation-deps.ts';
+import { createAggregationService } from './aggregation-service.ts';
 
 const table = startBeforeAll(createTestTable);
 
@@ -51,8 +51,8 @@ const arbitraryChanges = fc.array(
   { minLength: 60, maxLength: 150 },
 );
 
-const createDeps = (counterParts: number, crashes?: () => boolean) => ({
-  ...createAggregationDeps(table, crashes),
+const createService = (counterParts: number, crashes?: () => boolean) => ({
+  ...createAggregationService(table, crashes),
   counterParts,
 });
 
@@ -75,7 +75,7 @@ async function deliver(run: () => Promise<void>): Promise<void> {
 
 /** Counts one request in each of the first shards. */
 async function countShards(appName: string, { shards, counterParts }: { shards: number; counterParts: number }) {
-  const service = createDeps(counterParts);
+  const service = createService(counterParts);
   const numbers = Array.from({ length: shards }, (_, shard) => shard);
   const count = async (shard: number) => {
     const increments = [toIncrement(shard, { requests: 1 })];
@@ -99,7 +99,7 @@ async function givenCounters(): Promise<string> {
   const position = { sequenceNumber: '1', writtenAt: 1 };
   const increment = async (period: string, counts: Readonly<Record<string, number>>) =>
     await incrementCounter(
-      createDeps(1),
+      createService(1),
       appName,
       { ...figures, period },
       { shard: 'shard', increments: [{ ...position, counts }] },
@@ -112,7 +112,7 @@ async function givenCounters(): Promise<string> {
 describe('listCounterMonths', () => {
   it('returns all sums of each period', async () => {
     expect(
-      await listCounterMonths(createDeps(1), await givenCounters(), { months: ['2026-01', '2026-02'], ...figures }),
+      await listCounterMonths(createService(1), await givenCounters(), { months: ['2026-01', '2026-02'], ...figures }),
     ).toEqual([
       { period: '2026-01', counts: { 'm2026-01:a1': 1 }, version: 1 },
       { period: '2026-02', counts: { 'g.new': 5, 'm2026-01:a1': 2, left: 3 }, version: 1 },
@@ -129,12 +129,12 @@ describe('listCounterMonths', () => {
       ['2026-03', 'DE'],
     ] as const)
       await incrementCounter(
-        createDeps(1),
+        createService(1),
         appName,
         { ...cells, country, period },
         { shard: 'shard', increments: [{ sequenceNumber: '1', writtenAt: 1, counts: { began: 1 } }] },
       );
-    expect(await listCounterMonths(createDeps(1), appName, { months: ['2026-01', '2026-02'], ...cells })).toEqual([
+    expect(await listCounterMonths(createService(1), appName, { months: ['2026-01', '2026-02'], ...cells })).toEqual([
       { period: '2026-01', country: 'DE', counts: { began: 1 }, version: 1 },
       { period: '2026-01', country: 'US', counts: { began: 1 }, version: 1 },
       { period: '2026-02', country: 'ZZ', counts: { began: 1 }, version: 1 },
@@ -154,7 +154,7 @@ describe('counters in parts', () => {
           const appName = createUniqueName();
           const crashesNow = () => crashes.next().value;
           const write = async ({ shard, group, counts }: Change, sequence: number): Promise<void> => {
-            const service = createDeps(partCounts.next().value, crashesNow);
+            const service = createService(partCounts.next().value, crashesNow);
             const counter = { period: day, ...groups[group] };
             const increments = [toIncrement(sequence, counts)];
             await deliver(
@@ -180,7 +180,7 @@ describe('counters in parts', () => {
             const last = records.at(-1);
             if (last) await write(last.change, last.sequence);
           }
-          const reader = createDeps(1);
+          const reader = createService(1);
           const readings = await Promise.all([
             listCounterDays(reader, appName, { days: [day, day] }),
             listCounterDays(reader, appName, { days: [day, day], product }),
@@ -215,7 +215,7 @@ describe('counters in parts', () => {
     const [item, ...others] = await listItems(whole);
     expect([item?.counts, item?.isSplit, others]).toEqual([{ requests: 100 }, undefined, []]);
     for (const appName of [split, whole]) {
-      const [counter, ...rest] = await listCounterDays(createDeps(1), appName, { days: [day, day] });
+      const [counter, ...rest] = await listCounterDays(createService(1), appName, { days: [day, day] });
       expect([counter?.counts, rest]).toEqual([{ requests: 100 }, []]);
     }
   });
@@ -231,7 +231,7 @@ describe('counters in parts', () => {
     const appName = createUniqueName();
     await countShards(appName, { shards: 100, counterParts: maxCounterParts });
     await countShards(appName, { shards: 110, counterParts: 1 });
-    const [counter] = await listCounterDays(createDeps(1), appName, { days: [day, day] });
+    const [counter] = await listCounterDays(createService(1), appName, { days: [day, day] });
     expect(counter?.counts).toEqual({ requests: 110 });
   });
 
@@ -247,7 +247,7 @@ describe('counters in parts', () => {
         },
       ]),
     );
-    const service = { ...createAggregationDeps(table), table: { ...table, ...traced } as Table };
+    const service = { ...createAggregationService(table), table: { ...table, ...traced } as Table };
     const increment = async (sequence: number) =>
       await incrementCounter(
         service,
@@ -268,7 +268,7 @@ describe('recount of counters in parts', () => {
   /** Stores events in separate shards. The aggregator counts all but the last ones. */
   async function givenEvents(missing: number) {
     const appName = createUniqueName();
-    const service = createDeps(8);
+    const service = createService(8);
     const events = Array.from({ length: 60 }, (_, index) => ({
       ...keys.eventKey(appName, createEventId(startDate + index)),
       date: startDate + index,

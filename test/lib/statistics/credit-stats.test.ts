@@ -13,7 +13,7 @@ import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
-import { createAggregationDeps } from './aggregation-deps.ts';
+import { createAggregationService } from './aggregation-service.ts';
 
 const table = startBeforeAll(createTestTable);
 
@@ -24,7 +24,7 @@ const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10
 async function givenHistory() {
   const appName = createUniqueName();
   let now = startDate;
-  const service = { ...createAggregationDeps(table), now: () => now };
+  const service = { ...createAggregationService(table), now: () => now };
   const contextOf = (username: string, isSandbox = false) =>
     ({ appName, username, isSandbox, key: { id: 'key', name: 'alice' } }) as const;
   let number = 0;
@@ -111,7 +111,7 @@ describe('the finding credits-never-spent', () => {
   it('names a credit that customers have for a week and that is not spent', async () => {
     const appName = createUniqueName();
     let now = startDate;
-    const service = { ...createAggregationDeps(table), now: () => now };
+    const service = { ...createAggregationService(table), now: () => now };
     const context = { appName, username: 'ann', isSandbox: false, key: { id: 'key', name: 'alice' } };
     const coins = { credit: 'coins', amount: 9, reason: 'why' };
     const count = async (entry: object & { readonly entryId: string }, position: number) => {

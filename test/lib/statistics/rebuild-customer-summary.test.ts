@@ -20,7 +20,7 @@ import { sampleRuns } from '../../../testing/sample.ts';
 import { type ConsumeNext, createShardConsumer } from '../../../testing/shard-consumer.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
-import { createAggregationDeps } from './aggregation-deps.ts';
+import { createAggregationService } from './aggregation-service.ts';
 
 const table = startBeforeAll(createTestTable);
 beforeAll(async () => {
@@ -89,7 +89,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
             strategy,
             from: Date.now() - 25 * dayMs,
           });
-          const crashingDeps = createAggregationDeps(table, () => crashes.next().value);
+          const crashingService = createAggregationService(table, () => crashes.next().value);
           const consumers = recorded.shards.map((records, index) =>
             createShardConsumer(records, { shard: `shard-${index}`, sizes: batchSizes }),
           );
@@ -98,7 +98,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
             const turnConsumers = shard === shardCount ? consumers : consumers.slice(shard, shard + 1);
             const turnSteps = remainingSteps.splice(0, stepCount);
             await Promise.all([
-              ...turnConsumers.map(async (consume) => await consume(crashingDeps)),
+              ...turnConsumers.map(async (consume) => await consume(crashingService)),
               (async () => {
                 for (const step of turnSteps) await runStep(step);
               })(),
@@ -106,11 +106,11 @@ describe('aggregateStreamRecords (customer summaries)', () => {
           }
           for (const step of remainingSteps) await runStep(step);
           const consumeAll = async (consume: ConsumeNext) => {
-            while (await consume(crashingDeps));
+            while (await consume(crashingService));
           };
           await Promise.all(consumers.map(consumeAll));
           // Lambda repeats a batch if it does not receive the response.
-          await aggregateStreamRecords(createAggregationDeps(table), recorded.shards[0]?.slice(-4) ?? [], 'shard-0');
+          await aggregateStreamRecords(createAggregationService(table), recorded.shards[0]?.slice(-4) ?? [], 'shard-0');
 
           const now = Date.now();
           const [purchases, customerItems] = await Promise.all([

@@ -35,7 +35,7 @@ import { sampleRuns } from '../../../testing/sample.ts';
 import { createShardConsumer } from '../../../testing/shard-consumer.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
-import { createAggregationDeps } from './aggregation-deps.ts';
+import { createAggregationService } from './aggregation-service.ts';
 import { expectCorrectProductCounters } from './product-oracle.ts';
 
 const table = startBeforeAll(createTestTable);
@@ -57,7 +57,7 @@ function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100])
   const recorded = createRecordedTable(table, 3);
   const service = createService(recorded.table);
   const runStep = createHistoryRunner(service, appName, { strategy, from: startDate });
-  const aggregation = createAggregationDeps(table);
+  const aggregation = createAggregationService(table);
   const consumers = recorded.shards.map((records, index) =>
     createShardConsumer(records, { shard: `shard-${index}`, sizes: batchSizes }),
   );

@@ -16,7 +16,7 @@ import { createObservation, createTransaction, createUniqueName, startDate } fro
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
-import { createAggregationDeps } from './aggregation-deps.ts';
+import { createAggregationService } from './aggregation-service.ts';
 
 const table = startBeforeAll(createTestTable);
 
@@ -83,7 +83,7 @@ function buildItems(appName: string): Item[] {
 /** Writes the items of an app and counts those that `select` returns. */
 async function givenCountedItems(select: (items: readonly Item[]) => readonly Item[] = (items) => items) {
   const appName = createUniqueName();
-  const service = createAggregationDeps(table);
+  const service = createAggregationService(table);
   const items = buildItems(appName);
   await table.batchPut(items);
   const records = select(items).map((after, index) => buildStreamRecord({ after }, index));
@@ -122,7 +122,7 @@ describe('recount', () => {
 describe('correctCounters', () => {
   it('creates the missing counters of products and platforms', async () => {
     const appName = createUniqueName();
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const items = buildItems(appName).map((item) => (item.sk === 'P' ? { ...item, entitledUsers: ['ann'] } : item));
     await table.batchPut(items);
     const range = ['2026-01-01', '2026-02-15'] as const;
@@ -144,7 +144,7 @@ describe('correctCounters', () => {
 
   it('counts later changes of corrected data once', async () => {
     const appName = createUniqueName();
-    const service = createAggregationDeps(table);
+    const service = createAggregationService(table);
     const items = buildItems(appName);
     await table.batchPut(items);
     await correctCounters(service, appName, { days, differences: await recount(service, appName, days) });

@@ -10,7 +10,7 @@ import {
   withRequestBudget,
 } from '../../../../lib/stores/braintree/braintree-client.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
-import type { StoreFetch, StoreRequest } from '../../../../lib/stores/store-context.ts';
+import type { StoreFetch, StoreFetchOptions } from '../../../../lib/stores/store-context.ts';
 import type { BudgetedCalls } from '../../../../lib/stores/time-budget.ts';
 import { startBeforeAll } from '../../../../testing/start-before-all.ts';
 import { createManualStopwatch, stoppedStopwatch } from '../../../../testing/stopwatch.ts';
@@ -86,7 +86,7 @@ describe('the Braintree package', () => {
 
 describe('createGateway', () => {
   it('sends authenticated requests to the host of the environment', async () => {
-    const calls: { url: string; init: StoreRequest | undefined }[] = [];
+    const calls: { url: string; init: StoreFetchOptions | undefined }[] = [];
     const http = await createHttp(async (url, init) => {
       calls.push({ url, init });
       return { status: 201, headers: new Headers(), text: '<customer><id>one</id></customer>' };

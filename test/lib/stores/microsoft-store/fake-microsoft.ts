@@ -9,7 +9,12 @@ import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
-import type { StoreContext, StoreFetch, StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
+import type {
+  StoreContext,
+  StoreFetch,
+  StoreFetchOptions,
+  StoreResponse,
+} from '../../../../lib/stores/store-context.ts';
 import { getStoreKeys } from '../../../../testing/run-keys.ts';
 import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 
@@ -17,7 +22,7 @@ export { startTime };
 
 interface RecordedCall {
   readonly url: string;
-  readonly init: StoreRequest;
+  readonly init: StoreFetchOptions;
 }
 
 /** The emulated Microsoft Store and the adapter that calls it. */
@@ -89,7 +94,7 @@ export const createContext = (fetch: StoreFetch, settings: unknown): StoreContex
 
 /** Creates a fetch with a working token endpoint. `respond` handles all other calls. */
 export const createFetch =
-  (respond: (url: string, init: StoreRequest) => { status?: number; text: string }): StoreFetch =>
+  (respond: (url: string, init: StoreFetchOptions) => { status?: number; text: string }): StoreFetch =>
   async (url, init = {}) =>
     createResponse(url.startsWith('https://login.') ? { text: tokenText } : respond(url, init));
 

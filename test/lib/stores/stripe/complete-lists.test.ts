@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
+import type { StoreFetchOptions, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { completeLists, embeddedLists, listAll } from '../../../../lib/stores/stripe/complete-lists.ts';
 import * as payloads from '../../../../lib/stores/stripe/payloads.ts';
 import { callStripe, createStripeClient } from '../../../../lib/stores/stripe/stripe-client.ts';
@@ -45,7 +45,7 @@ const idsByPath: Readonly<Record<string, string>> = {
 
 /** Creates a client of an account that returns each object cut, and two pages of each embedded list. */
 function createClient(object: unknown, elements: Readonly<Record<string, unknown>>) {
-  const fetch = async (url: string, _init?: StoreRequest): Promise<StoreResponse> => {
+  const fetch = async (url: string, _init?: StoreFetchOptions): Promise<StoreResponse> => {
     const { pathname, searchParams } = new URL(url);
     const member = Object.entries(idsByPath).find(([end]) => pathname.endsWith(end))?.[1];
     const isList = /\/(invoices|subscriptions|charges|sessions)$/.test(pathname);

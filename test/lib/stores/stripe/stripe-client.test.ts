@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { dayMs, secondMs } from '../../../../lib/foundation/time.ts';
-import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
+import type { StoreFetchOptions, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { openStripeAccount } from '../../../../lib/stores/stripe/stripe-account.ts';
 import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stores/stripe/stripe-client.ts';
 import {
@@ -18,8 +18,8 @@ const settings = { secretKey: 'sk_test_of_the_account' };
 
 /** Creates a client whose calls all receive this response, or the response that `body` returns for a URL. */
 function createClient(status: number, body: unknown) {
-  const calls: { url: string; init: StoreRequest }[] = [];
-  const fetch = async (url: string, init: StoreRequest = {}): Promise<StoreResponse> => {
+  const calls: { url: string; init: StoreFetchOptions }[] = [];
+  const fetch = async (url: string, init: StoreFetchOptions = {}): Promise<StoreResponse> => {
     calls.push({ url, init });
     const content = typeof body === 'function' ? body(new URL(url)) : body;
     return {

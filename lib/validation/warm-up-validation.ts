@@ -4,12 +4,12 @@ import { saveEvent } from '../events/event-table.ts';
 import { clientOptions } from '../foundation/container.ts';
 import { getService } from '../foundation/get-service.ts';
 import { platformTokens } from '../foundation/platform.ts';
-import { createRehearsalTable } from '../foundation/rehearse-table-calls.ts';
 import type { Service } from '../foundation/service.ts';
+import { createWarmUpTable } from '../foundation/warm-up-table-calls.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { recordObservations } from './record-observations.ts';
 
-const name = 'rehearsal';
+const name = 'warm-up';
 const purchaseId = `${platformTokens.appStore}:${name}`;
 const common = {
   purchaseId,
@@ -39,8 +39,8 @@ const app: App = {
 };
 
 /** Records a purchase and its event in a table without a connection. Fetches the master key. */
-export async function rehearseRecording(container = getService()): Promise<void> {
-  const service: Service = { ...container, table: createRehearsalTable(clientOptions()), container: {} };
+export async function warmUpRecording(container = getService()): Promise<void> {
+  const service: Service = { ...container, table: createWarmUpTable(clientOptions()), container: {} };
   const recorder = createEventRecorder({ type: name, date: service.now() });
   await recordObservations(
     {

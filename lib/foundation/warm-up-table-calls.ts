@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { AwsClientOptions } from './container.ts';
 import { createTableClient, type Table } from './table.ts';
 
-const key = { pk: 'rehearsal', sk: 'rehearsal' };
+const key = { pk: 'warm-up', sk: 'warm-up' };
 const update = {
   Key: key,
   UpdateExpression: 'SET #f = :f',
@@ -21,7 +21,7 @@ const capacity = { CapacityUnits: 1 };
 const filledResponses: Readonly<Record<string, object>> = {
   GetItem: { Item: item, ConsumedCapacity: capacity },
   Query: { Items: [item], Count: 1, ConsumedCapacity: capacity },
-  BatchGetItem: { Responses: { rehearsal: [item] }, UnprocessedKeys: {}, ConsumedCapacity: [capacity] },
+  BatchGetItem: { Responses: { 'warm-up': [item] }, UnprocessedKeys: {}, ConsumedCapacity: [capacity] },
   BatchWriteItem: { UnprocessedItems: {}, ConsumedCapacity: [capacity] },
 };
 
@@ -30,10 +30,7 @@ interface HttpRequest {
 }
 
 /** Creates a table without a connection. It is empty, unless `responses` has a response to an operation. */
-export function createRehearsalTable(
-  options: AwsClientOptions,
-  responses: Readonly<Record<string, object>> = {},
-): Table {
+export function createWarmUpTable(options: AwsClientOptions, responses: Readonly<Record<string, object>> = {}): Table {
   const requestHandler = {
     metadata: { handlerProtocol: 'http/1.1' },
     async handle({ headers }: HttpRequest) {
@@ -42,21 +39,21 @@ export function createRehearsalTable(
       return { response: { statusCode: 200, headers: { 'content-type': 'application/x-amz-json-1.0' }, body } };
     },
   };
-  return createTableClient('rehearsal', { ...options, requestHandler });
+  return createTableClient('warm-up', { ...options, requestHandler });
 }
 
 /**
  * Runs the methods of the table without a connection, so that their code is compiled before the first request: most of
  * it is compiled at its first use.
  */
-export async function rehearseTableCalls(options: AwsClientOptions): Promise<void> {
-  const table = createRehearsalTable(options, filledResponses);
+export async function warmUpTableCalls(options: AwsClientOptions): Promise<void> {
+  const table = createWarmUpTable(options, filledResponses);
   await Promise.all([
     table.get(key),
     table.query({ partition: key.pk, prefix: 'r', limit: 1 }),
     table.batchGet([key]),
     table.batchPut([{ ...key, map: { list: [1, 'text', true, null] }, bytes: Buffer.alloc(1) }]),
     table.update(update),
-    table.transact([{ Put: { TableName: 'rehearsal', Item: key } }, { Update: { TableName: 'rehearsal', ...update } }]),
+    table.transact([{ Put: { TableName: 'warm-up', Item: key } }, { Update: { TableName: 'warm-up', ...update } }]),
   ]);
 }

@@ -4,7 +4,7 @@ import { createCrashingTable } from '../../../testing/crashing-table.ts';
 import { createService } from '../../../testing/create-service.ts';
 
 /** The dependencies of the aggregator and the recount. `crashes` is called before and after each update. */
-export function createAggregationDeps(table: Table, crashes: () => boolean = () => false) {
+export function createAggregationService(table: Table, crashes: () => boolean = () => false) {
   const sent: StreamFailure[] = [];
   const crashingTable = createCrashingTable(table, crashes);
   return {

@@ -32,7 +32,7 @@ export function addSettingsCommands(app: Command): void {
     .action(printResult(setStoreAction));
   app
     .command('set-catalogue')
-    .description("Set the products of an app from a JSON file ('-' for standard input); replaces the present catalogue")
+    .description("Set the products of an app from a JSON file ('-' for standard input); replaces the current catalogue")
     .argument('<name>')
     .argument('<file>')
     .addOption(

@@ -10,7 +10,7 @@ import { getReceiptRoots, getSignedDataRoots } from './certificate-chain.ts';
 import { refresh } from './refresh.ts';
 
 /** Queries the App Store at a server of this process, which stores nothing. Throws the error of the query. */
-export async function rehearseAppStoreQuery(): Promise<void> {
+export async function warmUpAppStoreQuery(): Promise<void> {
   const server = createServer((_request, response) => {
     const headers = { 'content-type': 'application/json', connection: 'close' };
     response.writeHead(404, headers).end('{"errorCode":4040010}');
@@ -20,20 +20,20 @@ export async function rehearseAppStoreQuery(): Promise<void> {
   const stopwatch = createStopwatch();
   const storesUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const fetch = createRecordedFetch({
-    storeName: 'The rehearsal',
+    storeName: 'The warm-up',
     record: () => {},
     now: Date.now,
     stopwatch,
     storesUrl,
   });
   try {
-    await rehearseAppStore({ fetch, stopwatch, now: Date.now });
+    await warmUpAppStore({ fetch, stopwatch, now: Date.now });
   } finally {
     server.close();
   }
 }
 
-interface RehearsalContext extends Pick<StoreContext, 'fetch' | 'stopwatch'> {
+interface WarmUpContext extends Pick<StoreContext, 'fetch' | 'stopwatch'> {
   now(): EpochMillis;
 }
 
@@ -41,15 +41,15 @@ interface RehearsalContext extends Pick<StoreContext, 'fetch' | 'stopwatch'> {
  * Verifies Apple's roots, and queries a purchase that `fetch` does not find. Compiles what the first validation needs:
  * certificates, the signature of API tokens and the HTTP client. Throws the error of the query.
  */
-async function rehearseAppStore({ fetch, stopwatch, now }: RehearsalContext): Promise<void> {
+async function warmUpAppStore({ fetch, stopwatch, now }: WarmUpContext): Promise<void> {
   for (const { certificates } of [getSignedDataRoots([]), getReceiptRoots([])])
     for (const root of certificates) root.isSignedBy(root);
   const privateKey = createPrivateKeyPem();
   await refresh(
     { originalTransactionId: '1', environment: 'Production' },
     {
-      appName: 'rehearsal',
-      settings: { bundleId: 'rehearsal', issuerId: 'rehearsal', keyId: 'rehearsal', privateKey },
+      appName: 'warm-up',
+      settings: { bundleId: 'warm-up', issuerId: 'warm-up', keyId: 'warm-up', privateKey },
       fetch,
       now,
       stopwatch,
