@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
-import { awsClientOptions } from '../lib/foundation/container.ts';
 import { ServiceError } from '../lib/foundation/errors.ts';
+import { awsClientOptions } from '../lib/foundation/outgoing/aws-client.ts';
 
 export type StackOutputs = Readonly<Record<string, string>>;
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { awsClientOptions, type Container, setContainerLookup } from '../lib/foundation/container.ts';
+import { type Container, setContainerLookup } from '../lib/foundation/container.ts';
 import { getService } from '../lib/foundation/get-service.ts';
+import { awsClientOptions } from '../lib/foundation/outgoing/aws-client.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import type { Item, Table } from '../lib/foundation/table.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';

@@ -1,5 +1,5 @@
 import { paginateListSubscriptionsByTopic, SNSClient } from '@aws-sdk/client-sns';
-import { awsClientOptions } from '../../lib/foundation/container.ts';
+import { awsClientOptions } from '../../lib/foundation/outgoing/aws-client.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 
 /** ARN of a subscription that its owner has not confirmed. */

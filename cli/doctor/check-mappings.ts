@@ -1,5 +1,5 @@
 import { LambdaClient, paginateListEventSourceMappings } from '@aws-sdk/client-lambda';
-import { awsClientOptions } from '../../lib/foundation/container.ts';
+import { awsClientOptions } from '../../lib/foundation/outgoing/aws-client.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 
 /**

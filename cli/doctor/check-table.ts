@@ -4,8 +4,8 @@ import {
   DescribeTimeToLiveCommand,
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
-import { awsClientOptions } from '../../lib/foundation/container.ts';
 import { indexes } from '../../lib/foundation/key.ts';
+import { awsClientOptions } from '../../lib/foundation/outgoing/aws-client.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { CloudFormationClient, DescribeStackResourcesCommand, type Stack } from '@aws-sdk/client-cloudformation';
-import { awsClientOptions } from '../../lib/foundation/container.ts';
+import { awsClientOptions } from '../../lib/foundation/outgoing/aws-client.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 import { describeStack, isClaimcheck } from '../stack-outputs.ts';
 

@@ -1,6 +1,6 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { once } from './cache.ts';
-import { type AwsRequestHandler, createAwsRequestHandler } from './outgoing/aws-client.ts';
+import { type AwsClientOptions, awsClientOptions, createAwsRequestHandler } from './outgoing/aws-client.ts';
 import type { Service } from './service.ts';
 import { secondMs } from './time.ts';
 
@@ -14,28 +14,6 @@ const connectionAttemptTimeoutMs = 3 * secondMs;
 /** Sets the time for connection attempts of this process, for webhooks and store calls. */
 export const setConnectionAttemptTimeout = (): void =>
   setDefaultAutoSelectFamilyAttemptTimeout(connectionAttemptTimeoutMs);
-
-/** Configuration of AWS clients. */
-export interface AwsClientOptions {
-  readonly maxAttempts?: number;
-  readonly requestHandler?:
-    | AwsRequestHandler
-    | {
-        readonly connectionTimeout: number;
-        readonly requestTimeout: number;
-        readonly throwOnRequestTimeout: boolean;
-        readonly listPending?: never;
-      };
-}
-
-/**
- * Options for AWS. A lost connection must fail while the function has time to retry: by default, the SDK waits without
- * limit. Every operation of the service is idempotent or conditional.
- */
-export const awsClientOptions = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: secondMs, requestTimeout: 5 * secondMs, throwOnRequestTimeout: true },
-};
 
 /** An instance of a function: its settings of AWS clients, and its service record from the first request on. */
 export interface Container {

@@ -1,6 +1,7 @@
 import { once } from './cache.ts';
-import { type AwsClientOptions, awsClientOptions, clientOptions } from './container.ts';
+import { clientOptions } from './container.ts';
 import { ServiceError } from './errors.ts';
+import { type AwsClientOptions, awsClientOptions } from './outgoing/aws-client.ts';
 import { perContainer, type Service } from './service.ts';
 
 const attributes = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;

@@ -5,9 +5,9 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
-import type { AwsClientOptions } from './container.ts';
 import { ServiceError } from './errors.ts';
 import type { MessageInbox, ReceivedMessage } from './message-queue.ts';
+import type { AwsClientOptions } from './outgoing/aws-client.ts';
 
 const maxMessages = 10_000;
 const visibilitySeconds = 300;

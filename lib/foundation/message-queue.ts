@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { AwsClientOptions } from './container.ts';
 import { ServiceError } from './errors.ts';
+import type { AwsClientOptions } from './outgoing/aws-client.ts';
 
 /**
  * Maximum delay of an SQS message.

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { AwsClientOptions } from './container.ts';
+import type { AwsClientOptions } from './outgoing/aws-client.ts';
 import { createTableClient, type Table } from './table.ts';
 
 const key = { pk: 'warm-up', sk: 'warm-up' };

@@ -34,6 +34,28 @@ export interface AwsRequestHandler {
   destroy(): void;
 }
 
+/** Configuration of AWS clients. */
+export interface AwsClientOptions {
+  readonly maxAttempts?: number;
+  readonly requestHandler?:
+    | AwsRequestHandler
+    | {
+        readonly connectionTimeout: number;
+        readonly requestTimeout: number;
+        readonly throwOnRequestTimeout: boolean;
+        readonly listPending?: never;
+      };
+}
+
+/**
+ * Options for AWS. A lost connection must fail while the function has time to retry: by default, the SDK waits without
+ * limit. Every operation of the service is idempotent or conditional.
+ */
+export const awsClientOptions = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: secondMs, requestTimeout: 5 * secondMs, throwOnRequestTimeout: true },
+};
+
 /** Without them, a call waits without limit. */
 interface HandlerOptions {
   readonly connectTimeoutMs?: number;

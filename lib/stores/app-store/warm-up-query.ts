@@ -48,8 +48,8 @@ async function warmUpAppStore({ fetch, stopwatch, now }: WarmUpContext): Promise
   await refresh(
     { originalTransactionId: '1', environment: 'Production' },
     {
-      appName: 'warm-up',
-      settings: { bundleId: 'warm-up', issuerId: 'warm-up', keyId: 'warm-up', privateKey },
+      appName: 'warmup',
+      settings: { bundleId: 'warmup', issuerId: 'warmup', keyId: 'warmup', privateKey },
       fetch,
       now,
       stopwatch,

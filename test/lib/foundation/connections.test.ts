@@ -4,7 +4,8 @@ import { request } from 'node:http';
 import { connect, getDefaultAutoSelectFamilyAttemptTimeout, type Socket } from 'node:net';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { awsClientOptions, setConnectionAttemptTimeout } from '../../../lib/foundation/container.ts';
+import { setConnectionAttemptTimeout } from '../../../lib/foundation/container.ts';
+import { awsClientOptions } from '../../../lib/foundation/outgoing/aws-client.ts';
 import { startHttpServer } from '../../../local/http-server.ts';
 
 describe('awsClientOptions', () => {
