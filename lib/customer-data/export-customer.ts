@@ -11,13 +11,13 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, toIso, toNullableIso } from '../foundation/time.ts';
 import { listComputedNames } from '../purchases/erased-name-table.ts';
-import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import {
   findPurchaseForChange,
   findPurchases,
   findRefreshState,
   listAnnouncements,
 } from '../purchases/purchase-table.ts';
+import type { StoredPurchase } from '../purchases/stored-purchase.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { findRefundConsent } from '../refunds/refund-request-table.ts';

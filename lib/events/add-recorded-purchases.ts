@@ -1,4 +1,5 @@
-import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
+import type { PurchaseChange } from '../purchases/purchase-change.ts';
+import type { StoredPurchase } from '../purchases/stored-purchase.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
 import type { EventRecorder } from './event-recorder.ts';
 

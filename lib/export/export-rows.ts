@@ -11,9 +11,9 @@ import { type Entitlements, toEntitlementRecords } from '../entitlements/entitle
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type EpochMillis, toIsoSeconds } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
-import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
+import type { StoredPurchase } from '../purchases/stored-purchase.ts';
 import { toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { TransactionRecord } from '../purchases/transaction-contract.ts';

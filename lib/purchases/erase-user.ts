@@ -4,7 +4,8 @@ import { resolveEntitledUsers } from './claims.ts';
 import type { PurchaseState } from './merge.ts';
 import { replaceClaims, selectOwnershipReasons } from './ownership-change.ts';
 import type { Purchase } from './purchase.ts';
-import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
+import type { PurchaseChange } from './purchase-change.ts';
+import type { StoredPurchase } from './stored-purchase.ts';
 import { normalizeAlias } from './user-aliases.ts';
 
 /** The parts of a stored purchase to remove. */

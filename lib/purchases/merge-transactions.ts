@@ -187,3 +187,52 @@ function pickState(transaction: Transaction): Transaction {
  */
 export const compareAsOf = (a: AsOf, b: AsOf): number =>
   Number(b.isInferred === true) - Number(a.isInferred === true) || a.asOf - b.asOf;
+
+/** The transactions that differ between two states of a purchase. */
+export interface TransactionChanges {
+  /** New or changed. */
+  readonly changedTransactions: readonly ObservedTransaction[];
+  /** Merged with another one of their sale. */
+  readonly removedTransactions: readonly ObservedTransaction[];
+  /** Unchanged, but their figures have changed. */
+  readonly changedFigures: readonly ObservedTransaction[];
+}
+
+export const compareTransactions = (
+  before: readonly ObservedTransaction[],
+  after: readonly ObservedTransaction[],
+): TransactionChanges => ({
+  changedTransactions: findChangedTransactions(before, after),
+  removedTransactions: findRemovedTransactions(before, after),
+  changedFigures: findChangedFigures(before, after),
+});
+
+export const findChangedTransactions = (
+  before: readonly ObservedTransaction[],
+  after: readonly ObservedTransaction[],
+): readonly ObservedTransaction[] => {
+  const contents = new Set(before.map(({ transaction }) => toCanonicalJson(transaction)));
+  return after.filter(({ transaction }) => !contents.has(toCanonicalJson(transaction)));
+};
+
+const findRemovedTransactions = (
+  before: readonly ObservedTransaction[],
+  after: readonly ObservedTransaction[],
+): readonly ObservedTransaction[] => {
+  const ids = new Set(after.map(({ transaction }) => transaction.transactionId));
+  return before.filter(({ transaction }) => !ids.has(transaction.transactionId));
+};
+
+/** Returns the unchanged transactions whose figures have changed, for example by the refund of an earlier one. */
+function findChangedFigures(
+  before: readonly ObservedTransaction[],
+  after: readonly ObservedTransaction[],
+): readonly ObservedTransaction[] {
+  const figures = new Map(
+    before.map((observed) => [toCanonicalJson(observed.transaction), toCanonicalJson(observed.figures ?? {})]),
+  );
+  return after.filter((observed) => {
+    const current = toCanonicalJson(observed.figures ?? {});
+    return (figures.get(toCanonicalJson(observed.transaction)) ?? current) !== current;
+  });
+}

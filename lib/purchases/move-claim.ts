@@ -2,7 +2,8 @@ import type { Strategy } from '../apps/app.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { type Claim, type MovedClaim, resolveEntitledUsers } from './claims.ts';
 import { replaceClaims, selectOwnershipReasons } from './ownership-change.ts';
-import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
+import type { PurchaseChange } from './purchase-change.ts';
+import type { StoredPurchase } from './stored-purchase.ts';
 
 interface MoveInput {
   readonly mergeId: string;

@@ -6,8 +6,9 @@ import { type Item, maxTransactionWrites, type Table } from '../foundation/table
 import type { EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate, tryWrite } from '../foundation/updates.ts';
 import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
-import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
+import type { PurchaseChange } from './purchase-change.ts';
 import { listRanks } from './purchase-rank.ts';
+import type { StoredPurchase } from './stored-purchase.ts';
 import type { Transaction } from './transaction.ts';
 
 /**

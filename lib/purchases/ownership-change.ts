@@ -1,8 +1,8 @@
 import type { EpochMillis } from '../foundation/time.ts';
 import { selectAnnouncedReasons } from './announced-reasons.ts';
 import type { Purchase } from './purchase.ts';
-import type { StoredPurchase } from './purchase-change.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
+import type { StoredPurchase } from './stored-purchase.ts';
 
 /**
  * Returns the reasons of a change of owner by a manual link: the customers who gain or lose the purchase need an

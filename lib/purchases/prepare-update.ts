@@ -10,10 +10,10 @@ import type { EncryptedObservation, PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
 import { listRepresentativePurchases } from './owned-purchase-table.ts';
 import { isUnpaid } from './purchase.ts';
-import type { PurchaseUpdate, StoredPurchase } from './purchase-change.ts';
+import type { PurchaseUpdate } from './purchase-change.ts';
 import { encryptRefreshToken, findPurchaseForChange } from './purchase-table.ts';
 import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
-import type { NotificationPart } from './stored-purchase.ts';
+import type { NotificationPart, StoredPurchase } from './stored-purchase.ts';
 import type { Transaction } from './transaction.ts';
 
 /** An update of a purchase as adapters and API clients deliver it. */

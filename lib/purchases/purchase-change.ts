@@ -3,8 +3,8 @@ import type { Catalogue } from '../apps/catalogue.ts';
 import type { BillingPeriod } from '../foundation/billing-period.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { type EpochMillis, hourMs } from '../foundation/time.ts';
-import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
+import { type EpochMillis, hourMs, minuteMs } from '../foundation/time.ts';
+import { computeStoredPeriods } from './active-periods.ts';
 import { addPaymentFigures } from './add-payment-figures.ts';
 import { isVisibleChange, selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import type { FirstOwnerVersion } from './announcement.ts';
@@ -25,6 +25,12 @@ import {
   type NotificationReason,
 } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState, withMergedIds } from './merge.ts';
+import {
+  compareTransactions,
+  findChangedTransactions,
+  type ObservedTransaction,
+  type TransactionChanges,
+} from './merge-transactions.ts';
 import type { Payer } from './payment-figures.ts';
 import { completeState, keepPaidPeriods } from './period-end.ts';
 import {
@@ -39,42 +45,9 @@ import {
 } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 import { isResubscription } from './resubscription.ts';
+import type { StoredPurchase } from './stored-purchase.ts';
 import type { Transaction } from './transaction.ts';
 import { addRenewalNotice, markAwaitingCredentials, setUnverifiedEnd } from './unverified-time.ts';
-
-/** The purchase state with claims, entitled users, version and refresh bookkeeping. */
-export interface StoredPurchase {
-  readonly state: PurchaseState;
-  readonly claims: readonly Claim[];
-  /** Only set before a change, which applies them. */
-  readonly sharedClaims?: readonly SharedClaim[];
-  readonly entitledUsers: readonly string[];
-  /** The only recipients of the announcements of this version. Only set before a change. */
-  readonly announcedUsers?: readonly string[];
-  readonly createdAt: EpochMillis;
-  readonly updatedAt: EpochMillis;
-  /** When an import created the purchase, paid and without webhooks. Its earlier history is never announced. */
-  readonly importedAt?: EpochMillis;
-  /** The active periods that the purchase does not show. For statistics. */
-  readonly activePeriods?: StoredPeriods;
-  /** The last owner was erased. Statistics continue to count the subscription. */
-  readonly hasErasedOwner?: boolean;
-  /** Earlier announcements lacked a recipient. Absent if the purchase had an owner from its first version. */
-  readonly firstOwnerVersion?: FirstOwnerVersion;
-  /** Date of the latest announced renewal if the state shows an earlier one or none. */
-  readonly announcedRenewalDate?: EpochMillis;
-  /** When an observation or the passing of time was last applied. A later expiration is not announced yet. */
-  readonly checkedAt: EpochMillis;
-  /** When the last successful refresh was made. */
-  readonly lastRefreshAt?: EpochMillis;
-  /** Number of failed refreshes since the last successful one. */
-  readonly failedRefreshes?: number;
-  /** The store has notified the service of a change, and no refresh has found a change without notification. */
-  readonly isNotified?: boolean;
-  /** Only set before a write. Undefined if no refresh is scheduled. */
-  readonly nextRefreshAt?: EpochMillis;
-  readonly version: number;
-}
 
 /** An observation, a claim or the passing of time. */
 export interface PurchaseUpdate {
@@ -117,7 +90,7 @@ export interface PurchaseUpdate {
 }
 
 /** The difference between the stored purchase before and after an update, ready to be written. */
-export interface PurchaseChange {
+export interface PurchaseChange extends TransactionChanges {
   readonly before: StoredPurchase | undefined;
   readonly after: StoredPurchase;
   /** Stored as lifecycle notifications of the purchase. */
@@ -136,12 +109,6 @@ export interface PurchaseChange {
   readonly appliedClaims: readonly SharedClaim[];
   /** Claims that newer ones have evicted. */
   readonly evictedClaims: readonly Claim[];
-  /** Transactions that are new or changed. */
-  readonly changedTransactions: PurchaseState['transactions'];
-  /** Transactions that are merged with another one of their sale. */
-  readonly removedTransactions: PurchaseState['transactions'];
-  /** Unchanged transactions whose figures have changed. */
-  readonly changedFigures: PurchaseState['transactions'];
   readonly gainedUsers: readonly string[];
   readonly lostUsers: readonly string[];
   /** The claim that a merge of two customers moves. Written to the log of the merge with the change. */
@@ -151,7 +118,7 @@ export interface PurchaseChange {
 /**
  * A newer as-of time of an unchanged state is written at most once a minute: apps often validate a receipt repeatedly.
  */
-const asOfResolutionMs = 60_000;
+const asOfResolutionMs = minuteMs;
 
 /**
  * Maximum number of users that are stored as the only recipients of a change of ownership. More of them change only if
@@ -159,22 +126,50 @@ const asOfResolutionMs = 60_000;
  */
 const maxAnnouncedUsers = 50;
 
+/** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
+const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
+
 /** Computes the change that an update causes. Returns undefined if there is nothing to write. */
 export function computePurchaseChange(
   before: StoredPurchase | undefined,
   update: PurchaseUpdate,
 ): PurchaseChange | undefined {
+  const state = computeState(before, update);
+  if (!state) return undefined;
+  const { claims, ...claimChanges } = computeClaims(before, state, update);
+  const transactionChanges = compareTransactions(before?.state.transactions ?? [], state.transactions);
+  const { changedTransactions } = transactionChanges;
+  const { after, lifecycleReasons } = computeAfter(before, { state, claims, changedTransactions, update });
+  const change: PurchaseChange = {
+    before,
+    lifecycleReasons,
+    ...announce(before, { after, lifecycleReasons, update }),
+    ...(update.eventId !== undefined && { eventId: update.eventId }),
+    ...claimChanges,
+    ...transactionChanges,
+    ...findMovedClaim(before, claims, update),
+  };
+  return hasEffect(change, update) ? change : undefined;
+}
+
+/** Applies the update to the state, with the figures of its payments. Returns undefined without a state. */
+function computeState(before: StoredPurchase | undefined, update: PurchaseUpdate): PurchaseState | undefined {
   const observed = update.observation
     ? applyObservation(before?.state, update.observation, update)
     : (update.restatedState ?? (before && applyUnobserved(before.state, update)));
-  if (!observed) return undefined;
-  const state = addPaymentFigures(observed, {
-    before: before?.state,
-    replaced: update.replacedPurchase?.state,
-    payer: update.payer,
-    rates: update.commissionRates ?? [],
-    isRestated: update.restatedState !== undefined,
-  });
+  return (
+    observed &&
+    addPaymentFigures(observed, {
+      before: before?.state,
+      replaced: update.replacedPurchase?.state,
+      payer: update.payer,
+      rates: update.commissionRates ?? [],
+      isRestated: update.restatedState !== undefined,
+    })
+  );
+}
+
+function computeClaims(before: StoredPurchase | undefined, state: PurchaseState, update: PurchaseUpdate) {
   const appliedClaims =
     update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];
   const inheritedClaims = (update.replacedPurchase ?? update.relatedPurchase)?.claims ?? [];
@@ -184,51 +179,69 @@ export function computePurchaseChange(
     sharedClaims: appliedClaims,
     update,
   });
-  const comparable = before && { ...before, state: withMergedIds(before.state, state) };
-  const applied = buildStoredPurchase(comparable, { state, claims }, update);
-  const changedTransactions = findChangedTransactions(before?.state.transactions ?? [], state.transactions);
-  const isHistory = update.trigger === 'import' && isImportedHistory(before, changedTransactions);
-  const lifecycleReasons = isHistory ? [] : findReasons({ before, after: applied }, update);
-  const announcedRenewalDate = findNextAnnouncedRenewalDate(comparable, state, lifecycleReasons) ?? 0;
-  const after =
-    announcedRenewalDate > (state.purchase.lastRenewalDate ?? 0) ? { ...applied, announcedRenewalDate } : applied;
-  const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
-  const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
-  const isFirstEntitlement =
-    before?.claims.length === 0 &&
-    before.importedAt === undefined &&
-    gainedUsers.length > 0 &&
-    isActive(state.purchase, update.now);
-  const ownershipChanges = gainedUsers.length + lostUsers.length;
-  const announcedReasons = selectAnnouncedReasons(
-    { before: before?.state, after: state, lifecycleReasons, ownershipChanges, isFirstEntitlement, now: update.now },
-    update.trigger,
-  );
-  const isOwnershipOnly =
-    before && lifecycleReasons.length === 0 && !isVisibleChange(before.state.purchase, state.purchase, update.now);
-  // The announcement of a lifecycle reason is stored with the purchase.
-  const isFirstOwner = announcedReasons.includes('PURCHASED') && !lifecycleReasons.includes('PURCHASED');
-  const change: PurchaseChange = {
-    before,
-    after: isFirstOwner ? { ...after, firstOwnerVersion: pickVersion(after) } : after,
-    lifecycleReasons,
-    announcedReasons,
-    ...(isOwnershipOnly && ownershipChanges <= maxAnnouncedUsers && { announcedUsers: [...gainedUsers, ...lostUsers] }),
-    ...(update.eventId !== undefined && { eventId: update.eventId }),
+  return {
+    claims,
     newClaims: claims.filter((claim) => !before?.claims.includes(claim)),
     appliedClaims,
     copiedClaims: before ? [] : claims.filter((claim) => inheritedClaims.includes(claim)),
     evictedClaims: (before?.claims ?? []).filter(
       ({ username }) => !claims.some((claim) => claim.username === username),
     ),
-    changedTransactions,
-    removedTransactions: findRemovedTransactions(before?.state.transactions ?? [], state.transactions),
-    changedFigures: findChangedFigures(before?.state.transactions ?? [], state.transactions),
+  };
+}
+
+interface AppliedUpdate {
+  readonly state: PurchaseState;
+  readonly claims: readonly Claim[];
+  readonly changedTransactions: readonly ObservedTransaction[];
+  readonly update: PurchaseUpdate;
+}
+
+/** Builds the purchase after the update, and finds the lifecycle reasons of the difference. */
+function computeAfter(
+  before: StoredPurchase | undefined,
+  { state, claims, changedTransactions, update }: AppliedUpdate,
+): Pick<PurchaseChange, 'after' | 'lifecycleReasons'> {
+  const comparable = before && { ...before, state: withMergedIds(before.state, state) };
+  const after = buildStoredPurchase(comparable, { state, claims }, update);
+  const isHistory = update.trigger === 'import' && isImportedHistory(before, changedTransactions);
+  const lifecycleReasons = isHistory ? [] : findChangeReasons(before, after, update);
+  const announcedRenewalDate = findNextAnnouncedRenewalDate(comparable, state, lifecycleReasons) ?? 0;
+  const isAheadOfState = announcedRenewalDate > (state.purchase.lastRenewalDate ?? 0);
+  return { after: isAheadOfState ? { ...after, announcedRenewalDate } : after, lifecycleReasons };
+}
+
+type ComputedAfter = Pick<PurchaseChange, 'after' | 'lifecycleReasons'> & { readonly update: PurchaseUpdate };
+
+/** Selects what is announced to the app's server, and to whom. */
+function announce(
+  before: StoredPurchase | undefined,
+  { after, lifecycleReasons, update: { trigger, now } }: ComputedAfter,
+) {
+  const { state, entitledUsers } = after;
+  const gainedUsers = entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
+  const lostUsers = (before?.entitledUsers ?? []).filter((username) => !entitledUsers.includes(username));
+  const isFirstEntitlement =
+    before?.claims.length === 0 &&
+    before.importedAt === undefined &&
+    gainedUsers.length > 0 &&
+    isActive(state.purchase, now);
+  const ownershipChanges = gainedUsers.length + lostUsers.length;
+  const announcedReasons = selectAnnouncedReasons(
+    { before: before?.state, after: state, lifecycleReasons, ownershipChanges, isFirstEntitlement, now },
+    trigger,
+  );
+  const isOwnershipOnly =
+    before && lifecycleReasons.length === 0 && !isVisibleChange(before.state.purchase, state.purchase, now);
+  // The announcement of a lifecycle reason is stored with the purchase.
+  const isFirstOwner = announcedReasons.includes('PURCHASED') && !lifecycleReasons.includes('PURCHASED');
+  return {
+    after: isFirstOwner ? { ...after, firstOwnerVersion: pickVersion(after) } : after,
+    announcedReasons,
+    ...(isOwnershipOnly && ownershipChanges <= maxAnnouncedUsers && { announcedUsers: [...gainedUsers, ...lostUsers] }),
     gainedUsers,
     lostUsers,
-    ...findMovedClaim(before, claims, update),
   };
-  return hasEffect(change, update) ? change : undefined;
 }
 
 const pickVersion = ({ version, updatedAt }: StoredPurchase): FirstOwnerVersion => ({ version, updatedAt });
@@ -334,8 +347,10 @@ const isImportedHistory = (
   return changedTransactions.length > 0 && changedTransactions.every(({ transaction }) => isEarlier(transaction));
 };
 
-function findReasons(
-  { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
+/** Returns the lifecycle reasons of a change, with those that only a replaced purchase or the store's reason shows. */
+function findChangeReasons(
+  before: StoredPurchase | undefined,
+  after: StoredPurchase,
   { replacedPurchase, groupPurchases, storeReason }: PurchaseUpdate,
 ): LifecycleReason[] {
   const from = before && { ...before, at: before.checkedAt };
@@ -368,9 +383,6 @@ const isEndAnnounced = (before: StoredPurchase | undefined, { purchase: { endedA
   const { purchase } = before.state;
   return isExpired(purchase, before.checkedAt) && endedAt !== undefined && endedAt <= getAccessEnd(purchase);
 };
-
-/** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
-const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
 
 /**
  * Applies the claim of the checkout user, the shared claims, and the claim of the update or of the store user. Returns
@@ -412,36 +424,6 @@ const toClaimRequest = ({ username, isNamedByStore }: SharedClaim): ClaimRequest
   source: 'validation',
   isNamedByStore,
 });
-
-const findChangedTransactions = (
-  before: PurchaseState['transactions'],
-  after: PurchaseState['transactions'],
-): PurchaseState['transactions'] => {
-  const contents = new Set(before.map(({ transaction }) => toCanonicalJson(transaction)));
-  return after.filter(({ transaction }) => !contents.has(toCanonicalJson(transaction)));
-};
-
-const findRemovedTransactions = (
-  before: PurchaseState['transactions'],
-  after: PurchaseState['transactions'],
-): PurchaseState['transactions'] => {
-  const ids = new Set(after.map(({ transaction }) => transaction.transactionId));
-  return before.filter(({ transaction }) => !ids.has(transaction.transactionId));
-};
-
-/** Returns the unchanged transactions whose figures have changed, for example by the refund of an earlier one. */
-function findChangedFigures(
-  before: PurchaseState['transactions'],
-  after: PurchaseState['transactions'],
-): PurchaseState['transactions'] {
-  const figures = new Map(
-    before.map((observed) => [toCanonicalJson(observed.transaction), toCanonicalJson(observed.figures ?? {})]),
-  );
-  return after.filter((observed) => {
-    const present = toCanonicalJson(observed.figures ?? {});
-    return (figures.get(toCanonicalJson(observed.transaction)) ?? present) !== present;
-  });
-}
 
 /** A later as-of time alone is not a change. */
 export const hasStateChange = (

@@ -25,7 +25,7 @@ import type { EncryptedObservation } from './merge.ts';
 import type { Observation } from './observation.ts';
 import { addLinks, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
 import { PaymentFigures } from './payment-figures.ts';
-import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
+import type { PurchaseChange } from './purchase-change.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import {
   buildChangeTransactions,
@@ -41,6 +41,7 @@ import type {
   PurchaseFacts,
   PurchaseRefreshState,
   SaveOptions,
+  StoredPurchase,
 } from './stored-purchase.ts';
 import { Transaction } from './transaction.ts';
 

@@ -11,10 +11,10 @@ import type { Claim } from './claims.ts';
 import type { ObservedTransaction } from './merge-transactions.ts';
 import type { Payer } from './payment-figures.ts';
 import { isSubscription } from './purchase.ts';
-import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
+import type { PurchaseChange } from './purchase-change.ts';
 import { findIntervalCheck } from './refresh-schedule.ts';
 import { listRefundKeys } from './refunds.ts';
-import type { NotificationPart } from './stored-purchase.ts';
+import type { NotificationPart, StoredPurchase } from './stored-purchase.ts';
 import { normalizeAlias } from './user-aliases.ts';
 
 /** The customer's first payment. */

@@ -7,13 +7,7 @@ import { omitErasedNames } from './erased-name-table.ts';
 import { registerPayer } from './payer-table.ts';
 import type { Payer } from './payment-figures.ts';
 import { type PrepareUpdate, prepareUpdates, type RecordPurchaseInput } from './prepare-update.ts';
-import {
-  computePurchaseChange,
-  isCheckOnly,
-  type PurchaseChange,
-  type PurchaseUpdate,
-  type StoredPurchase,
-} from './purchase-change.ts';
+import { computePurchaseChange, isCheckOnly, type PurchaseChange, type PurchaseUpdate } from './purchase-change.ts';
 import {
   findPurchaseForChange,
   findStoredPurchase,
@@ -23,7 +17,7 @@ import {
   savePurchaseCheck,
   shareClaim,
 } from './purchase-table.ts';
-import type { NotificationPart } from './stored-purchase.ts';
+import type { NotificationPart, StoredPurchase } from './stored-purchase.ts';
 
 export interface RecordPurchaseResult {
   /** The purchase after the update. */

@@ -1,7 +1,44 @@
 import type { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import type { StoredPeriods } from './active-periods.ts';
+import type { FirstOwnerVersion } from './announcement.ts';
+import type { Claim, SharedClaim } from './claims.ts';
 import type { PurchaseState } from './merge.ts';
 import type { Purchase } from './purchase.ts';
+
+/** The purchase state with claims, entitled users, version and refresh bookkeeping. */
+export interface StoredPurchase {
+  readonly state: PurchaseState;
+  readonly claims: readonly Claim[];
+  /** Only set before a change, which applies them. */
+  readonly sharedClaims?: readonly SharedClaim[];
+  readonly entitledUsers: readonly string[];
+  /** The only recipients of the announcements of this version. Only set before a change. */
+  readonly announcedUsers?: readonly string[];
+  readonly createdAt: EpochMillis;
+  readonly updatedAt: EpochMillis;
+  /** When an import created the purchase, paid and without webhooks. Its earlier history is never announced. */
+  readonly importedAt?: EpochMillis;
+  /** The active periods that the purchase does not show. For statistics. */
+  readonly activePeriods?: StoredPeriods;
+  /** The last owner was erased. Statistics continue to count the subscription. */
+  readonly hasErasedOwner?: boolean;
+  /** Earlier announcements lacked a recipient. Absent if the purchase had an owner from its first version. */
+  readonly firstOwnerVersion?: FirstOwnerVersion;
+  /** Date of the latest announced renewal if the state shows an earlier one or none. */
+  readonly announcedRenewalDate?: EpochMillis;
+  /** When an observation or the passing of time was last applied. A later expiration is not announced yet. */
+  readonly checkedAt: EpochMillis;
+  /** When the last successful refresh was made. */
+  readonly lastRefreshAt?: EpochMillis;
+  /** Number of failed refreshes since the last successful one. */
+  readonly failedRefreshes?: number;
+  /** The store has notified the service of a change, and no refresh has found a change without notification. */
+  readonly isNotified?: boolean;
+  /** Only set before a write. Undefined if no refresh is scheduled. */
+  readonly nextRefreshAt?: EpochMillis;
+  readonly version: number;
+}
 
 /** A purchase with its entitled users, without its transactions and claims. */
 export interface EntitledPurchase {

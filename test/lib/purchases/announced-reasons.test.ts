@@ -2,11 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { dayMs, hourMs, secondMs } from '../../../lib/foundation/time.ts';
 import type { EncryptedObservation } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import {
-  computePurchaseChange,
-  type PurchaseUpdate,
-  type StoredPurchase,
-} from '../../../lib/purchases/purchase-change.ts';
+import { computePurchaseChange, type PurchaseUpdate } from '../../../lib/purchases/purchase-change.ts';
+import type { StoredPurchase } from '../../../lib/purchases/stored-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 

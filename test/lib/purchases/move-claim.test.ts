@@ -4,11 +4,8 @@ import { strategies } from '../../../lib/apps/app.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { type Claim, resolveEntitledUsers } from '../../../lib/purchases/claims.ts';
 import { computeClaimMove, computeClaimReturn } from '../../../lib/purchases/move-claim.ts';
-import {
-  computePurchaseChange,
-  type PurchaseChange,
-  type StoredPurchase,
-} from '../../../lib/purchases/purchase-change.ts';
+import { computePurchaseChange, type PurchaseChange } from '../../../lib/purchases/purchase-change.ts';
+import type { StoredPurchase } from '../../../lib/purchases/stored-purchase.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const base = { mergeId: 'merge_1', from: 'guest', to: 'ann', strategy: 'all', now: startDate } as const;

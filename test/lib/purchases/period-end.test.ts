@@ -4,7 +4,8 @@ import type { Catalogue } from '../../../lib/apps/catalogue.ts';
 import { addBillingPeriods, type BillingPeriod } from '../../../lib/foundation/billing-period.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
+import { computePurchaseChange } from '../../../lib/purchases/purchase-change.ts';
+import type { StoredPurchase } from '../../../lib/purchases/stored-purchase.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
 const season = 'non renewing subscription';

@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
 import { isExpired } from '../../../lib/purchases/purchase.ts';
-import {
-  computePurchaseChange,
-  type PurchaseUpdate,
-  type StoredPurchase,
-} from '../../../lib/purchases/purchase-change.ts';
+import { computePurchaseChange, type PurchaseUpdate } from '../../../lib/purchases/purchase-change.ts';
+import type { StoredPurchase } from '../../../lib/purchases/stored-purchase.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
 const weekEnd = startDate + 7 * dayMs;

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { findLifecycleReasons, type StateAt } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { computePurchaseChange, type StoredPurchase } from '../../../../lib/purchases/purchase-change.ts';
+import { computePurchaseChange } from '../../../../lib/purchases/purchase-change.ts';
+import type { StoredPurchase } from '../../../../lib/purchases/stored-purchase.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import { createGoogleContext, createRequest, type OrderResponse, type SubscriptionResponse } from './fake-google.ts';
 
