@@ -110,6 +110,8 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'pause-collection renew', 'later', renews],
     [platform, 'change-plan', 'as before', { ...renews, productId: `${platform}:better`, lastRenewalDate: undefined }],
     [platform, 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
+    // The money of a refund that failed is back.
+    [platform, 'refund reverse-refund', 'as before', unchanged],
     // Another item is another purchase.
     [platform, 'add-item', 'as before', unchanged],
     [platform, 'add-item remove-item', 'as before', unchanged],
@@ -176,7 +178,8 @@ export const oneOffActions: ActionCase[] = [
 
 /**
  * Actions of purchases with seats, items or prepaid periods, and of the app that acknowledges a purchase. They need
- * other purchases than these cases: test/functions/app-store-purchases.test.ts and play-lifecycle.test.ts test them.
+ * other purchases than these cases: test/functions/app-store-purchases.test.ts and play-lifecycle.test.ts test them. A
+ * refund at Braintree fails days later: test/lib/stores/braintree/observe.test.ts.
  */
 export const actionsOfOtherTests: [platform: Platform, action: string][] = [
   ['store_a', 'assign-seat'],
@@ -189,6 +192,7 @@ export const actionsOfOtherTests: [platform: Platform, action: string][] = [
   ['store_b', 'top-up'],
   ['store_a', 'request-refund'],
   ['store_b', 'request-refund'],
+  ['processor_b', 'reverse-refund'],
   ...(['processor_a', 'service_processor_a'] as const).flatMap((platform): [Platform, string][] => [
     [platform, 'move-trial'],
     [platform, 'report-usage'],

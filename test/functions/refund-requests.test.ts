@@ -166,12 +166,12 @@ describe.each([
   });
 
   it('accepts a support key, and only reads with a viewer key', async () => {
-    const { request } = await givenRequest(platform);
-    const params = { id: request.id };
     const createKey = async (level: 'support' | 'viewer') =>
       (await createApiKey(getService(), keys.appName, { level, name: level, now: Date.now() })).key;
-    // Both before the first call, because keys are cached.
+    // Before the first call, because keys are cached.
     const [support, viewer] = [await createKey('support'), await createKey('viewer')];
+    const { request } = await givenRequest(platform);
+    const params = { id: request.id };
     const call = async (key: string) => {
       const headers = buildBasicAuth(keys.appName, key);
       const body = { preference: 'decline', customerConsented: true };
