@@ -21,10 +21,7 @@ export const handler = createHandler(listCustomers)(async ({ app, query }, servi
     applicationUsername: username,
     customerInfo: toCustomerInfo(summary, now()),
   });
-  const toDatedRow = ({ createdAt, ...row }: CustomerRow): CustomerSummary => ({
-    ...toRow(row),
-    ...(createdAt !== undefined && { createdAt: toIsoSeconds(createdAt) }),
-  });
+  const toDatedRow = (row: CustomerRow): CustomerSummary => ({ ...toRow(row), createdAt: toIsoSeconds(row.createdAt) });
   if (query.applicationUsername) {
     const customerRows = await findCustomerRows(service, app.name, parseUsernames(query.applicationUsername));
     const page = customerRows.slice(skip, skip + limit);

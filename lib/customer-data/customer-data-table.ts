@@ -1,7 +1,8 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
 import { type ActiveGrant, TokenItem } from '../customers/access-token-table.ts';
-import { CustomerSummary } from '../customers/customer-summary.ts';
+import type { CustomerSummary } from '../customers/customer-summary.ts';
+import { CustomerItem } from '../customers/customer-table.ts';
 import { Merge } from '../customers/merge.ts';
 import { eraseUserFromEvent } from '../events/erase-user-from-event.ts';
 import type { EventRecord, RawEvent } from '../events/event.ts';
@@ -41,10 +42,7 @@ export interface StoredEvent {
 /** Receives the number of items after each step of a removal, so that they are counted if a later step fails. */
 export type OnRemoved = (count: number) => void;
 
-const CustomerItem = v.object({
-  createdAt: v.number(),
-  summary: v.optional(CustomerSummary, { hasEverSubscribed: false }),
-});
+const ExportedCustomer = v.pick(CustomerItem, ['createdAt', 'summary']);
 
 /** Number of events that are changed concurrently. */
 const concurrency = 25;
@@ -61,7 +59,7 @@ export async function findStoredCustomer(
   username: string,
 ): Promise<StoredCustomer | undefined> {
   const item = await table.get(keys.customerKey(appName, username));
-  return item && parse(CustomerItem, item, 'DatabaseError');
+  return item && parse(ExportedCustomer, item, 'DatabaseError');
 }
 
 /** Scans the ids of the purchases that the customer owns or has claimed. An id can be repeated. */

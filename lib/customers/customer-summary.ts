@@ -18,7 +18,7 @@ export interface CustomerRow {
   readonly username: string;
   readonly summary: CustomerSummary;
   /** Time of the first purchase or claim. */
-  readonly createdAt?: EpochMillis;
+  readonly createdAt: EpochMillis;
 }
 
 /** A summary before and after it was rebuilt. */

@@ -9,12 +9,14 @@ import { buildUpdate, retryOnConflict } from '../foundation/updates.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { buildCustomerSummary, type CustomerRow, CustomerSummary, type SummaryChange } from './customer-summary.ts';
 
-const CustomerItem = v.object({
+/** A stored customer. A reader picks the attributes that it needs. */
+export const CustomerItem = v.object({
   username: v.string(),
   summary: v.optional(CustomerSummary, { hasEverSubscribed: false }),
   summaryVersion: v.optional(v.number(), 0),
-  createdAt: v.exactOptional(v.number()),
+  createdAt: v.number(),
 });
+const StoredSummary = v.pick(CustomerItem, ['summary', 'summaryVersion']);
 
 /** Returns the customers that exist, in the order of the usernames. */
 export async function findCustomerRows(
@@ -62,7 +64,7 @@ export async function updateCustomerSummary(
   return await retryOnConflict(async () => {
     const item = await table.get(key);
     if (!item) return undefined;
-    const { summary: before, summaryVersion } = parse(CustomerItem, item, 'DatabaseError');
+    const { summary: before, summaryVersion } = parse(StoredSummary, item, 'DatabaseError');
     const after = buildCustomerSummary(await listPurchases());
     // An unchanged summary is written, too: the new version makes a worker with older purchases fail its condition.
     // Customers that an earlier release created lack the keys of their names.
@@ -81,5 +83,5 @@ export async function updateCustomerSummary(
 /** Parses a customer item. Throws `DatabaseError` if it does not match the schema. */
 export function parseCustomerItem(item: Item): CustomerRow {
   const { username, summary, createdAt } = parse(CustomerItem, item, 'DatabaseError');
-  return { username, summary, ...(createdAt !== undefined && { createdAt }) };
+  return { username, summary, createdAt };
 }

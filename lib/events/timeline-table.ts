@@ -8,10 +8,11 @@ import { toTagValue } from '../foundation/redaction/redact-text.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import type { EpochMillis } from '../foundation/time.ts';
+import { NotificationItem } from '../purchases/announcement.ts';
 import { Claim } from '../purchases/claims.ts';
-import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { TransactionLink } from '../purchases/owned-purchase-links.ts';
 import { parsePurchaseItem } from '../purchases/purchase-item.ts';
-import { parseTransactionItem } from '../purchases/transaction-table.ts';
+import { parseTransactionItem } from '../purchases/transaction-item.ts';
 import { type EventRecord, isRead } from './event.ts';
 import { parseEventItem } from './event-table.ts';
 import {
@@ -47,8 +48,7 @@ const kinds = { claim: 'C', credit: 'B', event: 'E', notification: 'N', payment:
 const maxScannedEvents = 1_000;
 const eventBatchSize = 200;
 
-const NotificationItem = v.object({ sk: v.string(), date: v.number(), reason: NotificationReason });
-const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
+const ListedNotification = v.pick(NotificationItem, ['date', 'reason']);
 
 /** Lists the events, payments and changed credits of a customer. */
 export async function listCustomerTimeline(
@@ -170,9 +170,8 @@ async function readNotifications(table: Table, partition: string, { position, li
   const until = toKindBound(kinds.notification, position);
   const items = await readBefore(table, { partition, until, prefix: keys.notificationKey.sortKey(), limit });
   const entries = items.map((item): Entry => {
-    const { sk, date, reason } = parse(NotificationItem, item, 'DatabaseError');
-    const key = toTimelineKey(kinds.notification, sk.slice(keys.notificationKey.sortKey().length));
-    return { key, row: { type: 'notification', date, reason } };
+    const key = toTimelineKey(kinds.notification, String(item.sk).slice(keys.notificationKey.sortKey().length));
+    return { key, row: { type: 'notification', ...parse(ListedNotification, item, 'DatabaseError') } };
   });
   return { entries, ...(items.length === limit && { readTo: entries.at(-1)?.key }) };
 }

@@ -10,7 +10,7 @@ import type { EpochMillis } from '../foundation/time.ts';
 import { parsePurchaseItem } from '../purchases/purchase-item.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import { parseTransactionItem } from '../purchases/transaction-table.ts';
+import { parseTransactionItem } from '../purchases/transaction-item.ts';
 import {
   findListRows,
   getItemPage,

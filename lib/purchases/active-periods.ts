@@ -3,7 +3,7 @@ import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import type { PurchaseState } from './merge.ts';
-import { getAccessEnd, isActive, isSubscription, isUnpaid, Purchase } from './purchase.ts';
+import { getAccessEnd, isActive, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { getRenewalDelayMs, type Transaction } from './transaction.ts';
 
 /** A time in which a subscription gave access with one product, from `from` (included) to `until` (excluded). */
@@ -31,13 +31,12 @@ export const StoredPeriods = v.object({
 export type StoredPeriods = v.InferOutput<typeof StoredPeriods>;
 
 /** The attributes of a purchase item that determine its active periods. */
-export const SubscriptionActivity = v.object({
-  purchase: Purchase,
-  createdAt: v.number(),
-  checkedAt: v.number(),
-  activePeriods: v.exactOptional(StoredPeriods),
-});
-export type SubscriptionActivity = v.InferOutput<typeof SubscriptionActivity>;
+export interface SubscriptionActivity {
+  readonly purchase: Purchase;
+  readonly createdAt: EpochMillis;
+  readonly checkedAt: EpochMillis;
+  readonly activePeriods?: StoredPeriods;
+}
 
 /** Stores renew up to minutes after the end of a period. A shorter gap does not end an active period. */
 const maxGapMs = hourMs;

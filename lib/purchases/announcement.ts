@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { toShortDigest } from '../foundation/key.ts';
+import { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
-import type { NotificationReason } from './lifecycle-reasons.ts';
+import { NotificationReason } from './lifecycle-reasons.ts';
 
 /** A reason that is reported to the app's server for one version of a purchase. */
 export interface Announcement {
@@ -10,6 +11,20 @@ export interface Announcement {
   readonly reason: NotificationReason;
   readonly date: EpochMillis;
 }
+
+/**
+ * A stored announcement, which the timeline shows as a notification. Statistics count it by product, and those of
+ * subscriptions and of the sandbox apart. A reader picks the attributes that it needs.
+ */
+export const NotificationItem = v.object({
+  id: v.string(),
+  date: v.number(),
+  reason: NotificationReason,
+  platform: Platform,
+  productId: v.string(),
+  isSubscription: v.exactOptional(v.boolean()),
+  sandbox: v.exactOptional(v.boolean()),
+});
 
 /** A version of a purchase, which identifies its announcements. */
 export interface PurchaseVersion {

@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import * as v from 'valibot';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { type Key, toDigest, toPrefixRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
@@ -15,6 +16,9 @@ import type { Transaction } from './transaction.ts';
  * The items that a purchase has in the partition of each entitled customer, by sort key, with their other attributes.
  */
 type LinksBySortKey = ReadonlyMap<string, Item>;
+
+/** The transaction that a link of a customer names. */
+export const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
 
 /** A link in the partition of a customer. `version` is the version of the purchase that wrote it. */
 type LinkItem = Item & Key & { readonly version: number };

@@ -1,5 +1,4 @@
 import pMap from 'p-map';
-import * as v from 'valibot';
 import { timestampRange } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { RowSearch } from '../foundation/list-page.ts';
@@ -14,6 +13,7 @@ import {
   ownedLinkRange,
   ownedTransactionSortKey,
   parseOwnedPurchaseId,
+  TransactionLink,
   toRankingRange,
 } from './owned-purchase-links.ts';
 import type { Purchase } from './purchase.ts';
@@ -21,7 +21,7 @@ import { parsePurchaseItem } from './purchase-item.ts';
 import { compareByPurchaseDate } from './purchase-rank.ts';
 import type { EntitledPurchase } from './stored-purchase.ts';
 import type { Transaction } from './transaction.ts';
-import { parseTransactionItem } from './transaction-table.ts';
+import { parseTransactionItem } from './transaction-item.ts';
 
 /*
  * Reads of the purchases that entitle a customer. The cost does not grow with their number: see
@@ -54,8 +54,6 @@ const concurrency = 50;
 
 /** Factor by which more entries are read if all that were read are stale. */
 const growthFactor = 8;
-
-const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
 
 /**
  * Lists the purchases that decide every response about the customer, at any time. Returns all purchases if there are

@@ -9,7 +9,8 @@ import { StoredPeriods } from './active-periods.ts';
 import { FirstOwnerVersion } from './announcement.ts';
 import { Purchase } from './purchase.ts';
 
-const PurchaseItem = v.object({
+/** A stored purchase. A reader picks the attributes that it needs. */
+export const PurchaseItem = v.object({
   purchase: Purchase,
   asOf: v.number(),
   isInferred: v.exactOptional(v.literal(true)),

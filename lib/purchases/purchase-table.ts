@@ -18,13 +18,11 @@ import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
-import type { Announcement } from './announcement.ts';
+import { type Announcement, NotificationItem } from './announcement.ts';
 import { Claim, type ClaimRequest } from './claims.ts';
-import { NotificationReason } from './lifecycle-reasons.ts';
 import type { EncryptedObservation } from './merge.ts';
 import type { Observation } from './observation.ts';
 import { addLinks, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
-import { PaymentFigures } from './payment-figures.ts';
 import type { PurchaseChange } from './purchase-change.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import {
@@ -43,23 +41,17 @@ import type {
   SaveOptions,
   StoredPurchase,
 } from './stored-purchase.ts';
-import { Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
+import { TransactionItem } from './transaction-item.ts';
 
-const TransactionItem = v.object({
-  transaction: Transaction,
-  asOf: v.number(),
-  isInferred: v.exactOptional(v.literal(true)),
-  amountAsOf: v.number(),
-  isAmountInferred: v.exactOptional(v.literal(true)),
-  figures: v.exactOptional(PaymentFigures),
-});
 const SharedClaimItem = v.object({
   id: v.string(),
   username: v.string(),
   isNamedByStore: v.boolean(),
   sharedAt: v.number(),
 });
-const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
+
+const StoredAnnouncement = v.pick(NotificationItem, ['id', 'date', 'reason']);
 
 const sharedClaimRetentionMs = dayMs;
 
@@ -151,7 +143,7 @@ export async function listAnnouncements(
   purchaseId: string,
 ): Promise<Announcement[]> {
   const items = await listItems(service, appName, purchaseId, notificationKey.sortKey());
-  return items.map((item) => parse(NotificationItem, item, 'DatabaseError'));
+  return items.map((item) => parse(StoredAnnouncement, item, 'DatabaseError'));
 }
 
 export async function listClaims(service: Service, appName: string, purchaseId: string): Promise<Claim[]> {

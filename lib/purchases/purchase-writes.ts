@@ -211,7 +211,6 @@ function isNewRefund({ transaction }: ObservedTransaction, change: PurchaseChang
 function buildNotificationWrites(table: string, appName: string, { after, lifecycleReasons }: PurchaseChange): Write[] {
   const { state, version, updatedAt } = after;
   const { purchaseId, platform, productId, sandbox } = state.purchase;
-  // Statistics count by platform and product, and subscriptions and the sandbox apart.
   const counted = {
     platform,
     productId,

@@ -9,7 +9,7 @@ import { type Item, maxTransactionWrites, type Table, type Write } from '../foun
 import { buildVersionCondition, retryOnConflict, tryWrite } from '../foundation/updates.ts';
 import { isPurchaseLink, listLinks, parseOwnedPurchaseId, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import { parseTransactionItem } from './transaction-table.ts';
+import { parseTransactionItem } from './transaction-item.ts';
 
 interface RebuildLinksResult {
   readonly checkedPurchases: number;

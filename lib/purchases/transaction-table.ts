@@ -1,12 +1,8 @@
-import * as v from 'valibot';
 import { toKey } from '../foundation/key.ts';
 import { transactionIdKeys, transactionKey } from '../foundation/keys.ts';
-import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import type { Item } from '../foundation/table.ts';
-import { Transaction } from './transaction.ts';
-
-const TransactionItem = v.object({ transaction: Transaction });
+import type { Transaction } from './transaction.ts';
+import { parseTransactionItem } from './transaction-item.ts';
 
 /**
  * Maximum length of a sort key. DynamoDB rejects a request with a longer one.
@@ -60,7 +56,3 @@ async function listByIndex(
   const items = await Promise.all(entries.map((entry) => table.get(toKey(entry))));
   return items.flatMap((item) => (item ? [parseTransactionItem(item)] : []));
 }
-
-/** Parses a transaction item. Throws `DatabaseError` if it does not match the schema. */
-export const parseTransactionItem = (item: Item): Transaction =>
-  parse(TransactionItem, item, 'DatabaseError').transaction;

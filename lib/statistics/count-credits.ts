@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parse } from '../foundation/parse.ts';
-import type { StoredItem } from '../foundation/stream-record.ts';
+import type { ItemImage } from '../foundation/stream-record.ts';
 import { toUtcDay } from '../money/rates.ts';
 import type { FigureCounts } from './count-figures.ts';
 import { type CreditSum, toCreditName } from './counter-names.ts';
@@ -26,8 +26,7 @@ const effects: Readonly<Record<string, readonly [sum: CreditSum, sign: 1 | -1]>>
 };
 
 /** Returns the contribution of a change of credits to the sums of its day and of its month. */
-export function countCredits({ kind, item }: StoredItem): FigureCounts[] {
-  if (kind !== 'creditEntry') return [];
+export function countCredits(item: ItemImage): FigureCounts[] {
   const { at, type, credit, amount, isSandbox, isRefused } = parse(CreditEntryItem, item, 'DatabaseError');
   const [sum, sign] = effects[type] ?? [];
   if (sum === undefined || sign === undefined || isSandbox || isRefused) return [];

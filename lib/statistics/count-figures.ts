@@ -1,9 +1,6 @@
-import * as v from 'valibot';
 import { isDay } from '../foundation/calendar.ts';
 import { toCountry } from '../foundation/country.ts';
-import { parse } from '../foundation/parse.ts';
 import type { Platform } from '../foundation/platform.ts';
-import type { StoredItem } from '../foundation/stream-record.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { toUtcDay } from '../money/rates.ts';
 import { isUnconverted } from '../money/usd-conversion.ts';
@@ -17,9 +14,9 @@ import {
   mapAmounts,
   type PaymentAmounts,
 } from '../purchases/payment-amounts.ts';
-import { PaymentFigures, type PreviousPeriod } from '../purchases/payment-figures.ts';
+import type { PaymentFigures, PreviousPeriod } from '../purchases/payment-figures.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
-import { Transaction } from '../purchases/transaction.ts';
+import type { Transaction } from '../purchases/transaction.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
 import { countPrice } from './count-price.ts';
 import { listRevenue } from './count-revenue.ts';
@@ -45,8 +42,10 @@ export interface FigureCounts {
   readonly counts: Counts;
 }
 
-const TransactionItem = v.object({ transaction: Transaction, figures: v.exactOptional(PaymentFigures) });
-type CountedTransaction = Required<v.InferOutput<typeof TransactionItem>>;
+interface CountedTransaction {
+  readonly transaction: Transaction;
+  readonly figures: PaymentFigures;
+}
 
 /** Product and country that a sum belongs to. */
 interface Segment {
@@ -59,9 +58,7 @@ interface Segment {
  * Returns the contribution of a transaction to the figures. Depends only on the item: the end of a paid period counts
  * on its day, also in the future, and the next period takes it back.
  */
-export function countFigures({ kind, item }: StoredItem): FigureCounts[] {
-  if (kind !== 'transaction' || !('figures' in item)) return [];
-  const { transaction, figures } = parse(TransactionItem, item, 'DatabaseError');
+export function countFigures(transaction: Transaction, figures: PaymentFigures | undefined): FigureCounts[] {
   if (!figures || transaction.sandbox) return [];
   const counts = addMonthSums(countTransaction({ transaction, figures }));
   return figures.isByCell ? counts : sumFigureCounts(counts.flatMap(toEarlierCounts));

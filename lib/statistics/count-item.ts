@@ -5,12 +5,20 @@ import type { StoredItem } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/rates.ts';
 import { isUnconverted, toAmountUsd } from '../money/usd-conversion.ts';
-import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
-import { Transaction } from '../purchases/transaction.ts';
+import type { Transaction } from '../purchases/transaction.ts';
+import { TransactionItem } from '../purchases/transaction-item.ts';
 import { countCredits } from './count-credits.ts';
 import { countFigures, type FigureCounts } from './count-figures.ts';
-import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
+import {
+  CountedNotification,
+  CountedPurchase,
+  countProductPayment,
+  countProductReason,
+  countReason,
+  countSubscription,
+  type ProductCounts,
+} from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import { isHourRowsName, toCurrencyName, toHourRowsName, toReceivedName } from './counter-names.ts';
 import { addCounts, type Counts, negateCounts, prefixNames } from './counts.ts';
@@ -21,13 +29,7 @@ export type DailyCounts = ReadonlyMap<string, Counts>;
 const noCounts: DailyCounts = new Map();
 
 const CreatedItem = v.object({ createdAt: v.number() });
-const TransactionItem = v.object({ transaction: Transaction });
-const NotificationItem = v.object({
-  date: v.number(),
-  reason: NotificationReason,
-  isSubscription: v.exactOptional(v.boolean()),
-  sandbox: v.exactOptional(v.boolean()),
-});
+const CountedTransaction = v.pick(TransactionItem, ['transaction', 'figures']);
 const EventItem = v.object({ date: v.number(), type: v.string() });
 
 /** The contribution of an item to the counts of its app and its products. */
@@ -40,14 +42,39 @@ export interface ItemCounts {
 export const noItemCounts: ItemCounts = { days: noCounts, products: [], figures: [] };
 
 /** Returns the contribution of an item to the counts. Depends only on the item, not on the current time. */
-export function countStoredItem(stored: StoredItem): ItemCounts {
-  const products = countProductItem(stored);
-  return {
-    days: sumDailyCounts(countItem(stored), ...products.map(countPlatform)),
-    products,
-    figures: [...countFigures(stored), ...countCredits(stored)],
-  };
+export function countStoredItem({ kind, item }: StoredItem): ItemCounts {
+  switch (kind) {
+    case 'purchase': {
+      const purchase = parse(CountedPurchase, item, 'DatabaseError');
+      return toItemCounts(countCreation('purchases', purchase.createdAt), countSubscription(purchase));
+    }
+    case 'customer':
+      return toItemCounts(countCreation('customers', parse(CreatedItem, item, 'DatabaseError').createdAt));
+    case 'transaction': {
+      const { transaction, figures } = parse(CountedTransaction, item, 'DatabaseError');
+      const products = countProductPayment(transaction);
+      return toItemCounts(countTransaction(transaction), products, countFigures(transaction, figures));
+    }
+    case 'notification': {
+      const notification = parse(CountedNotification, item, 'DatabaseError');
+      const reasons = buildForDay(notification.date, countReason(notification));
+      return toItemCounts(reasons, countProductReason(notification));
+    }
+    case 'event':
+      return toItemCounts(countEvent(parse(EventItem, item, 'DatabaseError')));
+    case 'creditEntry':
+      return toItemCounts(noCounts, [], countCredits(item));
+    default:
+      return noItemCounts;
+  }
 }
+
+/** Adds the sums of the platforms, which are in the counts of the app, too. */
+const toItemCounts = (
+  days: DailyCounts,
+  products: readonly ProductCounts[] = [],
+  figures: readonly FigureCounts[] = [],
+): ItemCounts => ({ days: sumDailyCounts(days, ...products.map(countPlatform)), products, figures });
 
 const SandboxRecord = v.looseObject({ sandbox: v.literal(true) });
 
@@ -82,23 +109,6 @@ export const counterScopes = [
 /** Returns the contribution to the sums of the platform, which are in the counts of the app under its name. */
 const countPlatform = ({ platform, day, counts }: ProductCounts): DailyCounts =>
   new Map([[day, prefixNames(platform, counts)]]);
-
-function countItem({ kind, item }: StoredItem): DailyCounts {
-  switch (kind) {
-    case 'purchase':
-      return countCreation('purchases', parse(CreatedItem, item, 'DatabaseError').createdAt);
-    case 'customer':
-      return countCreation('customers', parse(CreatedItem, item, 'DatabaseError').createdAt);
-    case 'transaction':
-      return countTransaction(parse(TransactionItem, item, 'DatabaseError').transaction);
-    case 'notification':
-      return countNotification(parse(NotificationItem, item, 'DatabaseError'));
-    case 'event':
-      return countEvent(parse(EventItem, item, 'DatabaseError'));
-    default:
-      return noCounts;
-  }
-}
 
 const buildForDay = (date: EpochMillis, counts: Counts): DailyCounts => new Map([[toUtcDay(date), counts]]);
 const countRow = (list: ListKind, date: EpochMillis): Counts => ({
@@ -150,9 +160,6 @@ const toAmountCounts = (currency: string, amountMicros: number, amountUsd: numbe
   [toCurrencyName(currency, 'micros')]: amountMicros,
   ...(amountUsd !== undefined && { [toCurrencyName(currency, 'usd')]: Math.round(amountUsd * 1_000_000) }),
 });
-
-const countNotification = ({ date, ...notification }: v.InferOutput<typeof NotificationItem>): DailyCounts =>
-  buildForDay(date, countReason(notification));
 
 /** The events of scheduled and background work, which do not count as requests. */
 const workerEventTypes = new Set([

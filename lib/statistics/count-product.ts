@@ -1,15 +1,14 @@
 import * as v from 'valibot';
-import { parse } from '../foundation/parse.ts';
-import { Platform } from '../foundation/platform.ts';
-import type { StoredItem } from '../foundation/stream-record.ts';
+import type { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toUtcDay } from '../money/rates.ts';
 import { isUnconverted, toAmountUsd } from '../money/usd-conversion.ts';
-import { listActivePeriods, listTrials, SubscriptionActivity, type Trial } from '../purchases/active-periods.ts';
-import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { listActivePeriods, listTrials, type Trial } from '../purchases/active-periods.ts';
+import { NotificationItem } from '../purchases/announcement.ts';
 import { isActive, isUnverified } from '../purchases/purchase.ts';
+import { PurchaseItem } from '../purchases/purchase-item.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
-import { Transaction } from '../purchases/transaction.ts';
+import type { Transaction } from '../purchases/transaction.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import type { Product } from './counter-key.ts';
 import { type ProductSum, toCurrencyName, toReasonName, toSubscriptionReasonName } from './counter-names.ts';
@@ -21,34 +20,18 @@ export interface ProductCounts extends Product {
   readonly counts: Counts;
 }
 
-const TransactionItem = v.object({ transaction: Transaction });
-const NotificationItem = v.object({
-  date: v.number(),
-  reason: NotificationReason,
-  platform: Platform,
-  productId: v.string(),
-  isSubscription: v.exactOptional(v.boolean()),
-  sandbox: v.exactOptional(v.boolean()),
-});
-const PurchaseItem = v.object({
-  ...SubscriptionActivity.entries,
-  entitledUsers: v.array(v.string()),
-  hasErasedOwner: v.exactOptional(v.boolean()),
-});
+export const CountedPurchase = v.pick(PurchaseItem, [
+  'purchase',
+  'createdAt',
+  'checkedAt',
+  'activePeriods',
+  'entitledUsers',
+  'hasErasedOwner',
+]);
+type CountedPurchase = v.InferOutput<typeof CountedPurchase>;
 
-/** Returns the contribution of an item to the counts of products. Depends only on the item, not on the current time. */
-export function countProductItem({ kind, item }: StoredItem): ProductCounts[] {
-  switch (kind) {
-    case 'purchase':
-      return countSubscription(parse(PurchaseItem, item, 'DatabaseError'));
-    case 'transaction':
-      return countPayment(parse(TransactionItem, item, 'DatabaseError').transaction);
-    case 'notification':
-      return countNotification(parse(NotificationItem, item, 'DatabaseError'));
-    default:
-      return [];
-  }
-}
+export const CountedNotification = v.omit(NotificationItem, ['id']);
+type CountedNotification = v.InferOutput<typeof CountedNotification>;
 
 type DatedSum = readonly [date: EpochMillis | undefined, counts: Partial<Record<ProductSum, number>> & Counts];
 
@@ -61,7 +44,7 @@ function buildCounts(product: Product, sums: readonly DatedSum[]): ProductCounts
 }
 
 /** Counts a payment and its refunds like the counts of the app: outside the sandbox. */
-function countPayment(transaction: Transaction): ProductCounts[] {
+export function countProductPayment(transaction: Transaction): ProductCounts[] {
   const { purchaseDate, sandbox, amountMicros = 0 } = transaction;
   if (sandbox) return [];
   const currency = toCountedCurrency(transaction);
@@ -83,28 +66,21 @@ const countPaid = (transaction: Transaction): Counts => ({
   ...(isUnconverted(transaction) && { unrated: 1 }),
 });
 
-const countNotification = ({
-  date,
-  platform,
-  productId,
-  ...notification
-}: v.InferOutput<typeof NotificationItem>): ProductCounts[] =>
-  buildCounts({ platform, productId }, [[date, countReason(notification)]]);
+export const countProductReason = ({ date, ...notification }: CountedNotification): ProductCounts[] =>
+  buildCounts(notification, [[date, countReason(notification)]]);
 
 /** Counts a lifecycle reason. One of a subscription outside the sandbox is also counted apart. */
-export const countReason = ({ reason, isSubscription, sandbox }: CountedReason): Counts => ({
+export const countReason = ({
+  reason,
+  isSubscription,
+  sandbox,
+}: Pick<CountedNotification, 'reason' | 'isSubscription' | 'sandbox'>): Counts => ({
   [toReasonName(reason)]: 1,
   ...(isSubscription && !sandbox && { [toSubscriptionReasonName(reason)]: 1 }),
 });
 
-interface CountedReason {
-  readonly reason: NotificationReason;
-  readonly isSubscription?: boolean;
-  readonly sandbox?: boolean;
-}
-
 /** Counts the active periods and trials of an owned subscription outside the sandbox. */
-function countSubscription(item: v.InferOutput<typeof PurchaseItem>): ProductCounts[] {
+export function countSubscription(item: CountedPurchase): ProductCounts[] {
   const { platform, sandbox } = item.purchase;
   const isOwned = item.entitledUsers.length > 0 || item.hasErasedOwner === true;
   if (sandbox || !isOwned) return [];
@@ -122,7 +98,7 @@ function countSubscription(item: v.InferOutput<typeof PurchaseItem>): ProductCou
 }
 
 /** Counts a subscription from its renewal date on while its renewal is not verified. */
-const countUnverified = ({ purchase, checkedAt }: v.InferOutput<typeof PurchaseItem>): ProductCounts[] =>
+const countUnverified = ({ purchase, checkedAt }: CountedPurchase): ProductCounts[] =>
   isActive(purchase, checkedAt) && isUnverified(purchase, checkedAt)
     ? buildCounts(purchase, [[purchase.expirationDate, { unverified: 1 }]])
     : [];

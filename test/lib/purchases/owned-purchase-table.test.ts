@@ -22,7 +22,7 @@ import { parsePurchaseItem } from '../../../lib/purchases/purchase-item.ts';
 import { rebuildPurchaseLinks } from '../../../lib/purchases/rebuild-purchase-links.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import { parseTransactionItem } from '../../../lib/purchases/transaction-table.ts';
+import { parseTransactionItem } from '../../../lib/purchases/transaction-item.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildValidationInput } from '../../../testing/purchase-inputs.ts';

@@ -4,7 +4,8 @@ import { computeUserErasure } from '../../../lib/purchases/erase-user.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { computePurchaseChange } from '../../../lib/purchases/purchase-change.ts';
 import type { StoredPurchase } from '../../../lib/purchases/stored-purchase.ts';
-import { countProductItem, type ProductCounts } from '../../../lib/statistics/count-product.ts';
+import { countStoredItem } from '../../../lib/statistics/count-item.ts';
+import type { ProductCounts } from '../../../lib/statistics/count-product.ts';
 import { listCountsChanges } from '../../../lib/statistics/counts-change.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
@@ -23,8 +24,8 @@ function recordPurchase(fields: Partial<Purchase> = {}, username: string | undef
 }
 
 const toItem = ({ state, ...bookkeeping }: StoredPurchase) => ({ ...bookkeeping, purchase: state.purchase });
-const counts = (stored: StoredPurchase): ProductCounts[] =>
-  countProductItem({ kind: 'purchase', item: toItem(stored) });
+const counts = (stored: StoredPurchase): readonly ProductCounts[] =>
+  countStoredItem({ kind: 'purchase', item: toItem(stored) }).products;
 
 /** Returns the effect of a stream record with the two versions of a purchase on the products. */
 const countsChange = (before: StoredPurchase, after: StoredPurchase): readonly ProductCounts[] => {
@@ -35,7 +36,7 @@ const countsChange = (before: StoredPurchase, after: StoredPurchase): readonly P
 
 const product = { platform: 'store_a', productId: 'store_a:monthly' };
 
-describe('countProductItem', () => {
+describe('countStoredItem (products)', () => {
   it('counts an active subscription on the day on which it started', () => {
     expect(counts(recordPurchase())).toEqual([{ ...product, day: '2026-01-01', counts: { active: 1 } }]);
   });
@@ -92,7 +93,7 @@ describe('countProductItem', () => {
       partialRefunds: [{ id: 'a', date: startDate + dayMs, amountMicros: 1_000_000 }],
       refundedAt: startDate + 3 * dayMs,
     });
-    const countsByDay = countProductItem({ kind: 'transaction', item: { transaction } });
+    const countsByDay = countStoredItem({ kind: 'transaction', item: { transaction } }).products;
     expect(countsByDay.map(({ day, counts: sums }) => [day, sums.usd])).toEqual([
       ['2026-01-01', undefined],
       ['2026-01-01', 4_990_000],
@@ -102,11 +103,11 @@ describe('countProductItem', () => {
   });
 });
 
-describe('countProductItem (unverified)', () => {
+describe('countStoredItem (unverified)', () => {
   const renewalDate = startDate + 31 * dayMs;
   const unverifiedUntil = renewalDate + dayMs;
   const countAt = (checkedAt: number) =>
-    countProductItem({
+    countStoredItem({
       kind: 'purchase',
       item: {
         purchase: createObservation({ unverifiedUntil }).purchase,
@@ -114,7 +115,7 @@ describe('countProductItem (unverified)', () => {
         checkedAt,
         entitledUsers: ['ann'],
       },
-    });
+    }).products;
 
   it('counts an active subscription apart while its renewal is not verified', () => {
     const active = { ...product, day: '2026-01-01', counts: { active: 1 } };

@@ -212,7 +212,7 @@ describe('rebuildCustomerSummaries for customers of earlier releases', () => {
   });
 });
 
-describe('CustomerRepository.updateSummary', () => {
+describe('updateCustomerSummary', () => {
   it('does not recreate a customer who is deleted during the rebuild', async () => {
     const { appName } = await givenApp(table);
     const runStep = createHistoryRunner(getService(), appName, { strategy: 'all', from: Date.now() - dayMs });
