@@ -15,7 +15,7 @@ import { generateSecrets, type SecretValues, startSecretsManager } from './secre
 import type { SharedClock } from './shared-clock.ts';
 import type { ShutdownStack } from './shutdown.ts';
 import type { Assembly } from './synthesize.ts';
-import { resolveOutputs } from './template.ts';
+import { resolveOutputs, type Template } from './template.ts';
 import type { Wakeup } from './wakeup.ts';
 
 interface StackOptions {
@@ -57,34 +57,65 @@ const maxStoreTimeMs = 30 * secondMs;
 /** Starts the resources of a synthesized template on this machine. */
 export async function runStack(
   assembly: Assembly,
-  { run, secrets: savedSecrets }: { readonly run: string; readonly secrets: SecretValues },
-  {
-    shutdown,
-    clock,
-    databaseEndpoint,
-    emulator,
-    changes,
-    webhookTimeoutMs,
-    realApps = [],
-    onAccess,
-    saveSecrets,
-    log,
-    onMessagesLost,
-  }: StackOptions,
+  saved: { readonly run: string; readonly secrets: SecretValues },
+  options: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
-  const { STORE_TIME_FACTOR: storeTimeFactor, OTLP_TRACES_URL: otlpTracesUrl, STOPPED_SCHEDULES = '' } = process.env;
+  const { shutdown, clock, changes, onAccess, log, onMessagesLost } = options;
+  const platform = await startPlatform(template, saved, options);
+  const { queues, names, policies } = platform;
+  const functions = await shutdown.add(
+    createLocalFunctions(assembly, names, {
+      clock,
+      environment: { ...platform.environment, ...buildFunctionSettings(options) },
+      minTimeoutMs: getMinTimeoutMs(options),
+      access: platform.access,
+      reportsAllCalls: onAccess !== undefined,
+      onCall: platform.usage.record,
+      onWrite: changes.wake,
+      log,
+    }),
+  );
+  const runtime = { ...platform, ...options, functions };
+  await shutdown.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
+  return {
+    startTriggers: async () => {
+      await shutdown.add(connectEventSources(template, runtime));
+      const stopped = (process.env.STOPPED_SCHEDULES ?? '').split(/[, ]+/).filter(Boolean);
+      await shutdown.add(startSchedules(template, names, { ...runtime, stopped }));
+    },
+    secrets: platform.secrets,
+    functions,
+    queues,
+    usageByFunction: platform.usage.byFunction,
+    document: readGatewayDocument(template, names),
+    outputs: resolveOutputs(template, names),
+    environment: {
+      ...platform.environment,
+      ...buildEmulatorSettings(options),
+      ...functions.environment,
+      AWS_ACCESS_KEY_ID: getOperatorId(policies),
+    },
+  };
+}
+
+/**
+ * Starts the AWS services that functions and commands call, with the queues, the secrets and the tables of the
+ * template. Clients of this process call them directly.
+ */
+async function startPlatform(
+  template: Template,
+  { run, secrets: savedSecrets }: { readonly run: string; readonly secrets: SecretValues },
+  { shutdown, clock, databaseEndpoint, changes, onAccess, saveSecrets, log }: StackOptions,
+) {
   const queues = await shutdown.add(startQueueServer());
   const names = createLocalNames(template, { run, getQueueUrl: queues.getUrl });
   await queues.createQueues(template, names);
   const secrets = generateSecrets(template, names, savedSecrets);
   const secretsManager = await shutdown.add(startSecretsManager(secrets, saveSecrets));
-  const platform = buildPlatformEnvironment({
-    database: databaseEndpoint,
-    queues: queues.endpoint,
-    secrets: secretsManager.url,
-  });
-  applyEnvironment(platform);
+  applyEnvironment(
+    buildPlatformEnvironment({ database: databaseEndpoint, queues: queues.endpoint, secrets: secretsManager.url }),
+  );
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
   clock.onSet(changes.wake);
@@ -94,61 +125,39 @@ export async function runStack(
     AmazonSQS: queues.endpoint,
     secretsmanager: secretsManager.url,
   };
+  const access = { policies, endpoints };
   const usage = createIamUsage(policies, { onAccess, log });
-  const iamProxy = await shutdown.add(startIamProxy({ policies, endpoints, usage, onWrite: changes.wake }));
-  const proxiedEnvironment = buildPlatformEnvironment({
-    database: iamProxy.url,
-    queues: iamProxy.url,
-    secrets: iamProxy.url,
-  });
-  const localService = {
-    LOCAL_SERVICE: 'true',
-    REAL_STORE_APPS: realApps.join(','),
-    STORE_EMULATOR_URL: emulator?.url ?? '',
-    STORE_EMULATOR_ROOT: emulator?.rootCertificate.toString('base64') ?? '',
-  };
-  const functions = await shutdown.add(
-    createLocalFunctions(assembly, names, {
-      clock,
-      environment: {
-        ...proxiedEnvironment,
-        ...localService,
-        ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
-        ...(storeTimeFactor && { STORE_TIME_FACTOR: storeTimeFactor }),
-        ...(otlpTracesUrl && { OTLP_TRACES_URL: otlpTracesUrl }),
-      },
-      // An attempt needs more time than the response of the app's server, and a validation more than its calls of the
-      // store.
-      minTimeoutMs: Math.max(2 * (webhookTimeoutMs ?? 0), Number(storeTimeFactor ?? 0) * maxStoreTimeMs),
-      access: { policies, endpoints },
-      reportsAllCalls: onAccess !== undefined,
-      onCall: usage.record,
-      onWrite: changes.wake,
-      log,
-    }),
-  );
-  const runtime = { names, functions, database, databaseEndpoint, clock, changes, log };
-  await shutdown.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
-  const stopped = STOPPED_SCHEDULES.split(/[, ]+/).filter(Boolean);
+  const { url } = await shutdown.add(startIamProxy({ ...access, usage, onWrite: changes.wake }));
+  const environment = buildPlatformEnvironment({ database: url, queues: url, secrets: url });
+  return { queues, names, secrets, database, policies, access, usage, environment };
+}
+
+/** Builds the variables that only a service on this machine has. */
+const buildEmulatorSettings = ({ emulator, realApps = [] }: StackOptions) => ({
+  LOCAL_SERVICE: 'true',
+  REAL_STORE_APPS: realApps.join(','),
+  STORE_EMULATOR_URL: emulator?.url ?? '',
+  STORE_EMULATOR_ROOT: emulator?.rootCertificate.toString('base64') ?? '',
+});
+
+/** Builds the variables of the functions, some of which the user of `npm start` sets. */
+function buildFunctionSettings(options: StackOptions) {
+  const { webhookTimeoutMs } = options;
+  const { STORE_TIME_FACTOR: storeTimeFactor, OTLP_TRACES_URL: otlpTracesUrl } = process.env;
   return {
-    startTriggers: async () => {
-      await shutdown.add(connectEventSources(template, { ...runtime, queues }));
-      await shutdown.add(startSchedules(template, names, { ...runtime, stopped }));
-    },
-    secrets,
-    functions,
-    queues,
-    usageByFunction: usage.byFunction,
-    document: readGatewayDocument(template, names),
-    outputs: resolveOutputs(template, names),
-    environment: {
-      ...proxiedEnvironment,
-      ...localService,
-      ...functions.environment,
-      AWS_ACCESS_KEY_ID: getOperatorId(policies),
-    },
+    ...buildEmulatorSettings(options),
+    ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
+    ...(storeTimeFactor && { STORE_TIME_FACTOR: storeTimeFactor }),
+    ...(otlpTracesUrl && { OTLP_TRACES_URL: otlpTracesUrl }),
   };
 }
+
+/**
+ * Returns the lower bound of the timeouts of the functions. An attempt needs more time than the response of the app's
+ * server, and a validation more than its calls of the store.
+ */
+const getMinTimeoutMs = ({ webhookTimeoutMs = 0 }: StackOptions): number =>
+  Math.max(2 * webhookTimeoutMs, Number(process.env.STORE_TIME_FACTOR ?? 0) * maxStoreTimeMs);
 
 /** Returns the id with which commands outside this process have the permissions of an operator. */
 function getOperatorId({ managedPolicies: [id, ...others] }: IamPolicies): string {
