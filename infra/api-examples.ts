@@ -8,7 +8,7 @@ export interface ApiExample {
   readonly path: string;
   readonly key: 'public' | 'secret';
   /** JSON body of the request. */
-  readonly body?: unknown;
+  readonly body?: object;
   readonly response: unknown;
 }
 

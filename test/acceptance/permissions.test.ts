@@ -1,5 +1,6 @@
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { readApiExamples } from '../../infra/api-examples.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
 import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
@@ -162,6 +163,8 @@ async function requestRefund(username: string): Promise<string> {
   return request?.id;
 }
 
+const { operations: examples } = readApiExamples();
+
 /** Calls every endpoint with a request that succeeds, for a customer who has bought everywhere. */
 async function callEndpoints(username: string): Promise<void> {
   const [offerId = '', otherOfferId] = await listOffers(username);
@@ -176,8 +179,7 @@ async function callEndpoints(username: string): Promise<void> {
     'capture-credits': (await changeCredits('spend', { ...coins('first'), hold: true })).holdId,
     'release-credits': (await changeCredits('spend', { ...coins('second'), hold: true })).holdId,
   };
-  const annotation = { date: '2026-01-15', text: username };
-  const { id: annotationId } = await callService('/v3/annotations', { body: annotation });
+  const { id: annotationId } = await callService('/v3/annotations', { body: examples['create-annotation']?.body });
   const { id: keyId } = await callService('/v3/app/keys', { body: { level: 'viewer', name: `revoked ${username}` } });
   const params: Readonly<Record<string, string>> = {
     ...(await listPathParams(username)),
@@ -186,9 +188,9 @@ async function callEndpoints(username: string): Promise<void> {
     annotationId,
   };
   const { purchaseToken } = (await buy('store_b', 'premium', `${username}-3`)).validate.transaction;
-  const bodies: Readonly<Record<string, object>> = {
+  const bodies: Readonly<Record<string, object | undefined>> = {
+    ...Object.fromEntries(Object.entries(examples).map(([id, { body }]) => [id, body])),
     'verify-purchase': { store: 'google', purchaseToken, applicationUsername: `${username}-3` },
-    'create-annotation': annotation,
     'set-forwards': [{ url: server.url }],
     'set-webhook': { urls: [server.url] },
     'create-key': { level: 'viewer', name: `created ${username}` },
@@ -198,13 +200,11 @@ async function callEndpoints(username: string): Promise<void> {
     'add-customer-purchase': { purchaseId: params.purchaseId },
     'merge-customer': { from: `${username}-2` },
     'repeat-webhook': { reqId: params.eventId },
-    'replay-deliveries': { startdate: '2020-01-01', enddate: '2020-01-02' },
     'create-checkout': { offerId, ...pages },
     'create-portal': { accessToken, returnUrl: 'https://app.example.com' },
     'change-plan': { accessToken, offerId: otherOfferId },
     'create-client-token': { applicationUsername: username },
     'create-grant': grant,
-    'change-grant': { until: null },
     'give-credits': coins('given'),
     'spend-credits': coins('spent'),
     'take-credits': coins('taken'),
@@ -212,8 +212,6 @@ async function callEndpoints(username: string): Promise<void> {
     'set-catalogue': {},
     'sign-offer': { kind: 'promotional', productId: 'premium', offerId: 'welcome', applicationUsername: username },
     'act-on-purchase': { action: 'finish', reason: 'tester', idempotencyKey: `finish-${username}` },
-    'answer-refund-request': { preference: 'decline', customerConsented: true },
-    'set-refund-consent': { consented: true },
   };
   const idParams: Readonly<Record<string, string | undefined>> = {
     webhooks: params.deliveryId,
