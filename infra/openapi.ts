@@ -5,7 +5,7 @@ import { errorResponseDescriptions } from '../lib/api/errors.ts';
 import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import { tagDescriptions } from '../lib/api/tags.ts';
-import { operationDescriptions, schemaDescriptions } from '../lib/contracts/descriptions.ts';
+import { operationDescriptions, schemaDescriptions } from '../lib/contracts/index.ts';
 import { CreditsUpdatedWebhook } from '../lib/credits/contract.ts';
 import { RefundRequestedWebhook } from '../lib/refunds/contract.ts';
 import {

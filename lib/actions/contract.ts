@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, purchaseId } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation, purchaseId } from '../api/describe.ts';
 import { actionNames, DateTime, emptyAsAbsent, GrantingKey, Id, nullableOptional } from '../api/schemas.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 
@@ -113,7 +113,7 @@ const transactionId = [
 const reason = ['Why support does it.', 'Charged twice, ticket 4711'] as const;
 const currency = ['ISO 4217 code of the currency.', 'EUR'] as const;
 
-export const actionDescriptions = [
+const descriptions = [
   describeObject('RefundablePayment', RefundablePayment, 'The payment that a refund returns.', {
     transactionId: ['Id of the payment with its platform prefix.', 'processor_a:in_1QfVQa'],
     amountMicros: ['What is left of the payment. Null if the store does not report the amount.', 4_990_000],
@@ -174,7 +174,7 @@ export const actionDescriptions = [
   }),
 ];
 
-export const actionOperations = [
+const operations = [
   describeOperation(listPurchaseActions, {
     description:
       'Lists for each action whether the store performs it for the purchase in its stored state, and why not. Does not call ' +
@@ -210,3 +210,5 @@ export const actionOperations = [
     },
   }),
 ];
+
+export const actionApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { dayRange, describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, dayRange, describeObject, describeOperation } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
 import { DateTime, emptyAsAbsent, Id, PlatformToken } from '../api/schemas.ts';
 
@@ -72,7 +72,7 @@ const idText = [
   '2026-01-15-bfgLYtBhFV_aUd8Tn8clgO',
 ] as const;
 
-export const annotationDescriptions = [
+const descriptions = [
   describeObject('AnnotationRequest', AnnotationRequest, 'A text on a day of the charts.', {
     date: ['The day, `YYYY-MM-DD`.', '2026-01-15'],
     text: ['The text, up to 300 characters, such as a release or a change of prices.', 'Release 2.0'],
@@ -102,7 +102,7 @@ export const annotationDescriptions = [
   }),
 ];
 
-export const annotationOperations = [
+const operations = [
   describeOperation(createAnnotation, {
     description:
       'Annotates a day of the charts. The same text on the same day is one annotation, so that a request can be repeated. An app has at most 500.',
@@ -120,3 +120,5 @@ export const annotationOperations = [
     errors: { 404: ['The annotation is not found.'] },
   }),
 ];
+
+export const annotationApi: ApiPart = { descriptions, operations };

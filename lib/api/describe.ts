@@ -50,6 +50,12 @@ export interface OperationDescription {
   readonly isDeprecated?: true;
 }
 
+/** The part of the API that a feature has: its endpoints, and the schemas that their bodies refer to. */
+export interface ApiPart {
+  readonly operations: readonly OperationDescription[];
+  readonly descriptions: readonly SchemaDescription[];
+}
+
 /** Describes an object schema with all of its fields. */
 /* @__NO_SIDE_EFFECTS__ */
 export const describeObject = <const S extends ObjectSchema>(

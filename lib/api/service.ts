@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { describeObject, describeOperation } from './describe.ts';
+import { type ApiPart, describeObject, describeOperation } from './describe.ts';
 
 /** Version of the interface specification that the service implements. */
 export const apiVersion = '3.12.0';
@@ -22,7 +22,7 @@ export const getVersion = defineContract({
   permissions: [],
 });
 
-export const serviceDescriptions = [
+const descriptions = [
   describeObject('Version', Version, 'Name and version of the service.', {
     ok: ['The constant true.', true],
     name: ['Name of the service.', 'claimcheck'],
@@ -30,8 +30,10 @@ export const serviceDescriptions = [
   }),
 ];
 
-export const serviceOperations = [
+const operations = [
   describeOperation(getVersion, {
     description: 'Returns the name and the version of the service. Needs no key.',
   }),
 ];
+
+export const serviceApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { DateTime, Id } from '../api/schemas.ts';
 
 const common = { area: 'app', aliases: [], keyLevel: 'secret', errorFormat: 'default' } as const;
@@ -82,7 +82,7 @@ const apiKeyFields = {
   expiresAt: ['Date at which it becomes invalid. Absent without an end.', '2026-04-15T09:30:00.000Z'],
 } as const;
 
-export const apiKeyDescriptions = [
+const descriptions = [
   describeObject('ApiKey', ListedApiKey, 'An API key of the app. The key itself is not stored.', apiKeyFields),
   describeObject('ApiKeyList', ApiKeyList, 'The API keys of the app.', {
     rows: ['All keys, expired ones included.'],
@@ -105,7 +105,7 @@ export const apiKeyDescriptions = [
   }),
 ];
 
-export const apiKeyOperations = [
+const operations = [
   describeOperation(listKeys, { description: 'Lists the API keys of the app. A key itself is not stored.' }),
   describeOperation(createKey, {
     description: 'Creates a named API key. The key is in this response only.',
@@ -117,3 +117,5 @@ export const apiKeyOperations = [
     errors: { 404: ['No key has the id.'], 409: ['Webhooks contain the key as their password. Rotate it.'] },
   }),
 ];
+
+export const apiKeyApi: ApiPart = { descriptions, operations };

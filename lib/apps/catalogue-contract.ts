@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { ProductType, QueryFlag } from '../api/schemas.ts';
 import { namedRecord } from '../foundation/named-record.ts';
 
@@ -77,7 +77,7 @@ export const setCatalogue = defineContract({
   permissions: ['write', 'indexes'],
 });
 
-export const catalogueDescriptions = [
+const descriptions = [
   describeObject('CatalogueProduct', CatalogueProduct, 'A product in the catalogue of the app.', {
     type: ['Type of the product.'],
     billingPeriod: ['ISO 8601 duration between two payments.', 'P1M'],
@@ -112,7 +112,7 @@ export const catalogueDescriptions = [
   }),
 ];
 
-export const catalogueOperations = [
+const operations = [
   describeOperation(getCatalogue, {
     description:
       'Returns the products of the app, by product id with or without platform prefix, in the format of the command `app set-catalogue`. The header `ETag` identifies this version.',
@@ -132,3 +132,5 @@ export const catalogueOperations = [
     },
   }),
 ];
+
+export const catalogueApi: ApiPart = { descriptions, operations };

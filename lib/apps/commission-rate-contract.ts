@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
 import { PlatformToken } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
@@ -62,7 +62,7 @@ const commissionRateFields = {
   taxPercent: ['Tax in the price that the store remits, in percent of the price. None if absent.', 19, 'decimal'],
 } as const;
 
-export const commissionRateDescriptions = [
+const descriptions = [
   describeObject('CommissionRate', SourcedCommissionRate, 'A rate of commission and tax, from a day on.', {
     source: ['Whether the app has set the rate, or it is a default of the service.', 'app'],
     ...commissionRateFields,
@@ -76,9 +76,11 @@ export const commissionRateDescriptions = [
   }),
 ];
 
-export const commissionRateOperations = [
+const operations = [
   describeOperation(getCommissionRates, {
     description:
       'Returns the rates with which the proceeds of a payment are computed if the store does not report them. A rate of the app takes precedence over the default rates. If several rates apply, the one with the most conditions takes precedence, then the latest one.',
   }),
 ];
+
+export const commissionRateApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { DateTime, PlatformToken, QueryFlag, webhookEvents } from '../api/schemas.ts';
 import { RequestKey } from './api-key-contract.ts';
 import { CatalogueProduct } from './catalogue-contract.ts';
@@ -170,7 +170,7 @@ const alertUrl = [
 const unverifiedHours = ['Hours of access after a renewal that cannot be verified, at most 168.', 24] as const;
 const ok = ['The constant true.', true] as const;
 
-export const appDescriptions = [
+const descriptions = [
   describeObject('WebhookSettings', WebhookSettings, 'Webhook settings of the app.', {
     urls: [
       'URLs of your server, without query and with long path segments shortened.',
@@ -263,7 +263,7 @@ export const appDescriptions = [
   }),
 ];
 
-export const appOperations = [
+const operations = [
   describeOperation(changeApp, {
     description: 'Changes the passed settings of the app. They take effect within 15 seconds.',
   }),
@@ -279,3 +279,5 @@ export const appOperations = [
     query: { include_products: ['`true` adds the products that have figures.', 'true'] },
   }),
 ];
+
+export const appApi: ApiPart = { descriptions, operations };

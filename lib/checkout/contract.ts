@@ -1,6 +1,12 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { applicationUsername, describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import {
+  type ApiPart,
+  applicationUsername,
+  describeObject,
+  describeOperation,
+  describeValue,
+} from '../api/describe.ts';
 import { nullableOptional, Username } from '../api/schemas.ts';
 import { PurchaseRecord, purchaseTexts } from '../purchases/purchase-contract.ts';
 
@@ -195,7 +201,7 @@ const offerId = [
 ] as const;
 const ok = ['The constant true.', true] as [string, true];
 
-export const processorDescriptions = [
+const descriptions = [
   describeObject('PricingPhase', PricingPhase, 'A phase of the price of an offer.', {
     priceMicros: ['Price in millionths of `currency`.', 4990000],
     currency: ['ISO 4217 code.', 'EUR'],
@@ -296,7 +302,7 @@ export const processorDescriptions = [
   describeValue('ClientTokenResponse', ClientTokenResponse, 'The client token, or why there is none.'),
 ];
 
-export const processorOperations = [
+const operations = [
   describeOperation(createCheckout, {
     description: 'Creates a checkout session for an offer. Redirect the customer to its `url`.',
     errors: { 409: ['The same operation is in progress in another request.'] },
@@ -322,3 +328,5 @@ export const processorOperations = [
     description: "Creates a client token for Braintree's payment form.",
   }),
 ];
+
+export const processorApi: ApiPart = { descriptions, operations };

@@ -1,7 +1,13 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { CreditTotals, CreditTotalsByName, creditTotalTexts } from '../api/credit-totals.ts';
-import { applicationUsername, describeObject, describeOperation, webhookPassword } from '../api/describe.ts';
+import {
+  type ApiPart,
+  applicationUsername,
+  describeObject,
+  describeOperation,
+  webhookPassword,
+} from '../api/describe.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import {
   CreditAmount,
@@ -231,7 +237,7 @@ const requestTexts = {
   reason: ['Why, at most 500 characters.', 'A song'],
 } as const;
 
-export const creditDescriptions = [
+const descriptions = [
   describeObject('CreditLot', CreditLotRecord, 'Units that were given at once and end at once.', {
     lotId: ['Id of the lot.', 'store_a:2000000123456789'],
     origin: ['A payment, or a gift by hand.', 'payment'],
@@ -294,7 +300,7 @@ export const creditDescriptions = [
 
 const insufficient = 'Responds with 409 and `balance` if the balance does not suffice.';
 
-export const creditOperations = [
+const operations = [
   describeOperation(getCustomerCredits, {
     description:
       'Returns what the customer has of each credit, with its lots. With the public key, the access token of a paid checkout of this customer is required.',
@@ -354,3 +360,5 @@ export const creditOperations = [
     },
   }),
 ];
+
+export const creditApi: ApiPart = { descriptions, operations };

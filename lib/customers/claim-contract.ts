@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import {
+  type ApiPart,
   applicationUsername,
   cursorParameters,
   describeObject,
@@ -114,7 +115,7 @@ export const mergeCustomer = defineContract({
   permissions: ['write', 'secrets', 'userIndex'],
 });
 
-export const customerClaimDescriptions = [
+const descriptions = [
   describeObject('CustomerClaim', CustomerClaim, 'A claim of a customer on a purchase.', {
     purchaseId,
     productId: purchaseTexts.productId,
@@ -151,7 +152,7 @@ export const customerClaimDescriptions = [
   }),
 ];
 
-export const customerClaimOperations = [
+const operations = [
   describeOperation(getCustomerClaims, {
     description:
       'Lists the purchases that the customer claims by a receipt, by a name in the data of the store or by a link, and whether the customer owns each of them now. `GET /v3/purchases/:purchaseId/owners` has the reason.',
@@ -175,3 +176,5 @@ export const customerClaimOperations = [
     params: { applicationUsername },
   }),
 ];
+
+export const customerClaimApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import {
+  type ApiPart,
   applicationUsername,
   cursorParameters,
   describeObject,
@@ -213,7 +214,7 @@ export const getCustomerTimeline = defineContract({
 export const purchasesText = ["The customer's purchases by product id with platform prefix."] as const;
 const transactionsText = ["The customer's transactions, latest first."] as const;
 
-export const customerDescriptions = [
+const descriptions = [
   describeObject('CustomerInfo', CustomerInfo, 'Summary of the purchases of a customer.', {
     lastPurchaseId: ['Id of the latest purchase.', 'store_a:2000000123456789'],
     lastPurchaseDate: ['Date of the latest purchase.', '2026-01-15T09:30:00.000Z'],
@@ -269,7 +270,7 @@ export const customerDescriptions = [
   }),
 ];
 
-export const customerOperations = [
+const operations = [
   describeOperation(listCustomers, {
     description:
       'Lists the customers of the app, oldest first, or the customers with the given usernames. The filters `platform`, ' +
@@ -318,3 +319,5 @@ export const customerOperations = [
     query: cursorParameters,
   }),
 ];
+
+export const customerApi: ApiPart = { descriptions, operations };

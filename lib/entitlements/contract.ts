@@ -1,6 +1,12 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { applicationUsername, describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import {
+  type ApiPart,
+  applicationUsername,
+  describeObject,
+  describeOperation,
+  describeValue,
+} from '../api/describe.ts';
 import { DateOrDateTime } from '../api/paging.ts';
 import {
   DateTime,
@@ -279,7 +285,7 @@ const grantFields = {
   ],
 } as const;
 
-export const entitlementDescriptions = [
+const descriptions = [
   describeObject('PurchaseSource', PurchaseSource, 'The purchase that gives an entitlement.', {
     type: ['Always `purchase`.', 'purchase'],
     purchaseId: ['Id of the purchase.', 'store_a:2000000123456789'],
@@ -383,7 +389,7 @@ export const entitlementDescriptions = [
   }),
 ];
 
-export const entitlementOperations = [
+const operations = [
   describeOperation(getCustomerEntitlements, {
     description:
       'Returns all entitlements that the customer has or ever had, over all stores and grants. They follow from the catalogue at the time of the request. With the public key, the access token of a paid checkout of this customer is required.',
@@ -429,3 +435,5 @@ export const entitlementOperations = [
     query: { appName: ['Selects the keys of one app.', 'demo'] },
   }),
 ];
+
+export const entitlementApi: ApiPart = { descriptions, operations };

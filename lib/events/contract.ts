@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { contentLists, DateTime, emptyAsAbsent, Id, QueryFlag, TagType } from '../api/schemas.ts';
 import { RequestKey } from '../apps/api-key-contract.ts';
@@ -206,7 +206,7 @@ const eventPage = {
 const boundedPages =
   'One request reads about 1,000 events at most, so a page can have few rows or none and still have a `nextCursor`.';
 
-export const eventDescriptions = [
+const descriptions = [
   describeObject('EventRows', EventRows, 'Events, newest first.', {
     ok: ['The constant true.', true],
     rows: ['The events.'],
@@ -321,7 +321,7 @@ export const eventDescriptions = [
   }),
 ];
 
-export const eventOperations = [
+const operations = [
   describeOperation(listEvents, {
     description: `Lists the latest events of the app, newest first. Each request with valid credentials is an event. ${boundedPages}`,
     query: {
@@ -354,3 +354,5 @@ export const eventOperations = [
     errors: { 404: ['The event is not found.'] },
   }),
 ];
+
+export const eventApi: ApiPart = { descriptions, operations };

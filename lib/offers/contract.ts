@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { Id, nullableOptional, Username } from '../api/schemas.ts';
 import { offerKinds } from '../foundation/offer-kinds.ts';
 
@@ -43,7 +43,7 @@ export const signOffer = defineContract({
   permissions: ['write', 'stores', 'indexes'],
 });
 
-export const offerDescriptions = [
+const descriptions = [
   describeObject('OfferRequest', OfferRequest, 'An offer to sign.', {
     kind: ['Kind of the offer.', 'promotional'],
     productId: ['Product of the offer.', 'premium_monthly'],
@@ -78,7 +78,7 @@ export const offerDescriptions = [
   }),
 ];
 
-export const offerOperations = [
+const operations = [
   describeOperation(signOffer, {
     description:
       'Signs an offer that `offers` of the store_a settings lists, if the customer meets its condition. The public key ' +
@@ -93,3 +93,5 @@ export const offerOperations = [
     },
   }),
 ];
+
+export const offerApi: ApiPart = { descriptions, operations };

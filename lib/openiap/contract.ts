@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { nullableOptional, Username } from '../api/schemas.ts';
 
 /** Members that released clients do not send. A server, or an app with an access token, can send them. */
@@ -80,7 +80,7 @@ const optionalFields = {
   accessToken: ["The customer's access token.", 'ak_V1StGXR8Z5jdHi6BmyTV1StGXR8Z5jdH'],
 } as const;
 
-export const openIapDescriptions = [
+const descriptions = [
   describeObject('AppleVerification', AppleVerification, 'A transaction of the App Store.', {
     store: ['The constant `apple`.', 'apple'],
     jws: ['The signed transaction of StoreKit 2.', 'eyJhbGciOiJFUzI1NiJ9.eyJ0IjoxfQ.c2lnbmF0dXJl'],
@@ -111,9 +111,11 @@ export const openIapDescriptions = [
   }),
 ];
 
-export const openIapOperations = [
+const operations = [
   describeOperation(verifyPurchase, {
     description:
       'Verifies a purchase with its store and records it, for OpenIAP clients with this service as their `baseUrl`. The Bearer header can have the public key alone. Rejected evidence has the HTTP status 200 and `isValid: false`; an error means that the service could not decide.',
   }),
 ];
+
+export const openIapApi: ApiPart = { descriptions, operations };

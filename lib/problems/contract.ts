@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { DateTime } from '../api/schemas.ts';
 import { countedUntilText } from '../statistics/contract.ts';
 
@@ -75,7 +75,7 @@ export const getDue = defineContract({
 
 const appName = ['Name of the app.', 'demo'] as const;
 
-export const dueDescriptions = [
+const descriptions = [
   describeObject('Backlog', Backlog, 'Work that is late or failed.', {
     count: ['Number of items; at most 1,000 are counted.', 2],
     oldest: ['Date of the oldest item. Absent if there is none.', '2026-01-15T09:30:00.000Z'],
@@ -118,9 +118,11 @@ export const dueDescriptions = [
   }),
 ];
 
-export const dueOperations = [
+const operations = [
   describeOperation(getDue, {
     description:
       'Returns the overdue refreshes, the webhooks that wait for a retry or are dead, and the health of the webhook URLs.',
   }),
 ];
+
+export const dueApi: ApiPart = { descriptions, operations };

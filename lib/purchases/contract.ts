@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import {
+  type ApiPart,
   describeObject,
   describeOperation,
   includeNotifications,
@@ -170,7 +171,7 @@ export const claimTexts = {
 
 const selectedRange = 'With `startdate` or `enddate`, the page parameters are ignored.';
 
-export const purchaseEndpointDescriptions = [
+const descriptions = [
   describeObject('PurchaseList', PurchaseList, 'A page of purchases.', {
     paging: ['Position of the page.'],
     rows: ['The purchases of the page.'],
@@ -211,7 +212,7 @@ export const purchaseEndpointDescriptions = [
   ),
 ];
 
-export const purchaseEndpointOperations = [
+const operations = [
   describeOperation(listPurchases, {
     description: `Lists the purchases of the app, oldest first. ${selectedRange} The response then has all purchases that changed in the range.`,
     query: {
@@ -252,3 +253,5 @@ export const purchaseEndpointOperations = [
     errors: { 404: ['The purchase is not found.'] },
   }),
 ];
+
+export const purchaseEndpointApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { cursorParameters, describeObject, describeOperation, describeValue, purchaseId } from '../api/describe.ts';
+import {
+  type ApiPart,
+  cursorParameters,
+  describeObject,
+  describeOperation,
+  describeValue,
+  purchaseId,
+} from '../api/describe.ts';
 import { cursorParam, integerParam, NextCursor } from '../api/paging.ts';
 import { DateTime, Id } from '../api/schemas.ts';
 import { TransactionRecord } from './transaction-contract.ts';
@@ -110,7 +117,7 @@ export const timelineTexts = {
   nextCursor: ['Cursor of the next page. Absent at the end of the list.', 'MTc2NzI2ODgwMDAwMCMwMUtEWFo4'],
 } as const;
 
-export const timelineDescriptions = [
+const descriptions = [
   describeObject(
     'TimelineEvent',
     TimelineEvent,
@@ -185,7 +192,7 @@ export const timelineDescriptions = [
   ),
 ];
 
-export const timelineOperations = [
+const operations = [
   describeOperation(getPurchaseTimeline, {
     description: 'Lists lifecycle notifications, payments, claims and events of a purchase, newest first, for support.',
     params: { purchaseId },
@@ -193,3 +200,5 @@ export const timelineOperations = [
     errors: { 404: ['The purchase is not found.'] },
   }),
 ];
+
+export const timelineApi: ApiPart = { descriptions, operations };

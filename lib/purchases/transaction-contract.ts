@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import {
+  type ApiPart,
   describeObject,
   describeOperation,
   filterNote,
@@ -149,7 +150,7 @@ const transactionTexts = {
   refundDate: ['Date of the latest refund.', '2026-02-18T12:00:00.000Z'],
 } as const;
 
-export const transactionDescriptions = [
+const descriptions = [
   describeObject('Transaction', TransactionRecord, 'An operation that starts or renews a purchase.', transactionTexts),
   describeObject('TransactionList', TransactionList, 'A page of transactions.', {
     paging: ['Position of the page.'],
@@ -163,7 +164,7 @@ export const transactionDescriptions = [
   }),
 ];
 
-export const transactionOperations = [
+const operations = [
   describeOperation(listTransactions, {
     description: `Lists the transactions of the app by date of purchase, oldest first. ${filterNote}`,
     query: {
@@ -187,3 +188,5 @@ export const transactionOperations = [
     errors: { 404: ['The transaction is not found.'] },
   }),
 ];
+
+export const transactionApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import {
+  type ApiPart,
   applicationUsername,
   describeObject,
   describeOperation,
@@ -173,7 +174,7 @@ export const RefundRequestedWebhook = v.strictObject({
   applicationUsername: v.exactOptional(v.string()),
 });
 
-export const refundRequestDescriptions = [
+const descriptions = [
   describeValue('RefundOutcome', RefundOutcome, "The store's decision about a refund.", 'refunded'),
   describeObject('PreparedAnswer', PreparedAnswerRecord, 'The statement that follows from the stored facts.', {
     ...statementTexts,
@@ -248,7 +249,7 @@ export const refundRequestDescriptions = [
   }),
 ];
 
-export const refundRequestOperations = [
+const operations = [
   describeOperation(listRefundRequests, {
     description:
       'Lists the requests of the App Store (consumption requests, 12 hours) and of Google Play (chargeback reviews, 24 hours) for a statement about a refund.',
@@ -278,3 +279,5 @@ export const refundRequestOperations = [
     params: { applicationUsername },
   }),
 ];
+
+export const refundRequestApi: ApiPart = { descriptions, operations };

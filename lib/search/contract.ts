@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { Id } from '../api/schemas.ts';
 import { PurchaseDetails } from '../purchases/purchase-contract.ts';
 import { TransactionRecord } from '../purchases/transaction-contract.ts';
@@ -57,7 +57,7 @@ export const search = defineContract({
 
 const eventId = ['Id of the event.', '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10'] as const;
 
-export const searchDescriptions = [
+const descriptions = [
   describeObject('FoundCustomer', FoundCustomer, 'A customer.', {
     type: ['The constant `customer`.', 'customer'],
     applicationUsername: ['Username of the customer.', 'alice'],
@@ -91,7 +91,7 @@ export const searchDescriptions = [
   }),
 ];
 
-export const searchOperations = [
+const operations = [
   describeOperation(search, {
     description:
       'Finds the customers whose usernames, or words of them, begin with the text, in any case, at most 20, and everything ' +
@@ -102,3 +102,5 @@ export const searchOperations = [
     query: { q: ['A username, or the id of a purchase, transaction, event or webhook delivery.', 'alice'] },
   }),
 ];
+
+export const searchApi: ApiPart = { descriptions, operations };

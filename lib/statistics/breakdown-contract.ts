@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import {
+  type ApiPart,
   dayRange,
   describeObject,
   describeOperation,
@@ -96,7 +97,7 @@ export const getStatsBreakdown = defineContract({
   permissions: [],
 });
 
-export const breakdownDescriptions = [
+const descriptions = [
   describeObject(
     'StartedTrials',
     StartedTrials,
@@ -148,7 +149,7 @@ export const breakdownDescriptions = [
   describeValue('StatsDimension', StatsDimension, 'Dimension of the breakdown.', 'platform'),
 ];
 
-export const breakdownOperations = [
+const operations = [
   describeOperation(getStatsBreakdown, {
     description:
       'Returns revenue, lifecycle, active subscriptions and trials by interval, for the whole app or by platform or product.',
@@ -161,3 +162,5 @@ export const breakdownOperations = [
     },
   }),
 ];
+
+export const breakdownApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { emptyAsAbsent } from '../api/schemas.ts';
 import {
   figureCommon,
@@ -122,7 +122,7 @@ const customerTexts = {
 } as const;
 const cohortParameter = { interval: ['Interval in which a cohort starts. The default is `month`.', 'month'] } as const;
 
-export const cohortDescriptions = [
+const descriptions = [
   describeValue('CohortInterval', CohortInterval, 'Interval in which a cohort starts. Weeks start on Monday.', 'month'),
   describeObject('RetentionPeriod', RetentionPeriod, 'A period of a cohort.', {
     index: ['Weeks or months since the first payment.', 1],
@@ -184,7 +184,7 @@ export const cohortDescriptions = [
   }),
 ];
 
-export const cohortOperations = [
+const operations = [
   describeOperation(getRetention, {
     description: `Returns the retention of subscriptions by week or month of their first payment. ${figureRange}`,
     query: { ...figureParameters, ...cohortParameter },
@@ -198,3 +198,5 @@ export const cohortOperations = [
     query: { ...figureParameters, ...cohortParameter },
   }),
 ];
+
+export const cohortApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { dayRange, describeObject, describeOperation, includeNotifications, sandboxOnly } from '../api/describe.ts';
+import {
+  type ApiPart,
+  dayRange,
+  describeObject,
+  describeOperation,
+  includeNotifications,
+  sandboxOnly,
+} from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
 import { CurrencyCode, emptyAsAbsent, Id, QueryFlag } from '../api/schemas.ts';
 
@@ -133,7 +140,7 @@ const countTexts = {
 
 const defaultRange = 'The default is the last 31 days and 12 months. A range has at most 3,660 days.';
 
-export const statsDescriptions = [
+const descriptions = [
   describeObject('DailyStat', DailyStat, 'Sums of a day (UTC), and of the month that ends with it.', {
     ...countTexts,
     date: ['The day, `YYYY-MM-DD`.', '2026-01-15'],
@@ -176,7 +183,7 @@ export const statsDescriptions = [
   }),
 ];
 
-export const statsOperations = [
+const operations = [
   describeOperation(getStats, {
     description: `Returns revenue, transactions, requests and notifications by day and by month. ${defaultRange}`,
     query: {
@@ -196,3 +203,5 @@ export const statsOperations = [
     isDeprecated: true,
   }),
 ];
+
+export const statsApi: ApiPart = { descriptions, operations };

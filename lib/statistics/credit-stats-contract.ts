@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { dayRange, describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, dayRange, describeObject, describeOperation } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
 import { DateTime, emptyAsAbsent } from '../api/schemas.ts';
 import { countedUntilText, statsCommon } from './contract.ts';
@@ -40,7 +40,7 @@ const sumTexts = {
   outstanding: ['Units that customers have at the end.', 1150],
 } as const;
 
-export const creditStatsDescriptions = [
+const descriptions = [
   describeObject('CreditDay', CreditDay, 'A day (UTC) on which a credit has changed.', {
     date: ['The day, `YYYY-MM-DD`.', '2026-01-15'],
     ...sumTexts,
@@ -56,10 +56,12 @@ export const creditStatsDescriptions = [
   }),
 ];
 
-export const creditStatsOperations = [
+const operations = [
   describeOperation(getCreditStats, {
     description:
       'Returns what customers were given, spent and lost of each credit, and what is outstanding: the deferred revenue in units. Without the sandbox. The default is the last 31 days.',
     query: dayRange,
   }),
 ];
+
+export const creditStatsApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { emptyAsAbsent } from '../api/schemas.ts';
 import { StatsInterval } from './breakdown-contract.ts';
 import {
@@ -100,7 +100,7 @@ export const intervalParameter = {
   interval: ['Length of the intervals. The default is `month`.', 'month'],
 } as const;
 
-export const mrrDescriptions = [
+const descriptions = [
   describeObject(
     'MrrMovement',
     MrrMovement,
@@ -156,7 +156,7 @@ export const mrrDescriptions = [
   }),
 ];
 
-export const mrrOperations = [
+const operations = [
   describeOperation(getMrr, {
     description: `Returns monthly and annual recurring revenue with its movement. ${figureRange}`,
     query: { ...figureParameters, ...intervalParameter },
@@ -166,3 +166,5 @@ export const mrrOperations = [
     query: { ...figureParameters, ...intervalParameter },
   }),
 ];
+
+export const mrrApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { emptyAsAbsent } from '../api/schemas.ts';
 import { StatsInterval } from './breakdown-contract.ts';
 import {
@@ -68,7 +68,7 @@ export const getRevenue = defineContract({
   response: Revenue,
 });
 
-export const revenueDescriptions = [
+const descriptions = [
   describeObject('CurrencyRevenue', CurrencyRevenue, 'Payments and refunds in a currency, in millionths.', {
     grossMicros: ['Payments.', 499000000],
     refundsMicros: ['Refunds.', 20000000],
@@ -105,9 +105,11 @@ export const revenueDescriptions = [
   }),
 ];
 
-export const revenueOperations = [
+const operations = [
   describeOperation(getRevenue, {
     description: `Returns payments, refunds, commission, tax and proceeds, each on its own day. ${figureRange}`,
     query: { ...revenueParameters, ...intervalParameter },
   }),
 ];
+
+export const revenueApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { DateTime, PlatformParam, PlatformToken, QueryFlag } from '../api/schemas.ts';
 
 // Spec: not shown. The connection of the app to its stores, for the console.
@@ -150,7 +150,7 @@ const notificationUrl = [
 const ok = ['The constant true.', true] as const;
 const platformParam = { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] } as const;
 
-export const storeDescriptions = [
+const descriptions = [
   describeObject('StoreFailure', StoreFailure, 'The last request to a store without a usable response.', {
     date: ['Date of the request.', '2026-01-15T09:30:00.000Z'],
     message: ['Why there was no usable response.', 'The request timed out.'],
@@ -230,7 +230,7 @@ export const storeDescriptions = [
   }),
 ];
 
-export const storeOperations = [
+const operations = [
   describeOperation(setStore, {
     description:
       'Checks the settings with a request to the store, and saves them, encrypted, if it accepts them. The service never returns secrets. The page of each store in the documentation lists its settings.',
@@ -262,3 +262,5 @@ export const storeOperations = [
     params: platformParam,
   }),
 ];
+
+export const storeApi: ApiPart = { descriptions, operations };

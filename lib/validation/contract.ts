@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { CreditTotals, CreditTotalsByName, creditTotalTexts } from '../api/credit-totals.ts';
-import { describeObject, describeOperation, describeValue } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { DateTime } from '../api/schemas.ts';
 import { ValidatorPurchase } from '../purchases/purchase-contract.ts';
 import { receiptExamples } from './evidence-contract.ts';
@@ -65,7 +65,7 @@ const errorNumber = [
 ] as const;
 const message = ['Error message.', 'Transaction has expired or was cancelled.'] as const;
 
-export const validationDescriptions = [
+const descriptions = [
   describeObject(
     'NativeTransaction',
     NativeTransaction,
@@ -132,7 +132,7 @@ const buildBodyExamples = () =>
     }),
   );
 
-export const validationOperations = [
+const operations = [
   describeOperation(validateReceipt, {
     description:
       'Validates a receipt with its store, records its purchases and entitles the customer. Released clients send null, empty strings and unknown members; only an invalid `id`, `type` or `transaction` is an error. A failed validation has the HTTP status 200 and `ok: false`.',
@@ -140,3 +140,5 @@ export const validationOperations = [
     bodyExamples: buildBodyExamples(),
   }),
 ];
+
+export const validationApi: ApiPart = { descriptions, operations };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
-import { describeObject, describeOperation, webhookPassword } from '../api/describe.ts';
+import { type ApiPart, describeObject, describeOperation, webhookPassword } from '../api/describe.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
 import { DateTime, emptyAsAbsent, Id, PlatformParam, Username } from '../api/schemas.ts';
 import { EntitlementRecords } from '../entitlements/contract.ts';
@@ -314,7 +314,7 @@ export const PurchasesUpdatedWebhook = v.strictObject({
 /** A webhook that checks the connection to the app's server. */
 export const TestWebhook = v.strictObject({ type: v.literal('test'), password: v.exactOptional(v.string()) });
 
-export const webhookDescriptions = [
+const descriptions = [
   describeObject('WebhookNotification', DeliveryNotification, 'What caused a webhook.', notificationFields),
   describeObject('Delivery', DeliveryRecord, 'A webhook for one URL.', deliveryFields),
   describeObject('SentWebhook', SentWebhook, 'A webhook as it was sent, without secrets.', {
@@ -430,7 +430,7 @@ export const webhookDescriptions = [
 
 const deliveryParams = { id: ['Id of the delivery.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'] } as const;
 
-export const webhookOperations = [
+const operations = [
   describeOperation(listDeliveries, {
     description:
       'Lists the webhook deliveries of the app, newest first. They are kept for 30 days after the last attempt.',
@@ -510,3 +510,5 @@ export const retryDelays = [
 /** What a response to a webhook means. A function, because the build keeps a text that is computed at the start. */
 export const summarizeWebhooks = (): string =>
   `Your server must respond with a 2xx status. Any other response, a redirect or a timeout is a failure, and the service tries again after ${retryDelays.join(', ')}; \`Retry-After\` can postpone an attempt by up to a day. After the last attempt, the delivery is dead; \`POST /v3/webhooks/deliveries/{id}/replay\` sends it again. A response of 410 disables the URL. The order of webhooks is not guaranteed: take the purchases of the body as the current state.`;
+
+export const webhookApi: ApiPart = { descriptions, operations };
