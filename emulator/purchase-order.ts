@@ -130,6 +130,8 @@ export const ActionBody = v.strictObject({
   period: v.exactOptional(Period),
   /** processor_a, renew: whether the payment is a debit that takes days. `pay` or `fail-payment` settles it. */
   pending: v.exactOptional(v.boolean()),
+  /** processor_b, renew: whether a discount makes the period free. */
+  free: v.exactOptional(v.boolean()),
   /** processor_a: id of the open invoice to pay or to mark as uncollectible. Default: the latest. */
   invoice: v.exactOptional(v.string()),
   /** `false` ends access immediately when a payment fails. */

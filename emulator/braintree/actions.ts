@@ -25,7 +25,7 @@ export function cancelSubscription(context: ResponseContext, subscription: Subsc
 export const subscriptionActions: Readonly<
   Record<string, (context: ResponseContext, subscription: Subscription, details: ActionBody) => void>
 > = {
-  renew: (context, subscription, { currency, priceMicros }) => {
+  renew: (context, subscription, { currency, priceMicros, free }) => {
     if (subscription.status !== 'Active')
       throw controlError(422, `The subscription is ${subscription.status} and cannot renew.`);
     // An update of the subscription has set another price, or a merchant account with another currency.
@@ -33,7 +33,8 @@ export const subscriptionActions: Readonly<
       ...(currency !== undefined && { currency }),
       ...(priceMicros !== undefined && { price: formatAmount({ priceMicros }) }),
     };
-    const billed = { ...subscription, ...price };
+    const discount = free ? { freeFrom: subscription.cycles, freeCycles: 1 } : {};
+    const billed = { ...subscription, ...price, ...discount };
     billSubscription(context, billed, Math.max(context.now(), getNextBillingTime(billed)));
   },
   'change-plan': changePlan,

@@ -42,8 +42,9 @@ export function billSubscription(
   subscription: Subscription,
   at = context.now(),
 ): Subscription {
-  const { id, price, cycles, isTrial, status, freeCycles = 0, balanceMicros = 0 } = subscription;
-  const dueMicros = (cycles < freeCycles ? 0 : toMicros(price)) + balanceMicros;
+  const { id, price, cycles, isTrial, status, freeFrom = 0, freeCycles = 0, balanceMicros = 0 } = subscription;
+  const isFree = cycles >= freeFrom && cycles < freeFrom + freeCycles;
+  const dueMicros = (isFree ? 0 : toMicros(price)) + balanceMicros;
   const isCharged = dueMicros > 0;
   const charged = isCharged ? chargeSubscription(context, subscription, { at, micros: dueMicros }) : subscription;
   const paid = withStatus(charged, 'Active', at);

@@ -54,8 +54,10 @@ export const Subscription = v.object({
   months: v.number(),
   /** Percentage of the tax that the price contains. */
   taxRate: v.exactOptional(v.number()),
-  /** Number of the first billing cycles that a discount makes free. */
+  /** Number of billing cycles that a discount makes free. */
   freeCycles: v.exactOptional(v.number()),
+  /** Number of billing cycles before the discount. Default: 0. */
+  freeFrom: v.exactOptional(v.number()),
   /** Negative for a credit that reduces the next charges. */
   balanceMicros: v.exactOptional(v.number()),
   status: v.picklist(['Active', 'Past Due', 'Canceled', 'Expired', 'Pending']),

@@ -150,7 +150,7 @@ export const getPaidThroughDate = (subscription: Subscription): string | null =>
 /** Transactions that a subscription contains. */
 const maxTransactions = 20;
 
-const toDiscounts = ({ freeCycles = 0, cycles, price }: Subscription): XmlValue[] =>
+const toDiscounts = ({ freeFrom = 0, freeCycles = 0, cycles, price }: Subscription): XmlValue[] =>
   freeCycles === 0
     ? []
     : [
@@ -160,7 +160,7 @@ const toDiscounts = ({ freeCycles = 0, cycles, price }: Subscription): XmlValue[
           quantity: 1,
           neverExpires: false,
           numberOfBillingCycles: freeCycles,
-          currentBillingCycle: Math.min(cycles, freeCycles),
+          currentBillingCycle: Math.min(cycles - freeFrom, freeCycles),
         },
       ];
 

@@ -191,6 +191,17 @@ describe('a discount of the emulated Braintree', () => {
   });
 });
 
+describe('a renewal with a discount at the emulated Braintree', () => {
+  it('makes one later period free', async () => {
+    const id = await subscribe();
+    await client.act(id, 'renew', { free: true });
+    expect(await read()).toContain('<current-billing-cycle type="integer">1</current-billing-cycle>');
+    expect((await show(id)).payments).toHaveLength(1);
+    await client.act(id, 'renew');
+    expect((await show(id)).payments).toHaveLength(2);
+  });
+});
+
 describe('the transactions of a subscription at the emulated Braintree', () => {
   it('are the latest twenty, or fewer by the setting of the account', async () => {
     const id = await subscribe();

@@ -321,6 +321,20 @@ const sequences: readonly Sequence[] = [
     [['monthly', 'owned', 'PURCHASED RENEWED']],
   ],
   [
+    'the refund of a payment before a period that a discount makes free',
+    'processor_b',
+    monthly,
+    ['P27D', ['renew', { free: true }], 'P9D', 'refund'],
+    [['monthly', 'owned', 'PURCHASED REFUNDED']],
+  ],
+  [
+    'the refund of a payment whose credit pays the next period',
+    'processor_b',
+    { ...monthly, priceMicros: 9_990_000 },
+    ['P1D', ['change-plan', { priceMicros: 990_000 }], 'P35D', 'refund'],
+    [['monthly', 'Customer', 'PURCHASED REFUNDED']],
+  ],
+  [
     'a payment that is refunded after a retry',
     'processor_b',
     monthly,

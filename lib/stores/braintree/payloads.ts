@@ -141,7 +141,9 @@ export const Subscription = v.pipe(
     trialDurationUnit: lenient(v.picklist(['day', 'month'])),
     neverExpires: lenient(v.boolean()),
     numberOfBillingCycles: lenient(v.number()),
-    discounts: lenientArray(v.object({ id: Text })),
+    price: lenient(Amount),
+    discounts: lenientArray(v.object({ id: Text, ...adjustment })),
+    addOns: lenientArray(v.object(adjustment)),
     transactions: v.pipe(
       v.nullish(v.array(BraintreeTransaction), []),
       v.transform((transactions) => transactions ?? []),

@@ -15,7 +15,13 @@ import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toReversalReason, toTransaction } from './payment-observation.ts';
 import { findReversals, getStatusDate, isPaid, isSettlementPending } from './payment-reversals.ts';
-import { findPlanAt, findPlanPrice, markProrations, type SubscriptionPayment } from './subscription-payments.ts';
+import {
+  findPlanAt,
+  findPlanPrice,
+  isInFreePeriodAfter,
+  markProrations,
+  type SubscriptionPayment,
+} from './subscription-payments.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
@@ -38,7 +44,8 @@ export function toSubscriptionObservation(
     ...toPaidPeriod({ payment, isProration }, payment === latest ? paidUntil : undefined, context),
     ...omitUndefined({ plan: findPlanPrice({ payment, isProration }, subscription) }),
   }));
-  const endedAt = latest && findReversals(latest, refunds).refundedAt;
+  const isFree = latest && isInFreePeriodAfter(latest, subscription);
+  const endedAt = latest && !isFree ? findReversals(latest, refunds).refundedAt : undefined;
   const isExpired = getAccessEnd(subscription, context) <= context.asOf;
   const cancelationReason =
     latest && endedAt !== undefined

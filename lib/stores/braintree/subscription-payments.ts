@@ -1,6 +1,7 @@
 import { addDays, countDaysBetween } from '../../foundation/calendar.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../../foundation/time.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
+import { getLastPaidDay } from './access-end.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { isPaid } from './payment-reversals.ts';
@@ -47,6 +48,23 @@ function isWithinFreePeriod(
   const paidAt = Date.parse(createdAt);
   if (start === undefined || paidAt < Date.parse(start) + maxBillingDelayMs) return false;
   return findEntryAt(paidAt - maxHistoryDelayMs, statusHistory)?.status === 'Active';
+}
+
+/**
+ * The current period costs nothing, such as with a discount, and started after a payment. Another period without a
+ * payment is paid by the balance: Braintree credits the rest of a former plan, whose payment can be refunded.
+ * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/manage/node#proration
+ * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
+ */
+export function isInFreePeriodAfter({ subscription: paid }: BraintreeTransaction, subscription: Subscription): boolean {
+  const { price, addOns, discounts, billingPeriodStartDate: start = '', billingPeriodEndDate: end } = subscription;
+  const isLater = paid?.billingPeriodEndDate !== undefined && start > paid.billingPeriodEndDate;
+  return (
+    isLater &&
+    price !== undefined &&
+    getLastPaidDay(subscription) === end &&
+    toMicros(price) + sumAdjustments(addOns) <= sumAdjustments(discounts)
+  );
 }
 
 /** The charge can be some seconds earlier than the entry of the new price. */

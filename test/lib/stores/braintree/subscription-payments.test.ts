@@ -356,6 +356,51 @@ describe('the retry of a payment', () => {
   });
 });
 
+describe('the refund of a payment before a period without one', () => {
+  const refunded = { ...first, refundIds: ['refund'] };
+  const refund = buildPayment('refund', '2026-11-05T12:00:00Z', { type: 'credit', refundedTransactionId: 'first' });
+  const price = { status: 'Active', timestamp: '2026-10-01T15:00:00Z', price: '10.00' };
+  const discount = { id: 'free', amount: '10.00', quantity: 1 };
+  const later = { ...november, currentBillingCycle: 2, statusHistory: [price], transactions: [refunded] };
+  const read = (changes: object, date = '2026-11-05T12:00:00Z') => {
+    const dated = { ...refund, createdAt: date };
+    const { purchase, transactions } = observe('2026-11-06T00:00:00Z', { ...later, ...changes }, [dated]);
+    const { endedAt, cancelationReason } = purchase;
+    return { endedAt, cancelationReason, refundedAt: transactions[0]?.refundedAt };
+  };
+  const refundedAt = Date.parse('2026-11-05T12:00:00Z');
+  const ends = { endedAt: refundedAt, cancelationReason: 'Customer', refundedAt };
+  const stays = { endedAt: undefined, cancelationReason: undefined, refundedAt };
+
+  it.each([
+    ['a discount makes free', { price: '10.00', discounts: [discount] }, stays],
+    [
+      'several discounts make free',
+      { price: '10.00', discounts: [{ ...discount, amount: '5.00', quantity: 2 }] },
+      stays,
+    ],
+    ['has the price 0', { price: '0.00' }, stays],
+    ['the balance of a former plan pays', { price: '10.00', balance: '-2.00' }, ends],
+    ['a discount and the balance pay', { price: '10.00', discounts: [{ ...discount, amount: '4.00' }] }, ends],
+    ['has an add-on beside its discount', { price: '10.00', discounts: [discount], addOns: [discount] }, ends],
+    ['is past due', { price: '10.00', discounts: [discount], status: 'Past Due' }, ends],
+    ['is of an unknown price', {}, ends],
+  ])('ends the access only if the payment pays the period: it %s', (_title, changes, expected) => {
+    expect(read(changes)).toEqual(expected);
+  });
+
+  it('keeps a free period that starts after the refund', () => {
+    const date = '2026-10-20T12:00:00Z';
+    const state = read({ price: '10.00', discounts: [discount] }, date);
+    expect(state).toEqual({ ...stays, refundedAt: Date.parse(date) });
+  });
+
+  it('ends the access in the period that the payment started, whatever the next one costs', () => {
+    const current = { ...october, currentBillingCycle: 1, price: '10.00', discounts: [discount] };
+    expect(read(current)).toEqual(ends);
+  });
+});
+
 describe('change to the plan of another product', () => {
   const basic = { status: 'Active', timestamp: '2026-10-01T15:00:00Z', price: '10.00', planId: 'pro' };
   const better = { status: 'Active', timestamp: '2026-10-16T12:00:00Z', price: '20.00', planId: 'max_2027' };
