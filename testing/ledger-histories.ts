@@ -54,6 +54,7 @@ const commonActions: readonly fc.Arbitrary<LedgerAction>[] = [
   act('uncancel'),
   act('split-payment'),
   act('refund', { payment: arbitraryPayment, amountMicros: arbitraryPart }),
+  act('refund-outside', { amountMicros: arbitraryPart }),
   act('dispute', { payment: arbitraryPayment }),
   act('win-dispute'),
   act('extra-invoice', { priceMicros: arbitraryPart }),

@@ -112,6 +112,8 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
     // The money of a refund that failed is back.
     [platform, 'refund reverse-refund', 'as before', unchanged],
+    // The money came back to the customer outside of Stripe.
+    [platform, 'refund-outside', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
     // Another item is another purchase.
     [platform, 'add-item', 'as before', unchanged],
     [platform, 'add-item remove-item', 'as before', unchanged],

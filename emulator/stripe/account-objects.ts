@@ -17,6 +17,7 @@ export interface ObjectTypes {
   readonly charges: Stripe.Charge;
   readonly refunds: Stripe.Refund;
   readonly disputes: Stripe.Dispute;
+  readonly credit_notes: Stripe.CreditNote;
   /** Transactions of debits that failed after days. */
   readonly balance_transactions: Stripe.BalanceTransaction;
   readonly tax_rates: Stripe.TaxRate;
@@ -69,6 +70,7 @@ const objectTypes: readonly ObjectType[] = [
   'charges',
   'refunds',
   'disputes',
+  'credit_notes',
   'balance_transactions',
   'tax_rates',
   'billing_portal/sessions',

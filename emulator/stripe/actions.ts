@@ -1,5 +1,6 @@
 import type { EmulatedStore } from '../emulated-store.ts';
 import { type AccountState, requireSubscription } from './account-state.ts';
+import { refundOutside } from './credit-notes.ts';
 import { endSubscription } from './end-subscription.ts';
 import { billExtraInvoice, splitPayment } from './extra-payments.ts';
 import { markUncollectible } from './failed-payments.ts';
@@ -22,6 +23,7 @@ const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   'mark-uncollectible': markUncollectible,
   recover,
   'split-payment': splitPayment,
+  'refund-outside': refundOutside,
   'extra-invoice': billExtraInvoice,
   'invoice-item': addInvoiceItem,
   'move-trial': moveTrial,

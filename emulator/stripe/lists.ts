@@ -51,6 +51,10 @@ const filters: { readonly [K in ObjectType]?: Readonly<Record<string, ListFilter
     charge: ({ charge }, value) => getId(charge) === value,
     payment_intent: ({ payment_intent }, value) => getId(payment_intent) === value,
   },
+  credit_notes: {
+    customer: ({ customer }, value) => getId(customer) === value,
+    invoice: ({ invoice }, value) => getId(invoice) === value,
+  },
 };
 
 const pagingParams = ['limit', 'starting_after', 'ending_before', 'expand'];

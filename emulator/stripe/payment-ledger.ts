@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import { formatTime, secondMs } from '../calendar.ts';
 import { type AccountObjects, getId } from './account-objects.ts';
 import { listInvoiceCharges, listInvoices } from './account-state.ts';
+import { listCreditNotes } from './credit-notes.ts';
 import { toAmountMicros } from './money.ts';
 import { listPaidCharges } from './payment-reversals.ts';
 
@@ -94,13 +95,11 @@ function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purcha
       periodStart: formatSeconds(Math.min(...starts)),
       periodEnd: formatSeconds(Math.max(...ends)),
     }),
-    refunds: [...records.objects.refunds.values()]
-      .filter((refund) => getId(refund.charge) === id)
-      .map((refund) => ({
-        id: refund.id,
-        createdAt: formatSeconds(refund.created),
-        amountMicros: toMicros(refund.amount),
-      })),
+    refunds: listReturns(records, charge, invoice).map((refund) => ({
+      id: refund.id,
+      createdAt: formatSeconds(refund.created),
+      amountMicros: toMicros(refund.amount),
+    })),
     disputes: [...records.objects.disputes.values()]
       .filter((dispute) => getId(dispute.charge) === id)
       .map((dispute) => ({
@@ -112,6 +111,13 @@ function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purcha
         })),
       })),
   };
+}
+
+/** Lists the refunds of a charge. The credit notes of an invoice are those of its first charge. */
+function listReturns(records: AccountObjects, { id }: Stripe.Charge, invoice: Stripe.Invoice | undefined) {
+  const refunds = [...records.objects.refunds.values()].filter(({ charge }) => getId(charge) === id);
+  const isFirst = invoice && listInvoiceCharges(records, invoice.id).find(({ paid }) => paid)?.id === id;
+  return [...refunds, ...(isFirst ? listCreditNotes(records, invoice.id) : [])];
 }
 
 /** Computes the part of the tax that a payment contains. The parts of all payments of an invoice are its tax. */

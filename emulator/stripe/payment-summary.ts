@@ -1,5 +1,7 @@
 import type { AccountObjects } from './account-objects.ts';
 import { getId } from './account-objects.ts';
+import { listInvoices } from './account-state.ts';
+import { listCreditNotes } from './credit-notes.ts';
 import { toAmountMicros } from './money.ts';
 import { listCharges } from './payment-reversals.ts';
 
@@ -20,7 +22,12 @@ export function summarizePayments(records: AccountObjects, purchaseId: string) {
   return {
     charges: ids,
     paidMicros: toMicros(charges.map(({ amount }) => amount)),
-    refundedMicros: toMicros(charges.map(({ amount_refunded }) => amount_refunded)),
+    refundedMicros: toMicros([
+      ...charges.map(({ amount_refunded }) => amount_refunded),
+      ...listInvoices(records, purchaseId).flatMap(({ id }) =>
+        listCreditNotes(records, id).map(({ amount }) => amount),
+      ),
+    ]),
     disputedMicros: toMicros(
       disputes.flatMap(({ balance_transactions }) => balance_transactions.map(({ amount }) => -amount)),
     ),

@@ -75,6 +75,7 @@ describe('a subscription at the emulated Stripe', () => {
     ['resumption of the collection', [['pause-collection'], ['resume-collection']], [updated]],
     ['refund', [['refund']], ['refund.created', 'charge.refunded']],
     ['failed refund', [['refund'], ['reverse-refund']], ['refund.updated', 'refund.failed']],
+    ['refund outside of Stripe', [['refund-outside', { amountMicros: 1_000_000 }]], ['credit_note.created']],
     ['dispute', [['revoke']], disputed],
     [
       'dispute that is won in part',

@@ -51,6 +51,7 @@ const cases: readonly NotificationCase[] = [
   ['processor_a', 'pause-collection renew resume-collection renew', ['RENEWED'], { isExpired: false }],
   ['processor_a', 'refund', ['REFUNDED'], { isExpired: true }],
   ['processor_a', 'refund reverse-refund', ['REFUNDED', 'RENEWED'], { isExpired: false }],
+  ['processor_a', 'refund-outside', ['REFUNDED'], { isExpired: true }],
   ['processor_a', 'revoke', ['REVOKED'], { isExpired: true }],
   ['processor_a', 'dispute', [], { isExpired: false }],
   ['processor_a', 'dispute win-dispute', [], { isExpired: false }],

@@ -24,6 +24,7 @@ import {
   fetchSession,
   fetchSubscription,
   listCharges,
+  listCreditNotes,
   listDisputes,
   listInvoices,
   listPaidSubscriptions,
@@ -69,7 +70,8 @@ async function fetchSubscriptionObservations(id: string, account: StripeAccount)
     listInvoices(stripe, { subscription: id }),
   ]);
   const charges = subscription.customer === null ? [] : await listCharges(stripe, subscription.customer);
-  return await mapSubscription(subscription, { invoices, ...(await fetchChargeIndex(charges, stripe)) }, account);
+  const index = await fetchChargeIndex(charges, stripe, invoices);
+  return await mapSubscription(subscription, { invoices, ...index }, account);
 }
 
 /** Maps a subscription. The stored purchase decides which of several items is the main one. */
@@ -140,13 +142,18 @@ async function fetchStandaloneChargeObservations(
   return observation ? [observation] : [];
 }
 
-/** Indexes charges with their disputes and the dates of failed debits, which it fetches. */
-async function fetchChargeIndex(charges: readonly Charge[], stripe: StripeAccount['stripe']): Promise<ChargeIndex> {
-  const [disputes, failureDates] = await Promise.all([
+/** Indexes charges with their disputes, their dates of failures and the credit notes of invoices, which it fetches. */
+async function fetchChargeIndex(
+  charges: readonly Charge[],
+  stripe: StripeAccount['stripe'],
+  invoices: readonly Invoice[] = [],
+): Promise<ChargeIndex> {
+  const [disputes, failureDates, creditNotes] = await Promise.all([
     listDisputes(stripe, charges),
     fetchFailureDates(stripe, charges),
+    listCreditNotes(stripe, invoices),
   ]);
-  return indexCharges(charges, disputes, failureDates);
+  return indexCharges(charges, { disputes, failureDates, creditNotes });
 }
 
 /** Fetches the observations of all purchases that a customer made in the app. */
@@ -158,7 +165,7 @@ export async function fetchCustomerObservations(customer: string, account: Strip
     listCharges(stripe, customer),
     listSessions(stripe, { customer }),
   ]);
-  const index = await fetchChargeIndex(charges, stripe);
+  const index = await fetchChargeIndex(charges, stripe, invoices);
   const ownSubscriptions = subscriptions.filter(({ metadata }) => isOwnMetadata(mapping, metadata));
   const ownPayments = sessions.filter(({ mode, metadata }) => mode === 'payment' && isOwnMetadata(mapping, metadata));
   const bySubscription = ownSubscriptions.map(async (subscription) => {

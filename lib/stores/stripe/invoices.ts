@@ -1,7 +1,9 @@
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { splitAmount } from '../../foundation/split-amount.ts';
+import type { PartialRefund } from '../../purchases/transaction.ts';
 import { selectCountry } from './buyer-country.ts';
-import type { Invoice, InvoiceOwner } from './payloads.ts';
+import { toMicros, toMillis } from './money.ts';
+import type { CreditNote, Invoice, InvoiceOwner } from './payloads.ts';
 import type { FailureDates } from './payment-failures.ts';
 import { type ChargeIndex, type ChargeReversals, type PaymentReversals, splitReversals } from './payment-reversals.ts';
 import { type BilledItem, getItemId, isCredit, type Line } from './subscription-items.ts';
@@ -108,13 +110,47 @@ export const sumTaxes = ({ taxes }: Line, behavior?: 'exclusive' | 'inclusive'):
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
+/** Returns the reversals of an invoice: those of its payments, and what was paid back outside of Stripe. */
+function findInvoiceReversals(invoice: Invoice, charges: ChargeIndex): PaymentReversals | undefined {
+  const ofPayments = findPaymentReversals(invoice, charges);
+  const ofNotes = charges.creditNotes
+    .filter((note) => note.invoice === invoice.id)
+    .flatMap((note) => toOutsideRefund(note, invoice.currency));
+  if (ofNotes.length === 0) return ofPayments;
+  const partialRefunds = [...(ofPayments?.partialRefunds ?? []), ...ofNotes].sort((a, b) => a.date - b.date);
+  const final = partialRefunds.filter(({ status }) => status === undefined);
+  const total = sum(final.map(({ amountMicros = 0 }) => amountMicros));
+  const last = final.at(-1);
+  const isReturned = total > 0 && total >= toMicros(invoice.amount_paid ?? 0, invoice.currency);
+  if (ofPayments?.refundedAt !== undefined || !isReturned || !last) return { ...ofPayments, partialRefunds };
+  return {
+    end: ofPayments?.end ?? { at: last.date, kind: 'refund' },
+    refundedAt: last.date,
+    partialRefunds: partialRefunds.filter((refund) => refund !== last),
+  };
+}
+
 /**
- * Returns the reversals of an invoice from the reversals of its payments. A payment that paid a part of the invoice
+ * Maps a credit note to the amount that the customer got back outside of Stripe. A refund in it is a refund of the
+ * charge, and a credit to the balance pays a later invoice.
+ *
+ * @see https://docs.stripe.com/api/credit_notes/create
+ * @see https://docs.stripe.com/revenue-recognition/examples/credit-notes
+ */
+function toOutsideRefund({ id, created, status, ...note }: CreditNote, currency: string): PartialRefund[] {
+  const ofRecords = note.refunds.filter(({ type }) => type === 'payment_record_refund');
+  const amount = (note.out_of_band_amount ?? 0) + sum(ofRecords.map(({ amount_refunded }) => amount_refunded));
+  const refund = { id, date: toMillis(created), amountMicros: toMicros(amount, currency) };
+  return amount > 0 ? [{ ...refund, ...(status === 'void' && { status: 'returned' }) }] : [];
+}
+
+/**
+ * Returns the reversals of the payments of an invoice. A payment that paid a part of the invoice
  * returns that part: only the reversals of all payments return the invoice, when the last one is returned.
  *
  * @see https://docs.stripe.com/changelog/basil/2025-03-31/add-support-for-multiple-partial-payments-on-invoices
  */
-function findInvoiceReversals(
+function findPaymentReversals(
   invoice: Invoice,
   { reversals: index }: Pick<ChargeIndex, 'reversals'>,
 ): PaymentReversals | undefined {

@@ -111,6 +111,8 @@ export const Invoice = v.object({
   /** The first attempt to collect the payment and the automatic retries. */
   attempt_count: NullableNumber,
   billing_reason: NullableText,
+  /** Credit notes after the payment: refunds, credits to the balance, and amounts that were paid back elsewhere. */
+  post_payment_credit_notes_amount: NullableNumber,
   customer_address: NullableAddress,
   status_transitions: lenient(v.object({ paid_at: NullableSeconds, finalized_at: NullableSeconds })),
   total_taxes: Amounts,
@@ -160,6 +162,18 @@ export type Subscription = v.InferOutput<typeof Subscription>;
 /** @see https://docs.stripe.com/api/refunds/object */
 export const Refund = v.object({ id: v.string(), amount: v.number(), created: Seconds, status: NullableText });
 export type Refund = v.InferOutput<typeof Refund>;
+
+/** @see https://docs.stripe.com/api/credit_notes/object */
+export const CreditNote = v.object({
+  id: v.string(),
+  invoice: Reference,
+  /** `issued` or `void`. */
+  status: NullableText,
+  created: Seconds,
+  out_of_band_amount: NullableNumber,
+  refunds: lenientArray(v.object({ type: NullableText, amount_refunded: v.number() })),
+});
+export type CreditNote = v.InferOutput<typeof CreditNote>;
 
 /** @see https://docs.stripe.com/api/balance_transactions/object */
 export const BalanceTransaction = v.object({ created: Seconds });

@@ -4,7 +4,7 @@ import type { PartialRefund } from '../../purchases/transaction.ts';
 import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { indexCountries } from './buyer-country.ts';
 import { toMicros, toMillis } from './money.ts';
-import type { Charge, Dispute, Refund } from './payloads.ts';
+import type { Charge, CreditNote, Dispute, Refund } from './payloads.ts';
 import { type FailureDates, indexFailures } from './payment-failures.ts';
 
 /** Return of a payment to the customer that ends the access. */
@@ -161,19 +161,25 @@ export interface ChargeIndex {
   /** Countries of the customers, in two letters. */
   readonly countries: ReadonlyMap<string, string>;
   readonly failures: ReadonlyMap<string, FailureDates>;
+  readonly creditNotes: readonly CreditNote[];
 }
 
-/**
- * Indexes charges with their disputes. `failureDates` has the dates of debits that failed days after their creation.
- */
+interface IndexedObjects {
+  readonly disputes?: readonly Dispute[];
+  readonly creditNotes?: readonly CreditNote[];
+  /** Dates of debits that failed days after their creation, by charge id. */
+  readonly failureDates?: ReadonlyMap<string, number>;
+}
+
+/** Indexes charges with their disputes and the credit notes of their invoices. */
 export const indexCharges = (
   charges: readonly Charge[],
-  disputes: readonly Dispute[],
-  failureDates: ReadonlyMap<string, number> = new Map(),
+  { disputes = [], creditNotes = [], failureDates = new Map() }: IndexedObjects = {},
 ): ChargeIndex => ({
   reversals: indexReversals(charges, disputes),
   countries: indexCountries(charges),
   failures: indexFailures(charges, failureDates),
+  creditNotes,
 });
 
 /** Indexes reversals by charge id and payment intent id, because an invoice can name either. */

@@ -7,6 +7,7 @@ import { getSubscriptionId } from './invoices.ts';
 import {
   BalanceTransaction,
   Charge,
+  CreditNote,
   Dispute,
   Invoice,
   InvoiceOwner,
@@ -110,10 +111,23 @@ export async function fetchFailureDates(
     const { created } = parseStripeObject(BalanceTransaction, await stripe.balanceTransactions.retrieve(reversal));
     return [id, created] as const;
   };
+  return new Map((await readIfPermitted(() => pMap(failed, fetchDate, { concurrency }))) ?? []);
+}
+
+/** Lists the credit notes of the invoices that got some after their payment. Empty if the key must not read them. */
+export async function listCreditNotes(stripe: Stripe, invoices: readonly Invoice[]): Promise<CreditNote[]> {
+  const credited = invoices.filter(({ post_payment_credit_notes_amount: amount }) => (amount ?? 0) > 0);
+  const listByInvoice = ({ id }: Invoice) => listAll(stripe.creditNotes.list({ invoice: id, limit: pageSize }));
+  const lists = await readIfPermitted(() => pMap(credited, listByInvoice, { concurrency }));
+  return parseStripeObject(v.array(CreditNote), (lists ?? []).flat());
+}
+
+/** Returns undefined if the restricted key lacks the permission, which is optional. */
+async function readIfPermitted<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return new Map(await pMap(failed, fetchDate, { concurrency }));
+    return await read();
   } catch (error) {
-    if (error instanceof Stripe.errors.StripePermissionError) return new Map();
+    if (error instanceof Stripe.errors.StripePermissionError) return undefined;
     throw error;
   }
 }

@@ -15,6 +15,7 @@ export const requiredEvents: readonly string[] = [
   'refund.created',
   'refund.updated',
   'refund.failed',
+  'credit_note.created',
   'charge.dispute.funds_withdrawn',
   'charge.dispute.funds_reinstated',
   'charge.dispute.closed',

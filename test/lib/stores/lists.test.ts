@@ -47,6 +47,7 @@ const lists = {
     'stripe/stripe-queries.ts products',
     'stripe/stripe-queries.ts stripe.charges.list',
     'stripe/stripe-queries.ts stripe.checkout.sessions.list',
+    'stripe/stripe-queries.ts stripe.creditNotes.list',
     'stripe/stripe-queries.ts stripe.disputes.list',
     'stripe/stripe-queries.ts stripe.invoicePayments.list',
     'stripe/stripe-queries.ts stripe.invoices.list',

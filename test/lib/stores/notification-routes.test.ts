@@ -132,7 +132,7 @@ describe('testNotifications (Stripe)', () => {
 
   it.each([
     ['all events', { enabled_events: ['*'] }, 'enabled, API version 2026-10-28.endive, all events', []],
-    ['the required events', { enabled_events: requiredEvents }, /25 events$/, []],
+    ['the required events', { enabled_events: requiredEvents }, /26 events$/, []],
     ['missing events', { enabled_events: ['invoice.paid'] }, /1 events$/, ['endpoint-incomplete']],
     ['a disabled endpoint', { status: 'disabled', enabled_events: ['*'] }, /^disabled/, ['endpoint-disabled']],
     ['a different URL', { url: 'https://example.com' }, 'not among the 1 endpoints of the account', ['elsewhere']],

@@ -3,18 +3,20 @@ import type * as v from 'valibot';
 import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import type { Charge, Invoice, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import type { Charge, CreditNote, Invoice, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
 import { listProratedPriceIds } from '../../../../lib/stores/stripe/plan-price.ts';
 import { listUsedTrials } from '../../../../lib/stores/used-trials.ts';
 import {
   context,
   givenCharge,
+  givenCreditNote,
   givenDispute,
   givenInvoice,
   givenPrice,
   givenRefund,
   givenSubscription,
   observe,
+  observeItems,
 } from './stripe-fixtures.ts';
 
 const seconds = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000;
@@ -194,6 +196,86 @@ describe('the payments of an invoice', () => {
     const single = month(2, { payments: { data: [payments[0], canceled] } as never });
     const charges = [charge('a', refund('a', '2027-02-05'))];
     expect(observe(subscribe({}), { invoices: [single], charges }).purchase.endedAt).toBe(seconds('2027-02-05') * 1000);
+  });
+});
+
+describe('a credit note of an invoice', () => {
+  const note = (number: number, amount: number | null, day: string, state: object = {}) =>
+    givenCreditNote({ id: `cn_${number}`, out_of_band_amount: amount, created: seconds(day), ...state });
+  const record = { type: 'payment_record_refund', amount_refunded: 300 };
+  const refundedCharge = (amount: number) =>
+    givenCharge({
+      id: 'ch_2',
+      payment_intent: 'pi_2',
+      amount: 1000,
+      refunded: amount === 1000,
+      refunds: { data: [givenRefund({ id: 're_2', amount, created: seconds('2027-02-04') })] },
+    });
+  const paidOutside = { payments: { data: [] } };
+  const read = (creditNotes: readonly CreditNote[], charges: readonly Charge[] = [], state: InvoiceState = {}) => {
+    const invoices = [month(1), month(2, state)];
+    const { purchase, transactions } = observe(subscribe({}), { invoices, charges, creditNotes });
+    const { refundedAt, partialRefunds = [] } = transactions[1] ?? {};
+    const parts = partialRefunds.map(({ id, amountMicros = 0, status }) => [id, amountMicros / 10_000, status]);
+    return { ended: toDay(purchase.endedAt), refunded: toDay(refundedAt), parts };
+  };
+  const kept = { ended: undefined, refunded: undefined };
+  const returned = (day: string, parts: ReturnType<typeof read>['parts'] = []) => ({
+    ended: day,
+    refunded: day,
+    parts,
+  });
+
+  it.each<[string, ReturnType<typeof read>, Parameters<typeof read>]>([
+    ['all of it outside of Stripe', returned('2027-02-05'), [[note(1, 1000, '2027-02-05')]]],
+    ['a payment outside of Stripe', returned('2027-02-05'), [[note(1, 1000, '2027-02-05')], [], paidOutside]],
+    ['a part of it', { ...kept, parts: [['cn_1', 400, undefined]] }, [[note(1, 400, '2027-02-05')]]],
+    [
+      'it in two parts',
+      returned('2027-02-07', [['cn_1', 400, undefined]]),
+      [[note(2, 600, '2027-02-07'), note(1, 400, '2027-02-05')]],
+    ],
+    [
+      'the rest after a refund',
+      returned('2027-02-05', [['re_2', 300, undefined]]),
+      [[note(1, 700, '2027-02-05')], [refundedCharge(300)]],
+    ],
+    [
+      'a part before the refund of the rest',
+      returned('2027-02-04', [['cn_1', 700, undefined]]),
+      [[note(1, 700, '2027-02-03')], [refundedCharge(300)]],
+    ],
+    [
+      'the refund of a payment record',
+      { ...kept, parts: [['cn_1', 300, undefined]] },
+      [[note(1, null, '2027-02-05', { refunds: [record] })]],
+    ],
+    ['the balance of the customer', { ...kept, parts: [] }, [[note(1, null, '2027-02-05')]]],
+    ['a refund of Stripe', returned('2027-02-04'), [[note(1, null, '2027-02-05')], [refundedCharge(1000)]]],
+    [
+      'nothing, because it is void',
+      { ...kept, parts: [['cn_1', 1000, 'returned']] },
+      [[note(1, 1000, '2027-02-05', { status: 'void' })]],
+    ],
+    ['another invoice', { ...kept, parts: [] }, [[note(1, 1000, '2027-02-05', { invoice: 'in_9' })]]],
+  ])('returns %s', (_title, expected, input) => {
+    expect(read(...input)).toEqual(expected);
+  });
+
+  it('returns the parts of the items of the invoice', () => {
+    const items = ['si_1', 'si_2'].map((id) => ({ ...givenSubscription().items.data[0], id }));
+    const lines = ['si_1', 'si_2'].map((subscription_item, index) => ({
+      ...givenInvoice().lines.data[0],
+      amount: (index + 1) * 100,
+      parent: { subscription_item_details: { proration: false, subscription_item } },
+    }));
+    const invoice = givenInvoice({ amount_paid: 300, lines: { data: lines } as never });
+    const creditNotes = [givenCreditNote({ invoice: 'in_3', out_of_band_amount: 150 })];
+    const observations = observeItems({ items: { data: items } as never }, { invoices: [invoice], creditNotes });
+    expect(observations.map(({ transactions }) => transactions[0]?.partialRefunds)).toMatchObject([
+      [{ amountMicros: 500_000 }],
+      [{ amountMicros: 1_000_000 }],
+    ]);
   });
 });
 

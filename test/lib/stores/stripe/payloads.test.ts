@@ -146,7 +146,7 @@ const objects = {
 /** Maps a subscription and a one-time sale. */
 function observe(input: Readonly<Record<keyof typeof objects, unknown>>): Observation[] {
   const charges = [parseStripeObject(Charge, input.charge)];
-  const index = indexCharges(charges, [parseStripeObject(Dispute, input.dispute)]);
+  const index = indexCharges(charges, { disputes: [parseStripeObject(Dispute, input.dispute)] });
   const invoices = [parseStripeObject(Invoice, input.invoice)];
   const product = parseStripeObject(Product, input.product);
   return [

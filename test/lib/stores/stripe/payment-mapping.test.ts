@@ -24,7 +24,7 @@ const givenProduct = (product_type?: string): Product => ({
 
 const givenSale = (type?: string, charges: readonly Charge[] = [], disputes: readonly Dispute[] = []) => ({
   mapping: context,
-  ...indexCharges(charges, disputes),
+  ...indexCharges(charges, { disputes }),
   products: new Map([['prod_basic', givenProduct(type)]]),
 });
 

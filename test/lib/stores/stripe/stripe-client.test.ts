@@ -8,11 +8,12 @@ import {
   fetchCharge,
   fetchFailureDates,
   fetchPrices,
+  listCreditNotes,
   listDisputes,
   listProducts,
 } from '../../../../lib/stores/stripe/stripe-queries.ts';
 import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
-import { givenCharge, givenRefund } from './stripe-fixtures.ts';
+import { givenCharge, givenCreditNote, givenInvoice, givenRefund } from './stripe-fixtures.ts';
 
 const settings = { secretKey: 'sk_test_of_the_account' };
 
@@ -100,11 +101,21 @@ describe('lists of more than one page', () => {
     expect((await fetchCharge(stripe, 'ch_3')).refunds.data).toHaveLength(150);
   });
 
-  it('leave out the dates of failed debits that the key must not read', async () => {
+  const credited = givenInvoice({ post_payment_credit_notes_amount: 100 });
+
+  it('leave out the dates of failed debits and the credit notes that the key must not read', async () => {
     const error = { type: 'invalid_request_error', message: 'The key does not have the permissions' };
     const { stripe } = createClient(403, { error });
     const failed = givenCharge({ failure_balance_transaction: 'txn_1' });
     expect(await fetchFailureDates(stripe, [failed])).toEqual(new Map());
+    expect(await listCreditNotes(stripe, [credited])).toEqual([]);
+  });
+
+  it('include all credit notes of the invoices that have some', async () => {
+    const notes = disputes.map(({ created }) => givenCreditNote({ id: `cn_${created}` }));
+    const { stripe, calls } = createClient(200, (url: URL) => toPage(notes, url));
+    expect(await listCreditNotes(stripe, [credited, givenInvoice()])).toHaveLength(150);
+    expect(calls).toHaveLength(2);
   });
 
   it('lack the price of a plan that was deleted, whose subscriptions go on', async () => {

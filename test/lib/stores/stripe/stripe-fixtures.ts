@@ -5,6 +5,7 @@ import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { MappingContext } from '../../../../lib/stores/stripe/mapping-context.ts';
 import {
   Charge,
+  CreditNote,
   Dispute,
   Invoice,
   Price,
@@ -141,10 +142,23 @@ export const givenDispute = (state: Partial<v.InferInput<typeof Dispute>> = {}):
     ...state,
   });
 
+/** A credit note that returned 1 USD outside of Stripe. */
+export const givenCreditNote = (state: Partial<v.InferInput<typeof CreditNote>> = {}): CreditNote =>
+  parse(CreditNote, {
+    id: 'cn_1',
+    invoice: 'in_2',
+    status: 'issued',
+    created: periodStart,
+    out_of_band_amount: 100,
+    refunds: [],
+    ...state,
+  });
+
 interface BillingInput {
   readonly invoices?: readonly Invoice[];
   readonly charges?: readonly Charge[];
   readonly disputes?: readonly Dispute[];
+  readonly creditNotes?: readonly CreditNote[];
   readonly mainProductId?: string;
   readonly mapping?: MappingContext;
 }
@@ -156,6 +170,7 @@ export const observeItems = (
     invoices = [givenInvoice()],
     charges = [givenCharge()],
     disputes = [],
+    creditNotes = [],
     mainProductId,
     mapping = context,
   }: BillingInput = {},
@@ -163,7 +178,7 @@ export const observeItems = (
   toSubscriptionObservations(givenSubscription(state), {
     mapping,
     invoices,
-    ...indexCharges(charges, disputes),
+    ...indexCharges(charges, { disputes, creditNotes }),
     mainProductId,
   });
 

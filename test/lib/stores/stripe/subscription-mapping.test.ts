@@ -396,7 +396,7 @@ describe('toChargeObservation: country', () => {
     const charge = givenCharge({ ...card, metadata: { productId: 'prod_basic' } });
     const observation = toChargeObservation(charge, {
       mapping: context,
-      ...indexCharges([charge], []),
+      ...indexCharges([charge]),
       products: new Map(),
     });
     expect(observation?.transactions[0]?.storefront).toBe('FR');

@@ -1,0 +1,78 @@
+import type Stripe from 'stripe';
+import { type AccountObjects, generateId, getId, saveObject, toApiList } from './account-objects.ts';
+import { emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
+import { toSeconds } from './catalogue.ts';
+import { formatAmount, toMinorUnits } from './money.ts';
+import type { SubscriptionTransition } from './subscription-status.ts';
+
+/**
+ * Issues a credit note for a part of the latest paid invoice, or for the rest of it, that the customer gets back
+ * outside of Stripe.
+ *
+ * @see https://docs.stripe.com/api/credit_notes/create
+ */
+export const refundOutside: SubscriptionTransition = (state, { id: purchaseId }, at, { amountMicros }) => {
+  const { records } = state;
+  const invoice = listInvoices(records, purchaseId).findLast(({ status, amount_paid }) => {
+    return status === 'paid' && amount_paid > 0;
+  });
+  requirePossible(invoice !== undefined, purchaseId, 'does not have a paid invoice');
+  const { currency, amount_paid, post_payment_credit_notes_amount: credited } = invoice;
+  const refunded = listInvoiceCharges(records, invoice.id).reduce(
+    (sum, { amount_refunded }) => sum + amount_refunded,
+    0,
+  );
+  const remaining = amount_paid - refunded - credited;
+  const amount = amountMicros === undefined ? remaining : toMinorUnits(amountMicros, currency, 'amountMicros');
+  const problem = `has only ${formatAmount(remaining, currency)} to credit`;
+  requirePossible(amount > 0 && amount <= remaining, purchaseId, problem);
+  const object = saveObject(records, 'credit_notes', buildCreditNote(invoice, amount, at));
+  saveObject(records, 'invoices', { ...invoice, post_payment_credit_notes_amount: credited + amount });
+  emitEvent(state, 'credit_note.created', { purchaseId, at, object });
+  return purchaseId;
+};
+
+/** Lists the credit notes of an invoice, oldest first. */
+export const listCreditNotes = ({ objects }: AccountObjects, invoice: string): Stripe.CreditNote[] =>
+  [...objects.credit_notes.values()].filter((note) => getId(note.invoice) === invoice);
+
+/** @see https://docs.stripe.com/api/credit_notes/object */
+const buildCreditNote = (invoice: Stripe.Invoice, amount: number, at: number): Stripe.CreditNote => {
+  const id = generateId('cn');
+  return {
+    id,
+    object: 'credit_note',
+    amount,
+    amount_shipping: 0,
+    created: toSeconds(at),
+    currency: invoice.currency,
+    customer: getId(invoice.customer),
+    customer_account: null,
+    customer_balance_transaction: null,
+    discount_amount: 0,
+    discount_amounts: [],
+    effective_at: toSeconds(at),
+    invoice: invoice.id,
+    lines: toApiList(`/v1/credit_notes/${id}/lines`, []),
+    livemode: invoice.livemode,
+    memo: null,
+    metadata: {},
+    number: `${invoice.number}-CN-01`,
+    out_of_band_amount: amount,
+    pdf: `https://pay.stripe.com/credit_notes/${id}/pdf`,
+    post_payment_amount: amount,
+    pre_payment_amount: 0,
+    pretax_credit_amounts: [],
+    reason: null,
+    refunds: [],
+    shipping_cost: null,
+    status: 'issued',
+    subtotal: amount,
+    subtotal_excluding_tax: amount,
+    total: amount,
+    total_excluding_tax: amount,
+    total_taxes: [],
+    type: 'post_payment',
+    voided_at: null,
+  };
+};
