@@ -23,6 +23,7 @@ import {
   fetchPrices,
   fetchSession,
   fetchSubscription,
+  findChargedSubscription,
   listCharges,
   listCreditNotes,
   listDisputes,
@@ -117,8 +118,11 @@ async function fetchIntentObservations(id: string, account: StripeAccount): Prom
 }
 
 async function fetchChargeObservations(charge: Charge, account: StripeAccount): Promise<Observation[]> {
-  if (charge.payment_intent === null) return await fetchStandaloneChargeObservations(charge, account);
-  return await fetchIntentObservations(charge.payment_intent, account);
+  if (charge.payment_intent !== null) return await fetchIntentObservations(charge.payment_intent, account);
+  const isSold = getChargedProductId(charge) !== undefined;
+  const subscription = isSold ? undefined : await findChargedSubscription(account.stripe, charge);
+  if (subscription !== undefined) return await fetchSubscriptionObservations(subscription, account);
+  return await fetchStandaloneChargeObservations(charge, account);
 }
 
 async function fetchInvoiceObservations(id: string, account: StripeAccount): Promise<Observation[]> {

@@ -7,6 +7,7 @@ import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../pu
 import type { StoreContext } from '../store-context.ts';
 import { storeName } from './api-errors.ts';
 import { concurrency, listAll, pageSize } from './complete-lists.ts';
+import { NullableReference } from './lenient-schemas.ts';
 import { toCurrencyCode, toMicros, toMinorUnits } from './money.ts';
 import { parseStripeObject } from './payloads.ts';
 import { callStripe, createStripeClient } from './stripe-client.ts';
@@ -45,19 +46,20 @@ async function send(request: ActionRequest, stripe: Stripe): Promise<StoreAnswer
 /** @see https://docs.stripe.com/billing/subscriptions/trials */
 const toTrialEnd = (expirationDate = 0, days: number): number => Math.floor((expirationDate + days * dayMs) / secondMs);
 
-const Payments = v.array(v.object({ payment: v.object({ payment_intent: v.exactOptional(v.nullable(v.string())) }) }));
-const PaidIntent = v.object({
-  latest_charge: v.object({ amount: v.number(), amount_refunded: v.number() }),
-});
+const Payments = v.array(
+  v.object({ payment: v.object({ payment_intent: NullableReference, charge: NullableReference }) }),
+);
+const ChargedAmounts = v.object({ amount: v.number(), amount_refunded: v.number() });
+const PaidIntent = v.object({ latest_charge: ChargedAmounts });
+
+type PaidBy = { readonly charge: string } | { readonly payment_intent: string };
 
 /** Parameters of a refund. Without an amount in the currency's smallest unit, all that is left is refunded. */
-interface RefundParams {
-  readonly charge?: string;
-  readonly payment_intent?: string;
+type RefundParams = PaidBy & {
   readonly amount?: number;
   /** Idempotency key, if it differs from the one of the request. */
   readonly key?: string;
-}
+};
 
 /**
  * Refunds the part of a payment that belongs to the purchase. An invoice can bill several of them, and can have several
@@ -93,21 +95,33 @@ async function listRefunds(
   if (id.startsWith('pi_')) return [{ payment_intent: id, ...part }];
   if (!id.startsWith('in_')) return [{ charge: id, ...part }];
   const paid = await listAll(stripe.invoicePayments.list({ invoice: id, status: 'paid', limit: pageSize }));
-  const intents = parseStripeObject(Payments, paid).flatMap(({ payment }) => payment.payment_intent ?? []);
-  if (intents.length <= 1) return intents.map((payment_intent) => ({ payment_intent, ...part }));
-  const payments = await pMap(intents, (intent) => fetchRemaining(intent, stripe), { concurrency });
+  const payments = parseStripeObject(Payments, paid).flatMap(({ payment: { charge, payment_intent } }): PaidBy[] =>
+    payment_intent !== null ? [{ payment_intent }] : charge !== null ? [{ charge }] : [],
+  );
+  if (payments.length <= 1) return payments.map((payment) => ({ ...payment, ...part }));
+  const open = await pMap(
+    payments,
+    async (payment) => ({ payment, remaining: await fetchRemaining(payment, stripe) }),
+    { concurrency },
+  );
   // A key for each payment: a repeated request continues after a lost response.
   if (amount === undefined) {
-    const open = payments.filter(({ remaining }) => remaining > 0);
-    return open.map(({ payment_intent }) => ({ payment_intent, key: `${requestId}:${payment_intent}` }));
+    return open
+      .filter(({ remaining }) => remaining > 0)
+      .map(({ payment }) => ({ ...payment, key: `${requestId}:${Object.values(payment)}` }));
   }
-  const single = payments.find(({ remaining }) => remaining >= amount);
+  const single = open.find(({ remaining }) => remaining >= amount);
   if (!single) throw rejectedActionError(storeName, 'no payment of the invoice has the amount left.');
-  return [{ payment_intent: single.payment_intent, amount }];
+  return [{ ...single.payment, amount }];
 }
 
-async function fetchRemaining(payment_intent: string, stripe: Stripe) {
-  const intent = await stripe.paymentIntents.retrieve(payment_intent, { expand: ['latest_charge'] });
-  const { latest_charge: charge } = parseStripeObject(PaidIntent, intent);
-  return { payment_intent, remaining: charge.amount - charge.amount_refunded };
+async function fetchRemaining(payment: PaidBy, stripe: Stripe): Promise<number> {
+  const charge =
+    'charge' in payment
+      ? parseStripeObject(ChargedAmounts, await stripe.charges.retrieve(payment.charge))
+      : parseStripeObject(
+          PaidIntent,
+          await stripe.paymentIntents.retrieve(payment.payment_intent, { expand: ['latest_charge'] }),
+        ).latest_charge;
+  return charge.amount - charge.amount_refunded;
 }

@@ -74,6 +74,18 @@ export async function listPaidSubscriptions(stripe: Stripe, payment_intent: stri
   return [...new Set(owners.flatMap((owner) => getSubscriptionId(owner) ?? []))];
 }
 
+/**
+ * Finds the subscription whose invoice a charge paid without a payment intent, as before March 15, 2019. Neither refers
+ * to the other, and payments of invoices cannot be listed by charge.
+ *
+ * @see https://docs.stripe.com/api/invoice-payment/object#invoice_payment_object-payment
+ */
+export async function findChargedSubscription(stripe: Stripe, { id, customer }: Charge): Promise<string | undefined> {
+  const invoices = customer === null ? [] : await listInvoices(stripe, { customer });
+  const paid = invoices.find(({ payments }) => payments.data.some(({ payment }) => payment.charge === id));
+  return paid && getSubscriptionId(paid);
+}
+
 /** Fetches a payment intent with its latest charge. */
 export async function fetchPaymentIntent(stripe: Stripe, id: string): Promise<PaymentIntent> {
   const expand = ['latest_charge.refunds'];

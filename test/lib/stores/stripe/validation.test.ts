@@ -176,6 +176,47 @@ describe('POST /v1/validate (Stripe subscription)', () => {
   });
 });
 
+describe('an invoice that was paid by a charge before payment intents', () => {
+  /** Stripe has payment intents of the invoices since March 15, 2019. */
+  async function buyEarly() {
+    const bought = await service.buy({ priceMicros: 10_000_000 });
+    const context = await service.createContext();
+    const charge: string = bought.validate.transaction.id;
+    const fetch: StoreFetch = async (url, init) => {
+      const response = await context.fetch(url, init);
+      const text = response.text
+        .replaceAll(
+          /"payment":{"payment_intent":"\w+","type":"payment_intent"}/g,
+          `"payment":{"charge":"${charge}","type":"charge"}`,
+        )
+        .replaceAll(/"payment_intent":"\w+"/g, '"payment_intent":null');
+      return { ...response, text };
+    };
+    return { ...bought, charge, context: { ...context, fetch } };
+  }
+
+  it('is found by its charge', async () => {
+    const { id, charge, context } = await buyEarly();
+    const store = await loadStore('processor_a');
+    expect(await store.refresh?.({ id: charge }, context)).toMatchObject([
+      { purchase: { purchaseId: `processor_a:${id}` }, transactions: [{ amountMicros: 10_000_000 }] },
+    ]);
+  });
+
+  it('is refunded by an action, and its refund ends the access', async () => {
+    const { id, charge, context } = await buyEarly();
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+    const purchase = await service.findStoredPurchase(id);
+    const [payment] = await listTransactions(id);
+    const store = await loadStore('processor_a');
+    const request = { action: 'refund', purchase, payment, requestId: id } as ActionRequest;
+    expect(await store.performAction?.(request, context)).toMatchObject({ amountMicros: 10_000_000 });
+    expect(await store.refresh?.({ id: charge }, context)).toMatchObject([
+      { purchase: { cancelationReason: 'Customer' }, transactions: [{ refundedAt: expect.any(Number) }] },
+    ]);
+  });
+});
+
 describe('checkSettings (Stripe)', () => {
   it('checks the format and the secret key', async () => {
     const store = await loadStore('processor_a');
