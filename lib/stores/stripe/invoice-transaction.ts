@@ -11,7 +11,7 @@ import { type Billing, isRenewal, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import { toRefundFields } from './payment-reversals.ts';
 import { findPlanPrice } from './plan-price.ts';
-import { findGrantedEnd, findTrialEnd } from './trials.ts';
+import { findGrantedEnd, findTrialEnd, isPaidTrial, type TrialOffer } from './trials.ts';
 
 interface TransactionContext {
   readonly mapping: MappingContext;
@@ -20,6 +20,7 @@ interface TransactionContext {
   readonly billings: readonly Billing[];
   /** Start of the subscription in epoch seconds. */
   readonly startedAt: number | null;
+  readonly offer: TrialOffer | undefined;
 }
 
 /** Returns the id of a transaction: the main item has the id of the invoice, another one adds its own. */
@@ -35,7 +36,7 @@ export const toInvoiceTransactionId = (
 export function toInvoiceTransaction(
   billing: Billing,
   subscription: Subscription,
-  { mapping, terms, billings, startedAt }: TransactionContext,
+  { mapping, terms, billings, startedAt, offer }: TransactionContext,
 ): Transaction {
   const { platform } = mapping;
   const { share, line } = billing;
@@ -72,6 +73,7 @@ export function toInvoiceTransaction(
         isExtended: grantedEnd !== undefined,
       }),
       isTrialPeriod: isFree || undefined,
+      isIntroPeriod: isPaidTrial(billing, offer) || undefined,
       storefront: country,
       ...toOffer(billing, isFree),
     }),

@@ -177,7 +177,7 @@ const findLatest = (lines: readonly Line[]): Line | undefined =>
   [...lines].sort((a, b) => a.period.start - b.period.start || a.period.end - b.period.end).at(-1);
 
 /** Lists the lines of the item's price. Lines of invoice items, such as fees, are not among them. */
-const listItemLines = ({ lines, item }: InvoiceShare): Line[] =>
+export const listItemLines = ({ lines, item }: InvoiceShare): Line[] =>
   lines.filter((line) => {
     const itemId = getItemId(line);
     const isItemLine = (line.parent?.subscription_item_details ?? null) !== null;

@@ -153,6 +153,8 @@ export const Subscription = v.object({
       quantity: NullableNumber,
       current_period_start: Seconds,
       current_period_end: Seconds,
+      /** A trial of this item alone. */
+      current_trial: lenient(v.object({ start_date: Seconds, end_date: Seconds })),
       price: Price,
     }),
   ),

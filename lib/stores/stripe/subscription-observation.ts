@@ -13,6 +13,7 @@ import { type Billing, findCurrentPayment, isRenewal, listBillings, listPaidTime
 import type { Invoice, Subscription } from './payloads.ts';
 import type { ChargeIndex } from './payment-reversals.ts';
 import { type BilledItem, getItemId, listBilledItems } from './subscription-items.ts';
+import { findTrialOffer, withItemTrial } from './trials.ts';
 import { findUnpaidTime } from './unpaid-time.ts';
 
 interface BillingData extends ChargeIndex {
@@ -69,11 +70,13 @@ interface ItemContext {
 }
 
 function toItemObservation(
-  subscription: Subscription,
+  wholeSubscription: Subscription,
   item: BilledItem,
   { mapping, shares, startedAt }: ItemContext,
 ): Observation {
   const allShares = shares.filter((share) => share.item === item);
+  const offer = findTrialOffer(item, allShares);
+  const subscription = withItemTrial(wholeSubscription, offer);
   const terms = getTerms(item, allShares, subscription);
   const billings = listBillings(
     allShares.filter((share) => isWithinPeriod(share, terms)),
@@ -90,7 +93,7 @@ function toItemObservation(
   const transactions = billings
     .map(withoutUnpaidPeriod)
     .filter(({ share }) => isPaid(share.invoice) || share.amount > 0)
-    .map((billing) => toInvoiceTransaction(billing, subscription, { mapping, terms, billings, startedAt }));
+    .map((billing) => toInvoiceTransaction(billing, subscription, { mapping, terms, billings, startedAt, offer }));
   return {
     asOf: mapping.now,
     purchase: {
@@ -109,6 +112,7 @@ function toItemObservation(
         ...toRenewalIntent(subscription, item, terms),
         lastRenewalDate: toOptionalMillis(listPaidTime(billings).findLast(isRenewal)?.period.start),
         ...toDiscount(subscription.discounts, mapping.now),
+        ...(offer?.isFree === false && { isIntroPeriod: true }),
       }),
     },
     transactions,

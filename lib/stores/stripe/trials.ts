@@ -1,7 +1,42 @@
-import { type Billing, maxGap, type Period } from './paid-periods.ts';
+import type { InvoiceShare } from './invoices.ts';
+import { type Billing, isProration, listItemLines, maxGap, type Period } from './paid-periods.ts';
 import type { Invoice, Price, Subscription } from './payloads.ts';
 import { findUnitPrice, listWholeLines } from './plan-price.ts';
-import { getPriceId } from './subscription-items.ts';
+import { type BilledItem, getPriceId } from './subscription-items.ts';
+
+/**
+ * Returns the trial offer of an item. It has its own price, also 0.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/trials
+ */
+export function findTrialOffer({ current }: BilledItem, shares: readonly InvoiceShare[]): TrialOffer | undefined {
+  const { current_trial: trial = null, price } = current ?? {};
+  if (trial === null) return undefined;
+  const { start_date: start, end_date: end } = trial;
+  const lines = shares
+    .flatMap(listItemLines)
+    .filter((line) => !isProration(line) && line.period.start >= start - maxGap);
+  const isFree = lines.length > 0 ? lines.every(({ amount }) => amount === 0) : price?.unit_amount === 0;
+  return { start, end, isFree };
+}
+
+export interface TrialOffer extends Period {
+  readonly isFree: boolean;
+}
+
+/**
+ * Copies a subscription with the free trial of an item as its trial. The status is `trialing` only if all items have a
+ * free one. A subscription with trial offers cannot have its own trial.
+ */
+export function withItemTrial(subscription: Subscription, offer: TrialOffer | undefined): Subscription {
+  if (!offer?.isFree) return subscription;
+  const status = subscription.status === 'active' ? 'trialing' : subscription.status;
+  return { ...subscription, status, trial_start: offer.start, trial_end: offer.end };
+}
+
+/** The billing is for a period of a trial offer with a price. */
+export const isPaidTrial = ({ period }: Billing, offer: TrialOffer | undefined): boolean =>
+  offer?.isFree === false && period !== undefined && period.start >= offer.start - maxGap && period.start < offer.end;
 
 interface TrialContext {
   readonly subscription: Subscription;

@@ -172,6 +172,60 @@ describe('toSubscriptionObservations: several items', () => {
   });
 });
 
+describe('toSubscriptionObservations: trial offers of items', () => {
+  const trialEnd = Date.parse('2027-03-15T00:00:00Z') / 1000;
+  const laterEnd = Date.parse('2027-03-20T00:00:00Z') / 1000;
+  const givenTrial = (id: string, end_date: number) =>
+    givenItem(id, { current_period_end: end_date, current_trial: { start_date: periodStart, end_date } });
+  const trialLine = (id: string, amount: number, end: number) =>
+    givenLine(id, amount, { period: { start: periodStart, end } });
+  const observeTrials = (state: object, lines: readonly object[]) =>
+    observeItems(state as never, { invoices: [invoice(1100, lines)] }).map(({ purchase, transactions }) => [
+      purchase.isTrialPeriod,
+      purchase.isIntroPeriod,
+      (purchase.expirationDate ?? 0) / 1000,
+      transactions[0]?.isTrialPeriod,
+      transactions[0]?.isIntroPeriod,
+      (transactions[0]?.expirationDate ?? 0) / 1000,
+    ]);
+  const regular = [false, undefined, periodEnd, undefined, undefined, periodEnd];
+  const free = (end: number) => [true, undefined, end, true, undefined, end];
+  const paid = (end: number) => [false, true, end, undefined, true, end];
+  const withTrial = { items: { data: [givenItem('base'), givenTrial('add', trialEnd)] } };
+  const baseLine = givenLine('base', 1000);
+
+  it('reports the free trial of an item of an active subscription', () => {
+    const lines = [trialLine('add', 0, trialEnd), baseLine];
+    expect(observeTrials(withTrial, lines)).toEqual([regular, free(trialEnd)]);
+  });
+
+  it('reports a trial with a price as an introductory period', () => {
+    const lines = [trialLine('add', 100, trialEnd), baseLine];
+    expect(observeTrials(withTrial, lines)).toEqual([regular, paid(trialEnd)]);
+  });
+
+  it('gives each item of a trialing subscription its own end', () => {
+    const data = [givenTrial('base', laterEnd), givenTrial('add', trialEnd)];
+    const lines = [trialLine('add', 0, trialEnd), trialLine('base', 0, laterEnd)];
+    for (const dates of [{}, { trial_start: periodStart, trial_end: laterEnd }]) {
+      const state = { status: 'trialing', items: { data }, ...dates };
+      expect(observeTrials(state, lines)).toEqual([free(laterEnd), free(trialEnd)]);
+    }
+  });
+
+  it('leaves the payment of the same item before its trial as it is', () => {
+    const earlier = invoice(500, [givenLine('base', 500, { period: { start: startSeconds, end: periodStart } })], {
+      id: 'in_1',
+      created: startSeconds,
+      status_transitions: { paid_at: startSeconds },
+    });
+    const invoices = [earlier, invoice(0, [trialLine('base', 0, trialEnd)])];
+    const items = { data: [givenTrial('base', trialEnd)] };
+    const { transactions } = observe({ items, status: 'trialing' } as never, { invoices });
+    expect(transactions.map(({ isTrialPeriod }) => isTrialPeriod)).toEqual([undefined, true]);
+  });
+});
+
 describe('toSubscriptionObservations: ends and intents', () => {
   const zero = invoice(0, [givenLine('base', 0)], { id: 'in_4', created: periodStart + 500, payments: null });
   const refunded = givenCharge({ refunded: true, refunds: { data: [givenRefund({ amount: 998 })] } });
