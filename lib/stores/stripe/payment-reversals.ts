@@ -62,7 +62,14 @@ function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): Charge
 /** An appeal follows a lost dispute. @see https://docs.stripe.com/api/disputes/object#dispute_object-status */
 const lostStatuses: ReadonlySet<string> = new Set(['lost', 'appeal_needs_response', 'appeal_under_review']);
 
-const isLost = ({ status }: Dispute): boolean => lostStatuses.has(status);
+/**
+ * A dispute that is prevented was blocked, or resolved: the customer got the money back, and no dispute was raised.
+ *
+ * @see https://docs.stripe.com/changelog/basil/2025-08-27/add-preventions-to-dispute
+ * @see https://www.checkout.com/docs/payments/process-disputes/pre-dispute-resolution
+ */
+const isLost = ({ status, balance_transactions: balances }: Dispute): boolean =>
+  lostStatuses.has(status) || (status === 'prevented' && balances.reduce((sum, { amount }) => sum + amount, 0) < 0);
 
 const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefined): PaymentReversal | undefined =>
   lostAt !== undefined

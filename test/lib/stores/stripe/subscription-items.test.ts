@@ -278,6 +278,12 @@ describe('toSubscriptionObservations: disputes', () => {
       { partialRefunds: [{ ...money, status: 'disputed' }], refundedAt: lostAt, endedAt: lostAt },
     ],
     [
+      'a dispute that was resolved by a refund before it was raised',
+      { status: 'prevented' },
+      { partialRefunds: [{ ...money, status: 'disputed' }], refundedAt: lostAt, endedAt: lostAt },
+    ],
+    ['a dispute that was blocked before it was raised', { status: 'prevented', balance_transactions: [] }, {}],
+    [
       'a lost dispute about a part',
       { status: 'lost', amount: 500 },
       { partialRefunds: [{ ...money, amountMicros: 5_000_000 }], endedAt: lostAt },
