@@ -92,9 +92,16 @@ function splitTax(
   return splitAmount(paidTax, sum(weights) > 0 ? weights : shares.map(({ lines }) => sumTotals(lines)));
 }
 
-/** Sums the totals of lines after discounts and with the taxes that their amount does not include. */
+/**
+ * Sums the totals of lines after discounts and credit grants, with the taxes that their amount does not include.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/usage-based/billing-credits
+ */
 export const sumTotals = (lines: readonly Line[]): number =>
-  sum(lines.map((line) => getNetAmount(line) + sumTaxes(line, 'exclusive')));
+  sum(lines.map((line) => getNetAmount(line) - sumGrantedCredits(line) + sumTaxes(line, 'exclusive')));
+
+const sumGrantedCredits = ({ pretax_credit_amounts: credits }: Line): number =>
+  sum(credits.filter(({ type }) => type === 'credit_balance_transaction').map(({ amount }) => amount));
 
 /** Returns the amount of a line after discounts, without the taxes that it does not include. */
 export const getNetAmount = ({ amount, discount_amounts }: Line): number =>

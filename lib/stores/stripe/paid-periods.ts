@@ -158,6 +158,7 @@ function mergeTiers([line, ...others]: readonly Line[]): Line | undefined {
     amount: tiers.reduce((sum, { amount }) => sum + amount, 0),
     quantity: tiers.reduce((sum, { quantity }) => sum + (quantity ?? 0), 0),
     discount_amounts: tiers.flatMap((tier) => tier.discount_amounts),
+    pretax_credit_amounts: tiers.flatMap((tier) => tier.pretax_credit_amounts),
     taxes: tiers.flatMap(({ taxes }) => taxes),
   };
 }

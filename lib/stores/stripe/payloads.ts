@@ -63,6 +63,8 @@ const InvoiceLine = v.object({
   /** Without discounts and exclusive taxes. Negative for a credit. */
   amount: v.fallback(v.nullish(v.number(), 0), 0),
   discount_amounts: Amounts,
+  /** Discounts again, and what a credit grant paid of the line. */
+  pretax_credit_amounts: lenientArray(v.object({ amount: v.number(), type: NullableText })),
   taxes: lenientArray(
     v.object({
       amount: v.number(),

@@ -85,6 +85,7 @@ const lists = {
     'stripe/payloads.ts Amounts',
     'stripe/payloads.ts balance_transactions',
     'stripe/payloads.ts discounts',
+    'stripe/payloads.ts pretax_credit_amounts',
     'stripe/payloads.ts taxes',
     'stripe/test-notifications.ts stripe.webhookEndpoints.list',
   ],

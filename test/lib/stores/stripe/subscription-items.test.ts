@@ -86,6 +86,19 @@ describe('toSubscriptionObservations: several items', () => {
     expect(purchases.map(({ paid: payments }) => payments[0]?.[1])).toEqual(expected);
   });
 
+  it('splits what was paid without the credits that a credit grant applied to a line', () => {
+    const credit = [{ amount: 400, type: 'credit_balance_transaction' }];
+    const discount = {
+      discount_amounts: [{ amount: 100 }],
+      pretax_credit_amounts: [{ amount: 100, type: 'discount' }],
+    };
+    const lines = [givenLine('add', 500, { pretax_credit_amounts: credit }), givenLine('base', 1000, discount)];
+    expect(read({ items }, { invoices: [invoice(1000, lines)] }).map(({ paid }) => paid)).toEqual([
+      [['base', 900]],
+      [['add', 100]],
+    ]);
+  });
+
   it('keeps the period of each item if their intervals differ', () => {
     const yearEnd = startSeconds + 365 * 86_400;
     const yearly = givenItem('add', { current_period_start: startSeconds, current_period_end: yearEnd });
