@@ -144,6 +144,8 @@ export const ActionBody = v.strictObject({
   payment: v.exactOptional(v.union([v.literal('last'), v.pipe(v.number(), v.integer(), v.minValue(1))])),
   /** processor_a: whether the payment of the extra invoice fails. */
   unpaid: v.exactOptional(v.boolean()),
+  /** processor_a, add-item: whether the item has a free trial until the end of the billing cycle. */
+  trial: v.exactOptional(v.boolean()),
   /** processor_a: new end of the trial: `now`, a time, or a period from now. */
   end: v.exactOptional(v.string()),
   /** store_a, restore: purchase date of the restored transaction. */

@@ -1,8 +1,10 @@
+import type Stripe from 'stripe';
 import { addPeriod, secondMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
-import { getId } from './account-objects.ts';
+import { generateId, getId } from './account-objects.ts';
 import { requirePossible, saveSubscription } from './account-state.ts';
 import { billSubscription } from './billing.ts';
+import { buildPeriodLine } from './billing-periods.ts';
 import { getPeriod } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import { buildProrationLine, getRemainingShare } from './plan-change.ts';
@@ -11,11 +13,13 @@ import type { SubscriptionTransition } from './subscription-status.ts';
 
 /**
  * Adds an item to a subscription. The remaining part of its period, which ends with the billing cycle, is billed
- * immediately.
+ * immediately, or free by a trial offer.
  *
  * @see https://docs.stripe.com/billing/subscriptions/multiple-products
+ * @see https://docs.stripe.com/billing/subscriptions/trials
  */
-export const addItem: SubscriptionTransition = (state, subscription, at, { productId, priceMicros, period }) => {
+export const addItem: SubscriptionTransition = (state, subscription, at, details) => {
+  const { productId, priceMicros, period, trial = false } = details;
   const { id, status, items, billing_cycle_anchor } = subscription;
   if (productId === undefined || priceMicros === undefined) {
     throw controlError(400, 'productId and priceMicros are required.');
@@ -35,8 +39,11 @@ export const addItem: SubscriptionTransition = (state, subscription, at, { produ
     (times, anchor) => addPeriod(anchor, getPeriod(price), times),
     at,
   );
-  const item = buildItem(id, { price, quantity: 1, end: cycle.end }, at);
-  const line = buildProrationLine(item, { start: at, end: cycle.end, share: getRemainingShare(cycle, at) });
+  const regular = buildItem(id, { price, quantity: 1, end: cycle.end }, at);
+  const item = trial ? withTrialOffer(regular) : regular;
+  const line = trial
+    ? { ...buildPeriodLine(item, { start: at, end: cycle.end }), amount: 0 }
+    : buildProrationLine(item, { start: at, end: cycle.end, share: getRemainingShare(cycle, at) });
   const billed = billSubscription(state, withItems(subscription, [...items.data, item]), {
     at,
     reason: 'subscription_update',
@@ -45,6 +52,15 @@ export const addItem: SubscriptionTransition = (state, subscription, at, { produ
   });
   return saveSubscription(state, billed, at);
 };
+
+const withTrialOffer = (item: Stripe.SubscriptionItem): Stripe.SubscriptionItem => ({
+  ...item,
+  current_trial: {
+    start_date: item.current_period_start,
+    end_date: item.current_period_end,
+    trial_offer: generateId('to'),
+  },
+});
 
 /** Finds the billing cycle that contains a time. */
 function findCycle(

@@ -184,7 +184,7 @@ export function withPeriod(
 ): Stripe.SubscriptionItem {
   const isAfterRenewal = toSeconds(end) > item.current_period_start;
   requirePossible(isAfterRenewal, item.subscription, 'was renewed ahead of the clock');
-  return { ...item, current_period_start: toSeconds(start), current_period_end: toSeconds(end) };
+  return { ...item, current_trial: null, current_period_start: toSeconds(start), current_period_end: toSeconds(end) };
 }
 
 /** Returns the latest start of the current periods. A control action can begin a period ahead of the time. */

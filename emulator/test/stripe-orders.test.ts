@@ -236,6 +236,18 @@ describe('a subscription with several items at the emulated Stripe', () => {
     expect(removed.invoice).toMatchObject({ amount_paid: 0, lines: { data: [{ amount: -1000 }] } });
   });
 
+  it('adds an item that a trial offer makes free until the end of the cycle', async () => {
+    const trial: Step[] = ['P14D', ['add-item', { ...addOn, trial: true }]];
+    const { subscription, invoice } = await runSubscription(client, trial, base);
+    const [, item] = subscription.items.data;
+    expect(subscription.status).toBe('active');
+    expect(item?.current_trial).toMatchObject({ end_date: item?.current_period_end });
+    expect(invoice).toMatchObject({ amount_paid: 0, lines: { data: [{ amount: 0 }] } });
+    const renewed = await runSubscription(client, [...trial, 'P1M'], { ...base, autoRenew: true });
+    expect(renewed.subscription.items.data[1]).toMatchObject({ current_trial: null });
+    expect(renewed.invoice).toMatchObject({ amount_paid: 1500 });
+  });
+
   it('keeps the items of a subscription that was renewed before the end of its period', async () => {
     const { id } = (await client.buy({ ...base, platform: 'processor_a', type: 'paid subscription', items: [addOn] }))
       .body;

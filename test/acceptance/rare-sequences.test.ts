@@ -300,6 +300,16 @@ const sequences: readonly Sequence[] = [
     ],
   ],
   [
+    'an item with a trial of its own, which is paid after it',
+    'processor_a',
+    renewing,
+    ['P10D', ['add-item', { ...extra, priceMicros: 3_000_000, trial: true }], 'P1M'],
+    [
+      ['extra', 'owned', 'PURCHASED RENEWED'],
+      ['premium', 'owned', 'PURCHASED RENEWED'],
+    ],
+  ],
+  [
     'a downgrade after a lost dispute, which pays for no access',
     'processor_a',
     renewing,
