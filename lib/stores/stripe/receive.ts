@@ -82,7 +82,7 @@ function findSubjectId({ type, data: { object } }: StripeEvent): string | undefi
     // API versions before `parent` have the subscription as a member of the invoice.
     return parent.success ? parent.output.subscription_details.subscription : readId('subscription');
   }
-  if (type.startsWith('credit_note.')) return readId('invoice');
+  if (/^(?:credit_note|invoice_payment)\./.test(type)) return readId('invoice');
   if (type.startsWith('charge.dispute.') || type.startsWith('refund.') || type === 'charge.refund.updated') {
     return readId('charge') ?? readId('payment_intent');
   }

@@ -143,6 +143,11 @@ describe('receive (Stripe)', () => {
     expect(await receive(JSON.stringify(paid))).toMatchObject({ notifications: [{ payload: { subjectId: 'sub_1' } }] });
   });
 
+  it.each(['invoice_payment.paid', 'credit_note.created'])('finds the invoice of %s', async (type) => {
+    const event = buildEvent(type, { id: 'id_1', invoice: 'in_1' });
+    expect(await receive(JSON.stringify(event))).toMatchObject({ notifications: [{ payload: { subjectId: 'in_1' } }] });
+  });
+
   it.each([{}, { subscription: null }, { parent: null, subscription: null }])(
     'does not name a subject for the invoice %j',
     async (invoice) => {
