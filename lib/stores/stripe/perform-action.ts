@@ -67,12 +67,13 @@ type RefundParams = PaidBy & {
  *
  * @see https://docs.stripe.com/api/refunds/create
  */
-async function refund({ payment, amountMicros, requestId }: ActionRequest, stripe: Stripe): Promise<StoreAnswer> {
+async function refund(request: ActionRequest, stripe: Stripe): Promise<StoreAnswer> {
+  const { payment, amountMicros, requestId } = request;
   const { transactionId = '', currency = 'USD' } = payment ?? {};
   const [id = ''] = withoutPlatform(transactionId).split(':', 1);
   const amount = amountMicros === undefined ? undefined : toMinorUnits(amountMicros, currency);
   const refunds: Stripe.Refund[] = [];
-  for (const { key = requestId, ...params } of await listRefunds(id, amount, { stripe, requestId })) {
+  for (const { key = requestId, ...params } of await listRefunds(id, amount, { ...request, stripe })) {
     const refundParams = { ...params, reason: 'requested_by_customer' as const };
     refunds.push(await stripe.refunds.create(refundParams, { idempotencyKey: key }));
   }
@@ -89,7 +90,7 @@ async function refund({ payment, amountMicros, requestId }: ActionRequest, strip
 async function listRefunds(
   id: string,
   amount: number | undefined,
-  { stripe, requestId }: { readonly stripe: Stripe; readonly requestId: string },
+  { stripe, requestId, isPart }: Pick<ActionRequest, 'requestId' | 'isPart'> & { readonly stripe: Stripe },
 ): Promise<RefundParams[]> {
   const part = amount === undefined ? {} : { amount };
   if (id.startsWith('pi_')) return [{ payment_intent: id, ...part }];
@@ -104,16 +105,26 @@ async function listRefunds(
     async (payment) => ({ payment, remaining: await fetchRemaining(payment, stripe) }),
     { concurrency },
   );
+  const single = open.find(({ remaining }) => remaining >= (amount ?? Number.POSITIVE_INFINITY));
+  if (single) return [{ ...single.payment, ...part }];
+  if (isPart) throw rejectedActionError(storeName, 'no payment of the invoice has the amount left.');
+  const amounts = takeInOrder(
+    amount ?? Number.POSITIVE_INFINITY,
+    open.map(({ remaining }) => remaining),
+  );
   // A key for each payment: a repeated request continues after a lost response.
-  if (amount === undefined) {
-    return open
-      .filter(({ remaining }) => remaining > 0)
-      .map(({ payment }) => ({ ...payment, key: `${requestId}:${Object.values(payment)}` }));
-  }
-  const single = open.find(({ remaining }) => remaining >= amount);
-  if (!single) throw rejectedActionError(storeName, 'no payment of the invoice has the amount left.');
-  return [{ ...single.payment, amount }];
+  return open.flatMap(({ payment }, index) => {
+    const own = amounts[index] ?? 0;
+    return own > 0 ? [{ ...payment, amount: own, key: `${requestId}:${Object.values(payment)}` }] : [];
+  });
 }
+
+/** Takes an amount from the first parts. */
+const takeInOrder = (amount: number, [first, ...others]: readonly number[]): number[] => {
+  if (first === undefined) return [];
+  const own = Math.min(first, amount);
+  return [own, ...takeInOrder(amount - own, others)];
+};
 
 async function fetchRemaining(payment: PaidBy, stripe: Stripe): Promise<number> {
   const charge =

@@ -166,13 +166,39 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     const store = await loadStore('processor_a');
     const refund = async (requestId: string, amountMicros?: number) =>
       await store.performAction?.(
-        { action: 'refund', purchase, payment, requestId, ...(amountMicros && { amountMicros }) } as ActionRequest,
+        {
+          action: 'refund',
+          purchase,
+          payment,
+          requestId,
+          ...(amountMicros && { amountMicros, isPart: true }),
+        } as ActionRequest,
         await service.createContext(),
       );
     expect(await refund('request-1', 2_000_000)).toMatchObject({ amountMicros: 2_000_000 });
     await expect(refund('request-2', 6_000_000)).rejects.toMatchObject({ code: 'Conflict' });
     expect(await refund('request-3')).toMatchObject({ amountMicros: 8_000_000 });
     expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+  });
+});
+
+describe('the refund of what is left of an invoice with several payments', () => {
+  it.each([
+    ['nothing was returned', undefined, 10_000_000],
+    ['a part was returned outside of Stripe', 2_000_000, 8_000_000],
+  ])('returns the amount that is left if %s', async (_title, returned, left) => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    await service.act(id, 'split-payment');
+    if (returned !== undefined) await service.act(id, 'refund-outside', { amountMicros: returned });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+    const [payment] = await listTransactions(id);
+    const store = await loadStore('processor_a');
+    const request = { action: 'refund', payment, requestId: id, isPart: false, amountMicros: left } as ActionRequest;
+    const context = await service.createContext();
+    expect(await store.performAction?.(request, context)).toMatchObject({ amountMicros: left });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+    const refunds = (await listTransactions(id)).flatMap(listRefundedAmounts);
+    expect(refunds.reduce((sum, refund) => sum + (refund.amountMicros ?? 0), 0)).toBe(10_000_000);
   });
 });
 
