@@ -112,7 +112,7 @@ function toItemObservation(
         ...toRenewalIntent(subscription, item, terms),
         lastRenewalDate: toOptionalMillis(listPaidTime(billings).findLast(isRenewal)?.period.start),
         ...toDiscount(subscription.discounts, mapping.now),
-        ...(offer?.isFree === false && { isIntroPeriod: true }),
+        ...(offer?.isRunning && !offer.isFree && { isIntroPeriod: true }),
       }),
     },
     transactions,

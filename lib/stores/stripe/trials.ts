@@ -2,7 +2,7 @@ import type { InvoiceShare } from './invoices.ts';
 import { type Billing, isProration, listItemLines, maxGap, type Period } from './paid-periods.ts';
 import type { Invoice, Price, Subscription } from './payloads.ts';
 import { findUnitPrice, listWholeLines } from './plan-price.ts';
-import { type BilledItem, getPriceId } from './subscription-items.ts';
+import { type BilledItem, getPriceId, type Line } from './subscription-items.ts';
 
 /**
  * Returns the trial offer of an item. It has its own price, also 0.
@@ -13,15 +13,16 @@ export function findTrialOffer({ current }: BilledItem, shares: readonly Invoice
   const { current_trial: trial = null, price } = current ?? {};
   if (trial === null) return undefined;
   const { start_date: start, end_date: end } = trial;
-  const lines = shares
-    .flatMap(listItemLines)
-    .filter((line) => !isProration(line) && line.period.start >= start - maxGap);
+  const isOfTrial = (line: Line): boolean => line.period.start >= start - maxGap && line.period.start < end;
+  const lines = shares.flatMap(listItemLines).filter((line) => isOfTrial(line) && !isProration(line));
   const isFree = lines.length > 0 ? lines.every(({ amount }) => amount === 0) : price?.unit_amount === 0;
-  return { start, end, isFree };
+  return { start, end, isFree, isRunning: current !== undefined && end > current.current_period_start };
 }
 
 export interface TrialOffer extends Period {
   readonly isFree: boolean;
+  /** The current period of the item is one of the trial. */
+  readonly isRunning: boolean;
 }
 
 /**
@@ -30,7 +31,7 @@ export interface TrialOffer extends Period {
  */
 export function withItemTrial(subscription: Subscription, offer: TrialOffer | undefined): Subscription {
   if (!offer?.isFree) return subscription;
-  const status = subscription.status === 'active' ? 'trialing' : subscription.status;
+  const status = offer.isRunning && subscription.status === 'active' ? 'trialing' : subscription.status;
   return { ...subscription, status, trial_start: offer.start, trial_end: offer.end };
 }
 

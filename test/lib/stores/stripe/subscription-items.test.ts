@@ -226,6 +226,29 @@ describe('toSubscriptionObservations: trial offers of items', () => {
     }
   });
 
+  it.each([
+    [0, true, undefined],
+    [100, undefined, true],
+  ])(
+    'gives access by the period after a trial with the price %i that the item still names',
+    (amount, isTrial, isIntro) => {
+      const period = { current_period_start: trialEnd, current_period_end: periodEnd };
+      const data = [{ ...givenTrial('base', trialEnd), ...period }];
+      const later = { period: { start: trialEnd, end: periodEnd } };
+      const invoices = [
+        invoice(amount, [trialLine('base', amount, trialEnd)]),
+        invoice(1000, [givenLine('base', 1000, later)], { id: 'in_4', created: trialEnd }),
+      ];
+      const { purchase, transactions } = observe({ items: { data } } as never, { invoices });
+      expect(purchase).toMatchObject({ isTrialPeriod: false, expirationDate: periodEnd * 1000 });
+      expect(purchase).not.toHaveProperty('isIntroPeriod');
+      expect(transactions.map(({ isTrialPeriod, isIntroPeriod }) => [isTrialPeriod, isIntroPeriod])).toEqual([
+        [isTrial, isIntro],
+        [undefined, undefined],
+      ]);
+    },
+  );
+
   it('leaves the payment of the same item before its trial as it is', () => {
     const earlier = invoice(500, [givenLine('base', 500, { period: { start: startSeconds, end: periodStart } })], {
       id: 'in_1',
