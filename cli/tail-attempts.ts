@@ -4,6 +4,7 @@ import { getApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { parseAttemptEventId } from '../lib/foundation/event-id.ts';
+import { toIso } from '../lib/foundation/time.ts';
 import { createSearchNote } from './event-commands.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatTime } from './format.ts';
@@ -39,7 +40,7 @@ const getNotification = ({ content }: EventRecord) => v.parse(Notification, cont
 const toAttemptData = (event: EventRecord): object => ({
   eventId: event.eventId,
   deliveryId: parseAttemptEventId(event.eventId),
-  date: new Date(event.date).toISOString(),
+  date: toIso(event.date),
   ...getNotification(event),
   applicationUsername: event.applicationUsername,
   ok: event.outcome.ok,

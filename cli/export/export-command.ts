@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { getStoredApp } from '../../lib/apps/manage-apps.ts';
 import { type ExportReport, exportApp } from '../../lib/export/export-app.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { type CommandResult, printResult } from '../command-result.ts';
 import { formatExamples } from '../examples.ts';
 import { formatCount } from '../format.ts';
@@ -72,7 +73,7 @@ async function exportAction(appName: string, { to, changes }: Options, output: O
 
 const toRecord = ({ kind, startedAt, files }: ExportReport) => ({
   kind,
-  startedAt: new Date(startedAt).toISOString(),
+  startedAt: toIso(startedAt),
   files,
 });
 

@@ -4,6 +4,7 @@ import { findCachedCatalogue } from '../../lib/apps/catalogue-table.ts';
 import { getApp } from '../../lib/apps/contract.ts';
 import { defaultTokenMinutes } from '../../lib/entitlements/token-key.ts';
 import { selectEmulator } from '../../lib/foundation/service.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listCountedProducts } from '../../lib/statistics/counter-table.ts';
 import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';
@@ -20,7 +21,7 @@ export const handler = createHandler(getApp)(async ({ app, key, baseUrl, query }
   ]);
   return {
     appName,
-    createdAt: new Date(createdAt).toISOString(),
+    createdAt: toIso(createdAt),
     key,
     strategy,
     sandboxEntitlements: sandboxRule?.rule ?? 'all',

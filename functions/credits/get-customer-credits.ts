@@ -2,6 +2,7 @@ import { authorizeReader } from '../../lib/checkout/list-checkout-purchases.ts';
 import { getCustomerCredits } from '../../lib/credits/contract.ts';
 import { findAccount } from '../../lib/credits/credit-table.ts';
 import { toCreditRecords } from '../../lib/credits/to-records.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(getCustomerCredits)(async ({ app, key, params, query, recorder }, service) => {
@@ -10,5 +11,5 @@ export const handler = createHandler(getCustomerCredits)(async ({ app, key, para
   const isSandbox = query.sandbox === 'true';
   const account = await findAccount(service, app.name, { username: applicationUsername, isSandbox });
   const now = service.now();
-  return { applicationUsername, isSandbox, credits: toCreditRecords(account, now), asOf: new Date(now).toISOString() };
+  return { applicationUsername, isSandbox, credits: toCreditRecords(account, now), asOf: toIso(now) };
 });

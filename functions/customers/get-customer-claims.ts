@@ -1,6 +1,7 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { getCustomerClaims } from '../../lib/customers/claim-contract.ts';
 import { listCustomerClaims } from '../../lib/customers/customer-claim-table.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(getCustomerClaims)(async ({ app, params, query }, service) => {
@@ -15,8 +16,8 @@ export const handler = createHandler(getCustomerClaims)(async ({ app, params, qu
     platform: purchase.platform,
     isEntitled,
     source,
-    firstClaimedAt: new Date(firstClaimedAt).toISOString(),
-    lastClaimedAt: new Date(lastClaimedAt).toISOString(),
+    firstClaimedAt: toIso(firstClaimedAt),
+    lastClaimedAt: toIso(lastClaimedAt),
   }));
   return { applicationUsername, ...toCursorPage(claims, next) };
 });

@@ -6,6 +6,7 @@ import { createEntitlementToken } from '../../lib/entitlements/contract.ts';
 import { readEntitlements } from '../../lib/entitlements/read-entitlements.ts';
 import { createTokenKeys, isSandboxToken, signEntitlementToken } from '../../lib/entitlements/token-key.ts';
 import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
 export const handler = createHandler(createEntitlementToken)(
@@ -33,6 +34,6 @@ export const handler = createHandler(createEntitlementToken)(
       },
       keys,
     );
-    return { token, expiresAt: new Date(expiresAt).toISOString() };
+    return { token, expiresAt: toIso(expiresAt) };
   },
 );

@@ -1,13 +1,11 @@
 import { ServiceError } from '../../lib/foundation/errors.ts';
-import type { EpochMillis } from '../../lib/foundation/time.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getPurchaseOwners } from '../../lib/purchases/contract.ts';
 import { isUnpaid } from '../../lib/purchases/purchase.ts';
 import { findPurchaseFacts, listClaims } from '../../lib/purchases/purchase-table.ts';
 import { findUserOfAlias } from '../../lib/purchases/user-alias-table.ts';
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** A purchase has one or two aliases. Each costs up to two reads. */
 const maxAliases = 10;

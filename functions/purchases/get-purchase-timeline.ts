@@ -1,14 +1,12 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { listPurchaseTimeline } from '../../lib/events/timeline-table.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
-import type { EpochMillis } from '../../lib/foundation/time.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { findPurchaseFacts } from '../../lib/purchases/purchase-table.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';
-
-const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 export const handler = createHandler(getPurchaseTimeline)(async ({ app, params, query, recorder }, service) => {
   const purchaseId = toNeutralId(params.purchaseId);

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../lib/foundation/errors.ts';
+import { toIso } from '../../lib/foundation/time.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getRefreshToken } from '../../lib/purchases/contract.ts';
@@ -12,7 +13,7 @@ export const handler = createHandler(getRefreshToken)(async ({ app, params, reco
   const { refreshToken, lastRefreshAt } = refreshState;
   return {
     purchaseId,
-    ...(lastRefreshAt !== undefined && { latestRefresh: new Date(lastRefreshAt).toISOString() }),
+    ...(lastRefreshAt !== undefined && { latestRefresh: toIso(lastRefreshAt) }),
     ...(refreshToken && { refreshToken: { ...refreshToken } }),
   };
 });

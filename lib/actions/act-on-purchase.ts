@@ -1,5 +1,6 @@
 import type { ContractBody, ContractResponse } from '../api/contract.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { toIso } from '../foundation/time.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
 import type { actOnPurchase as contract } from './contract.ts';
@@ -28,7 +29,7 @@ export async function actOnPurchase(
   return {
     ...common,
     effect,
-    performedAt: new Date(performedAt).toISOString(),
+    performedAt: toIso(performedAt),
     performedBy,
     storeAnswer,
     isConfirmed,

@@ -5,6 +5,7 @@ import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
+import { toIso } from '../foundation/time.ts';
 import type { Annotation, AnnotationRequest } from './contract.ts';
 
 const AnnotationItem = v.object({ sk: v.string(), text: v.string(), createdAt: v.number() });
@@ -62,7 +63,7 @@ async function queryAnnotations(
 function toAnnotation(item: Item): Annotation {
   const { sk, text, createdAt } = parse(AnnotationItem, item, 'DatabaseError');
   const { day, digest } = keys.annotationKey.parseSortKey(sk);
-  return { id: `${day}-${digest}`, date: day, text, createdAt: new Date(createdAt).toISOString() };
+  return { id: `${day}-${digest}`, date: day, text, createdAt: toIso(createdAt) };
 }
 
 function parseId(appName: string, id: string): Key | undefined {

@@ -3,7 +3,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import { logError, logWarning } from '../foundation/log.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { perContainer, type Service } from '../foundation/service.ts';
-import { type EpochMillis, secondMs } from '../foundation/time.ts';
+import { type EpochMillis, secondMs, toIso } from '../foundation/time.ts';
 import { type BucketSize, type BucketSource, takeTokens } from './token-bucket-table.ts';
 
 interface LimitedSource extends BucketSource {
@@ -140,7 +140,7 @@ function logRequestBlock(
 ): void {
   const details = { limited: kind.slice('request-'.length), app: appName, keyId, address };
   logWarning(
-    omitUndefined({ ...details, until: new Date(until).toISOString() }),
+    omitUndefined({ ...details, until: toIso(until) }),
     new ServiceError('ConnectionFailed', 'Requests of an app exceed its limit.'),
   );
 }
@@ -177,7 +177,7 @@ const toRejectionSource = (kind: keyof typeof rejectionBucketSizes, value: strin
 
 /** At most one line for each container and block. */
 function logRejectionBlock({ kind }: LimitedSource, { address, appName }: Rejection, until: EpochMillis): void {
-  const details = { blocked: kind, address, app: appName, until: new Date(until).toISOString() };
+  const details = { blocked: kind, address, app: appName, until: toIso(until) };
   logWarning(omitUndefined(details), new ServiceError('Forbidden', 'Requests with rejected credentials are blocked.'));
 }
 

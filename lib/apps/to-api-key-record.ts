@@ -1,3 +1,4 @@
+import { toIso } from '../foundation/time.ts';
 import type { ListedKey } from './manage-apps.ts';
 
 /** Returns the API record of a key. */
@@ -5,6 +6,6 @@ export const toApiKeyRecord = ({ id, name, level, createdAt, expiresAt }: Listed
   id,
   name,
   level,
-  ...(createdAt !== undefined && { createdAt: new Date(createdAt).toISOString() }),
-  ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+  ...(createdAt !== undefined && { createdAt: toIso(createdAt) }),
+  ...(expiresAt !== undefined && { expiresAt: toIso(expiresAt) }),
 });

@@ -1,5 +1,6 @@
 import { type EventContent, listUsernames } from '../events/event.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
+import { toIso } from '../foundation/time.ts';
 import type { StoredEvent } from './customer-data-table.ts';
 
 /**
@@ -10,7 +11,7 @@ export function toExportedEvent({ event, raw }: StoredEvent, username: string): 
   const { date, key: _key, content, applicationUsername, ...rest } = event;
   return {
     ...rest,
-    date: new Date(date).toISOString(),
+    date: toIso(date),
     ...(applicationUsername === username && { applicationUsername }),
     content: omitOtherUsers(content, username),
     // A request of a different customer can name this customer.

@@ -1,3 +1,4 @@
+import { toIso } from '../foundation/time.ts';
 import type { EventInfo } from './contract.ts';
 import type { ListedEvent } from './event.ts';
 
@@ -5,7 +6,7 @@ import type { ListedEvent } from './event.ts';
 export const toEventInfo = ({ eventId, date, type, outcome, productIds, purchaseIds }: ListedEvent): EventInfo => ({
   eventId,
   eventInfo: {
-    date: new Date(date).toISOString(),
+    date: toIso(date),
     type,
     ...(productIds.length > 0 && { productIds }),
     ...(purchaseIds.length > 0 && { purchaseIds }),

@@ -1,4 +1,5 @@
 import type { TagType } from '../api/schemas.ts';
+import { toIso } from '../foundation/time.ts';
 import type { EventAnalysisResult, EventSearchResult, RequestContent, RequestContext } from './contract.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
@@ -39,7 +40,7 @@ const toRequestContext = (
 ): RequestContext => ({
   appName,
   eventType: type,
-  eventDate: new Date(date).toISOString(),
+  eventDate: toIso(date),
   eventDateMs: date,
   ...(applicationUsername !== undefined && { applicationUsername }),
   req_id: reqId,

@@ -1,5 +1,6 @@
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
+import { toIso } from '../foundation/time.ts';
 import type { RouteStep } from '../stores/notification-route.ts';
 import { checkNotifications, isNotification, type ListLatestEvents } from './check-notifications.ts';
 import { formatDuration } from './clock.ts';
@@ -47,4 +48,4 @@ export async function checkNotificationRoute(
 }
 
 const formatAge = (date: number, now: number): string =>
-  `${new Date(date).toISOString()}, ${formatDuration(Math.max(0, now - date))} ago`;
+  `${toIso(date)}, ${formatDuration(Math.max(0, now - date))} ago`;

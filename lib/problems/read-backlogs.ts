@@ -1,6 +1,6 @@
 import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIso } from '../foundation/time.ts';
 import { listOverdueRefreshes } from '../refresh/due-item-table.ts';
 import { readCountedUntil } from '../statistics/counted-until-table.ts';
 import {
@@ -14,7 +14,7 @@ const maxReadItems = 1_000;
 
 const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
   count: dates.length,
-  ...(dates.length > 0 && { oldest: new Date(Math.min(...dates)).toISOString() }),
+  ...(dates.length > 0 && { oldest: toIso(Math.min(...dates)) }),
   isExact,
 });
 

@@ -4,7 +4,7 @@ import { announceGrantEnd } from '../entitlements/grant-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
-import { hourMs, minuteMs, secondMs } from '../foundation/time.ts';
+import { hourMs, minuteMs, secondMs, toIso } from '../foundation/time.ts';
 import { type ListedItem, leaseDueItem, listDueItems } from './due-item-table.ts';
 import { createRefreshBudget, type RefreshBudget } from './refresh-budget.ts';
 import type { RefreshMessage } from './refresh-message.ts';
@@ -93,7 +93,7 @@ function reportLateItems({ emulator, now }: Service, items: readonly ListedItem[
   const oldest = items.toSorted((a, b) => a.dueAt - b.dueAt)[0];
   // The emulated clock advances by days, which makes all items late.
   if (!oldest || emulator.url || now() - oldest.dueAt <= maxLatenessMs) return false;
-  const since = new Date(oldest.dueAt).toISOString();
+  const since = toIso(oldest.dueAt);
   const failure = new ServiceError(
     'InternalError',
     `A ${oldest.kind} of ${oldest.appName} has been due since ${since}.`,

@@ -8,7 +8,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { type EpochMillis, minuteMs } from '../foundation/time.ts';
+import { type EpochMillis, minuteMs, toIso } from '../foundation/time.ts';
 import { listOwnedTransactions } from '../purchases/owned-purchase-table.ts';
 import { findPurchase, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
 import type { Transaction } from '../purchases/transaction.ts';
@@ -193,7 +193,7 @@ function requireOpen(request: RefundRequest, now: EpochMillis): void {
   if (getState(request, now) === 'open') return;
   const reason = request.outcome
     ? `The store has decided about the refund: ${request.outcome}.`
-    : `The deadline of the refund request has passed: ${new Date(request.deadline).toISOString()}.`;
+    : `The deadline of the refund request has passed: ${toIso(request.deadline)}.`;
   throw new ServiceError('Conflict', reason, { retryable: false });
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
-import { dayMs, type EpochMillis, secondMs } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, secondMs, toIso } from '../foundation/time.ts';
 import { createStreamMarkers, findRemainingMarkers } from './stream-marker-table.ts';
 
 const Marker = v.object({ pk: v.string(), sk: v.string() });
@@ -36,7 +36,7 @@ const retentionMs = dayMs;
 export async function readCountedUntil(service: Service, firstTime: EpochMillis = service.now()): Promise<string> {
   const now = service.now();
   const { countedUntil = firstTime } = (await readLog(service)) ?? {};
-  return new Date(Math.min(countedUntil, now)).toISOString();
+  return toIso(Math.min(countedUntil, now));
 }
 
 /** Writes the markers of a minute, unless a repeated invocation has written them, or many groups wait. */

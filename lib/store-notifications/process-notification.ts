@@ -8,7 +8,7 @@ import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import { maxQueueDelaySeconds } from '../foundation/message-queue.ts';
 import type { Service } from '../foundation/service.ts';
-import { minuteMs } from '../foundation/time.ts';
+import { minuteMs, toIso } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { invalidatePriceList } from '../purchases/price-list-table.ts';
 import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
@@ -42,7 +42,7 @@ export async function processNotification(service: Service, queued: QueuedNotifi
   const recorder = createEventRecorder({ type: `webhook.${platform}.called`, date: receivedAt, eventId });
   const request = {
     route: platform,
-    notification: { type: notification.type, date: new Date(notification.occurredAt).toISOString() },
+    notification: { type: notification.type, date: toIso(notification.occurredAt) },
   };
   try {
     await recordNotification({ app, recorder, service }, queued);

@@ -1,7 +1,7 @@
 import type { CreditTotalsByName } from '../api/credit-totals.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { withoutPlatform } from '../foundation/platform.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIso } from '../foundation/time.ts';
 import { toValidatorPlatform, type Vocabulary } from '../foundation/vocabulary.ts';
 import { isExpired, isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import type { ValidatorPurchase } from '../purchases/purchase-contract.ts';
@@ -47,7 +47,7 @@ export function toValidationResponse(
       ineligible_for_intro_price: [...validation.ineligibleForIntroPrice],
       ...(validation.warning && { warning: validation.warning }),
       ...(credits && { credits }),
-      date: new Date(now).toISOString(),
+      date: toIso(now),
     },
   };
 }

@@ -13,7 +13,7 @@ import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
 import { getWallTime } from '../foundation/override-date.ts';
 import { createRedactor } from '../foundation/redaction/redact-text.ts';
 import type { Service } from '../foundation/service.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { type EpochMillis, toIso } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
@@ -122,7 +122,7 @@ async function recordAttemptEvent(
 ): Promise<void> {
   const { appName, deliveryId, type, username, notification, failedAttempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;
-  const date = new Date(notification.date).toISOString();
+  const date = toIso(notification.date);
   const { startedAt } = call.timing;
   const eventId = toAttemptEventId(deliveryId, startedAt);
   const recorder = createEventRecorder({ type: 'webhook.app.called', date: startedAt, reqId: id, eventId });

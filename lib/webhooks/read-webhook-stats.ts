@@ -1,6 +1,6 @@
 import type { App } from '../apps/app.ts';
 import type { Service } from '../foundation/service.ts';
-import { dayMs, type EpochMillis } from '../foundation/time.ts';
+import { dayMs, type EpochMillis, toIso } from '../foundation/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { toDisplayUrl } from './display-url.ts';
 import { listDeliveryPage } from './list-deliveries.ts';
@@ -23,7 +23,7 @@ export async function readWebhookStats(service: Service, { name, webhookSettings
   const listed = new Set([...urls, ...sandboxUrls, ...deliveries.map(({ url }) => url)]);
   const countedFrom = page.next === undefined ? startdate : (page.rows.at(-1)?.createdAt ?? startdate);
   return {
-    countedFrom: new Date(countedFrom).toISOString(),
+    countedFrom: toIso(countedFrom),
     isComplete: page.next === undefined,
     rows: [...listed].map((url) => toRow(url, deliveries)),
   };
@@ -51,7 +51,7 @@ function toRow(url: string, deliveries: readonly WebhookDelivery[]) {
     ...(latest && {
       lastFailure: {
         deliveryId: latest.deliveryId,
-        date: new Date(latest.date).toISOString(),
+        date: toIso(latest.date),
         message: latest.failureReason ?? '',
       },
     }),

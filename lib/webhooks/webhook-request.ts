@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import type { CreditTotalsByName } from '../api/credit-totals.ts';
 import type { WebhookSender } from '../apps/app.ts';
 import { type Entitlements, toEntitlementRecords } from '../entitlements/entitlements.ts';
-import { type EpochMillis, secondMs, toIsoSeconds } from '../foundation/time.ts';
+import { type EpochMillis, secondMs, toIso, toIsoSeconds } from '../foundation/time.ts';
 import { applyVocabulary, type Vocabulary } from '../foundation/vocabulary.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
@@ -63,14 +63,14 @@ const toRefundPayload = (
   ...request,
   purchaseId,
   transactionId,
-  requestedAt: new Date(date).toISOString(),
-  deadline: new Date(deadline).toISOString(),
+  requestedAt: toIso(date),
+  deadline: toIso(deadline),
 });
 
 const toStorePayload = (
   { type: _type, ...details }: NonNullable<WebhookDelivery['storeRequest']>,
   { date }: WebhookNotification,
-) => ({ ...details, date: new Date(date).toISOString() });
+) => ({ ...details, date: toIso(date) });
 
 const toPurchasesPayload = ({ purchases, entitlements, now }: WebhookContent) => ({
   // Servers grant each purchase of the list, so it leaves out unpaid ones.
