@@ -125,13 +125,15 @@ async function claimUnclaimed({ app, merge, service }: MergeContext, maxPurchase
   const { mergeId, to: username } = merge;
   let count = 0;
   for (const alias of merge.aliases) {
-    const ids = await listUnclaimedPurchases(service, app.name, [alias], maxPurchases - count);
+    const limit = maxPurchases - count;
+    const ids = await listUnclaimedPurchases(service, app.name, [alias], limit);
     for (const purchaseId of ids) {
       const claim = { username, source: 'alias' } as const;
       const update = { trigger: 'link', claim, mergeId, strategy: app.strategy, now: service.now() } as const;
       if ((await recordPurchase(service, app.name, purchaseId, update))?.change) count += 1;
     }
-    if (count >= maxPurchases) return { count, isComplete: false };
+    // Also if a concurrent request has claimed some: the alias can have more.
+    if (ids.length === limit) return { count, isComplete: false };
   }
   return { count, isComplete: true };
 }
@@ -141,18 +143,21 @@ async function movePurchases({ app, merge, service }: MergeContext, maxPurchases
   const checked = new Set<string>();
   let count = 0;
   for await (const ids of scanOwnPurchaseIds(service, app.name, from)) {
-    const fresh = [...new Set(ids)].filter((id) => !checked.has(id)).slice(0, maxPurchases - count);
-    for (const id of fresh) checked.add(id);
-    const changes = await pMap(
-      fresh,
-      async (purchaseId) =>
-        await changePurchase(service, app.name, purchaseId, (before) =>
-          computeClaimMove(before, { mergeId, from, to, strategy: app.strategy, now: service.now() }),
-        ),
-      { concurrency },
-    );
-    count += changes.filter(Boolean).length;
-    if (count >= maxPurchases) return { count, isComplete: false };
+    const remaining = [...new Set(ids)].filter((id) => !checked.has(id));
+    for (const id of remaining) checked.add(id);
+    // In parts, because a concurrent request can have moved some.
+    while (remaining.length > 0) {
+      const changes = await pMap(
+        remaining.splice(0, maxPurchases - count),
+        async (purchaseId) =>
+          await changePurchase(service, app.name, purchaseId, (before) =>
+            computeClaimMove(before, { mergeId, from, to, strategy: app.strategy, now: service.now() }),
+          ),
+        { concurrency },
+      );
+      count += changes.filter(Boolean).length;
+      if (count >= maxPurchases) return { count, isComplete: false };
+    }
   }
   return { count, isComplete: true };
 }

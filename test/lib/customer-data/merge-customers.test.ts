@@ -45,7 +45,8 @@ const givenPurchases = async (username: string, count: number): Promise<string[]
   const ids = Array.from({ length: count }, (_, index) => `store_a:${index}`);
   for (const purchaseId of ids) {
     const observation = createObservation({ purchaseId, expirationDate: startDate + 30 * dayMs });
-    await recordPurchase(service, app.name, purchaseId, buildValidationInput(username, observation));
+    const input = { ...buildValidationInput(username, observation), strategy: app.strategy };
+    await recordPurchase(service, app.name, purchaseId, input);
   }
   return ids;
 };
@@ -95,6 +96,21 @@ describe('mergeCustomers', () => {
     expect(moved).toBe(count);
     expect(requests).toBe(Math.floor(count / 5) + 1);
     expect(await listOwned('ann')).toEqual(ids.sort());
+  });
+
+  it('is complete only with the last purchase, also while another call moves the same ones', async () => {
+    app = { ...app, strategy: 'first' };
+    const ids = await givenPurchases('owner', 12);
+    await givenPurchases('guest', 12);
+    const listGuests = async () =>
+      (await Promise.all(ids.map(async (id) => await listClaims(service, app.name, id))))
+        .flat()
+        .filter(({ username }) => username === 'guest');
+    // Without links: the purchases are found by their claims only.
+    expect([await listOwned('guest'), (await listGuests()).length]).toEqual([[], 12]);
+    const results = await Promise.all([merge('guest', 'ann', {}, 5), merge('guest', 'ann', {}, 5)]);
+    const isComplete = results.some((result) => result.isComplete);
+    expect([isComplete, (await listGuests()).length]).toEqual([false, 2]);
   });
 
   it('continues after a crash at any purchase, without a second webhook', async () => {
