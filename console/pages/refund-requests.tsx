@@ -16,35 +16,42 @@ import { preferenceLabels, StatementButtons } from './statement-buttons.tsx';
 
 const listEndpoint = defineEndpoint<typeof listRefundRequests>('GET', '/v3/refund-requests');
 
-/** Loads all open requests, the nearest deadline first, and the latest of the others, newest first. */
-async function loadRequests(signal: AbortSignal) {
-  const loadPage = async (state: RefundRequestRecord['state'], cursor?: string) =>
-    await callApi(listEndpoint, { query: { state, cursor, limit: 100 } }, { signal });
-  const [first, ...closed] = await Promise.all([loadPage('open'), loadPage('answered'), loadPage('expired')]);
-  const open = [...first.rows];
+const loadPage = async (state: RefundRequestRecord['state'], signal: AbortSignal, cursor?: string) =>
+  await callApi(listEndpoint, { query: { state, cursor, limit: 100 } }, { signal });
+
+/** Loads all open requests, the nearest deadline first. */
+async function loadOpen(signal: AbortSignal) {
+  const rows: RefundRequestRecord[] = [];
+  let cursor: string | undefined;
   // The last page has the nearest deadlines.
-  for (let { nextCursor } = first; nextCursor !== undefined; ) {
-    const page = await loadPage('open', nextCursor);
-    open.push(...page.rows);
-    nextCursor = page.nextCursor;
-  }
-  return {
-    open: open.sort((a, b) => a.deadline.localeCompare(b.deadline)),
-    closed: closed.flatMap(({ rows }) => rows).sort((a, b) => b.requestedAt.localeCompare(a.requestedAt)),
-  };
+  do {
+    const page = await loadPage('open', signal, cursor);
+    rows.push(...page.rows);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return rows.sort((a, b) => a.deadline.localeCompare(b.deadline));
+}
+
+/** Loads the latest requests that are answered or expired, newest first. */
+async function loadClosed(signal: AbortSignal) {
+  const pages = await Promise.all([loadPage('answered', signal), loadPage('expired', signal)]);
+  return pages.flatMap(({ rows }) => rows).sort((a, b) => b.requestedAt.localeCompare(a.requestedAt));
 }
 
 /** The refund requests of the stores: open ones with the time left and the buttons of a statement, then the rest. */
 export function RefundRequestsPage(_props: PageProps) {
   const canAnswer = useCanSupport();
-  const { data, error, isStale, reload } = useLoad(loadRequests, listEndpoint.path, { refreshMs: 10_000 });
-  const table = {
+  const open = useLoad(loadOpen, 'open', { refreshMs: 10_000 });
+  // A request that is not open any longer is closed.
+  const closed = useLoad(loadClosed, 'closed', { revision: open.data?.map(({ id }) => id).join() });
+  const buildTable = ({ data: rows, isStale, error, reload }: typeof open) => ({
     getKey: ({ id }: RefundRequestRecord) => id,
     renderMenu: ({ purchaseId }: RefundRequestRecord) => <PurchaseMenu purchaseId={purchaseId} />,
+    rows,
     isStale,
     error,
     onRetry: reload,
-  };
+  });
   return (
     <Page
       title="Refund requests"
@@ -52,19 +59,17 @@ export function RefundRequestsPage(_props: PageProps) {
     >
       <Section title="Open">
         <DataTable
-          {...table}
+          {...buildTable(open)}
           caption="Open refund requests"
-          columns={[purchaseColumn, buildStatementColumn(canAnswer, reload), timeLeftColumn, ...commonColumns]}
-          rows={data?.open}
+          columns={[purchaseColumn, buildStatementColumn(canAnswer, open.reload), timeLeftColumn, ...commonColumns]}
           empty={<EmptyState title="No store waits for a statement.">New requests appear here.</EmptyState>}
         />
       </Section>
       <Section title="Answered and expired">
         <DataTable
-          {...table}
+          {...buildTable(closed)}
           caption="Answered and expired refund requests"
           columns={[purchaseColumn, ...commonColumns, answerColumn, outcomeColumn]}
-          rows={data?.closed}
           empty={<EmptyState title="No request is closed yet.">The latest 100 of each appear here.</EmptyState>}
           fileName="refund-requests"
         />

@@ -624,6 +624,27 @@ describe('Refund requests page', () => {
   });
 
   it.each([
+    ['is still open', 'open', 1],
+    ['is answered', 'answered', 2],
+  ] as const)('loads the closed requests again only with a change: the request %s', async (_what, after, count) => {
+    let state: RefundRequestRecord['state'] = 'open';
+    const list = respondTo(listRefundRequests, ({ query }) => ({
+      rows: query.state === state ? [{ ...refundRequest, ...consented, state }] : [],
+    }));
+    const reply = respondTo(answerRefundRequest, () => {
+      state = after;
+      return { ...refundRequest, state: 'answered' as const };
+    });
+    const page = await open('/refund-requests', [list, reply]);
+    await page.click('Decline');
+    await page.click('Decline', 'Decline: send the statement to App Store?');
+    await page.waitForText('coins', after === 'open' ? 'Open' : 'Answered and expired');
+    const countRequests = (listed: string) => page.requests.filter((sent) => sent.includes(`state=${listed}`)).length;
+    await waitFor('the open requests', () => countRequests('open') === 2);
+    expect([countRequests('answered'), countRequests('expired')]).toEqual([count, count]);
+  });
+
+  it.each([
     ['store_a', false],
     ['apple', true],
   ])('requests the consent that the App Store requires: %s, %s', async (platform, isConsented) => {
