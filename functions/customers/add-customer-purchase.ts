@@ -11,7 +11,8 @@ export const handler = createHandler(addCustomerPurchase)(async ({ app, params, 
   const { applicationUsername: username } = params;
   const purchaseId = toNeutralId(body.purchaseId);
   const claim = { username, source: 'manual' } as const;
-  const update = { trigger: 'link', claim, strategy: app.strategy, now: service.now() } as const;
+  const { eventId } = recorder;
+  const update = { trigger: 'link', claim, eventId, strategy: app.strategy, now: service.now() } as const;
   const recorded = await recordPurchase(service, app.name, purchaseId, update);
   if (!recorded) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
   if (recorded.change)

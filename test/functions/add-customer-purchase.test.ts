@@ -4,8 +4,11 @@ import { changeSettings } from '../../lib/apps/manage-apps.ts';
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
+import { toItemImage } from '../../lib/purchases/purchase-item.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { findMd5Alias } from '../../lib/purchases/user-alias-table.ts';
+import { readPurchaseItem } from '../../lib/webhooks/purchase-announcements.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
@@ -68,6 +71,15 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
         },
       ]);
     }
+  });
+
+  it('announces the link with the event of the request', async () => {
+    const keys = await givenApp(table);
+    await givenPaidPurchase(keys, 'ann');
+    await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    const [event] = await findEvents(keys, 'bob');
+    const item = await getService().table.get(purchaseKey(keys.appName, 'store_a:1'));
+    expect(readPurchaseItem(keys.appName, toItemImage('purchase', item ?? {})).eventId).toBe(event?.eventId);
   });
 
   it('links a purchase once if the request is repeated', async () => {
