@@ -4,7 +4,9 @@ import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import type { Service } from '../foundation/service.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
+import type { AppExchangeRates } from '../money/rates.ts';
 import { isLastStrategy } from '../purchases/claims.ts';
+import { selectErasedNames } from '../purchases/erased-name-table.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { hasStateChange } from '../purchases/purchase-change.ts';
 import { findObservedPurchases } from '../purchases/purchase-table.ts';
@@ -45,10 +47,15 @@ export async function selectObservations(
     findObservedPurchases(service, app.name, unlisted, username),
     findCachedCatalogue(service, app.name),
   ]);
+  const newAliases = unlisted.flatMap(({ purchase: { purchaseId }, userAliases }) =>
+    userAliases.filter((alias) => !stored.get(purchaseId)?.state.userAliases.includes(alias)),
+  );
+  const erasedNames = await selectErasedNames(service, app.name, [...new Set(newAliases)]);
+  const rules = { service, catalogue, appRates: app.exchangeRates, erasedNames };
   const compared = await Promise.all(
     unlisted.map(async (observation) => {
       const before = stored.get(observation.purchase.purchaseId);
-      const isChanged = !before || (await isChangedBy(observation, before, { service, catalogue }));
+      const isChanged = !before || (await isChangedBy(observation, before, rules));
       return { observation, before, isChanged, gainsClaim: before && isClaimNeeded(before, username, app) };
     }),
   );
@@ -67,15 +74,24 @@ export async function selectObservations(
   };
 }
 
+/** What an observation is recorded with: see `prepareUpdates` and `omitErasedNames`. */
+interface RecordingRules {
+  readonly service: Service;
+  readonly catalogue: Catalogue | undefined;
+  readonly appRates: AppExchangeRates | undefined;
+  readonly erasedNames: readonly string[];
+}
+
 async function isChangedBy(
   { refreshToken, ...observation }: Observation,
   { state }: ComparedPurchase,
-  { service, catalogue }: { readonly service: Service; readonly catalogue: Catalogue | undefined },
+  { service, catalogue, appRates, erasedNames }: RecordingRules,
 ): Promise<boolean> {
   if (refreshToken && state.refreshToken === undefined) return true;
   const stored = state.transactions.map(({ transaction }) => transaction);
-  const transactions = await attachUsdRates(service, observation.transactions, { stored, appRates: undefined });
-  return hasStateChange(state, { ...observation, transactions }, catalogue);
+  const transactions = await attachUsdRates(service, observation.transactions, { stored, appRates });
+  const userAliases = observation.userAliases.filter((alias) => !erasedNames.includes(alias));
+  return hasStateChange(state, { ...observation, transactions, userAliases }, catalogue);
 }
 
 /** With strategy `last`, a later claim can entitle the customer even if there is an earlier one. */

@@ -1,19 +1,23 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { App, Strategy } from '../../../lib/apps/app.ts';
 import { findCachedApp } from '../../../lib/apps/app-table.ts';
-import { getService } from '../../../lib/foundation/get-service.ts';
+import { setExchangeRates } from '../../../lib/apps/manage-apps.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
+import type { AppExchangeRates } from '../../../lib/money/rates.ts';
+import { addErasedNames } from '../../../lib/purchases/erased-name-table.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { selectObservations } from '../../../lib/validation/select-observations.ts';
+import { createService } from '../../../testing/create-service.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
+let service: Service;
 beforeAll(async () => {
-  await createTestTable();
-  process.env.MASTER_KEY_ID = 'unused';
+  service = createService(await createTestTable());
 });
 
 const observe = (number: number, at = startDate, changes: Partial<Purchase> = {}): Observation => {
@@ -22,11 +26,22 @@ const observe = (number: number, at = startDate, changes: Partial<Purchase> = {}
   return { ...createObservation({ ...bought, currency: 'EUR', ...changes }), asOf: at };
 };
 
-async function givenStored(observations: readonly Observation[], { strategy }: { readonly strategy: Strategy }) {
-  const keys = await givenApp(getService().table);
-  const app: App = { ...((await findCachedApp(getService(), keys.appName)) as App), strategy };
+interface StoredOptions {
+  readonly strategy: Strategy;
+  readonly exchangeRates?: AppExchangeRates;
+  readonly erasedNames?: readonly string[];
+}
+
+async function givenStored(
+  observations: readonly Observation[],
+  { strategy, exchangeRates = [], erasedNames = [] }: StoredOptions,
+) {
+  const keys = await givenApp(service.table);
+  await setExchangeRates(service, keys.appName, exchangeRates);
+  if (erasedNames.length > 0) await addErasedNames(service, keys.appName, erasedNames);
+  const app: App = { ...((await findCachedApp(service, keys.appName)) as App), strategy };
   const record = async (observation: Observation, username: string) =>
-    await recordPurchase(getService(), app.name, observation.purchase.purchaseId, {
+    await recordPurchase(service, app.name, observation.purchase.purchaseId, {
       trigger: 'validation',
       observation,
       claim: { username, source: 'validation' },
@@ -37,7 +52,7 @@ async function givenStored(observations: readonly Observation[], { strategy }: {
   const select = async (observed: readonly Observation[], username = 'ann', listedId = '') => {
     const ids = observed.map(({ purchase }) => purchase.purchaseId);
     const unlistedPurchaseIds = ids.filter((id) => id !== listedId);
-    const { observations: selected } = await selectObservations({ app, service: getService() }, observed, {
+    const { observations: selected } = await selectObservations({ app, service }, observed, {
       username,
       unlistedPurchaseIds,
     });
@@ -52,6 +67,20 @@ describe('selectObservations', () => {
     const later = [observe(1, startDate + 90 * dayMs), observe(2, startDate + 90 * dayMs)];
     expect(await select(later)).toEqual([]);
     expect(await select(later, 'ann', 'store_a:2')).toEqual(['store_a:2']);
+  });
+
+  it('leaves out payments that are stored with a rate of the app', async () => {
+    const exchangeRates = [{ currency: 'AED', from: '2020-01-01', perUSD: '3.9' }];
+    const { transactions, ...observation } = observe(1);
+    const payment = { ...observation, transactions: transactions.map((paid) => ({ ...paid, currency: 'AED' })) };
+    const { select } = await givenStored([payment], { strategy: 'all', exchangeRates });
+    expect(await select([payment])).toEqual([]);
+  });
+
+  it('leaves out payments whose user alias was erased', async () => {
+    const named = { ...observe(1), userAliases: ['account-token'] };
+    const { select } = await givenStored([named], { strategy: 'all', erasedNames: ['account-token'] });
+    expect(await select([named])).toEqual([]);
   });
 
   it('selects refunds, partial refunds, aliases and refresh tokens of stored purchases', async () => {
