@@ -198,41 +198,23 @@ export interface TransactionChanges {
   readonly changedFigures: readonly ObservedTransaction[];
 }
 
-export const compareTransactions = (
+/** Builds the canonical form of each transaction once: a validation compares all of them. */
+export function compareTransactions(
   before: readonly ObservedTransaction[],
   after: readonly ObservedTransaction[],
-): TransactionChanges => ({
-  changedTransactions: findChangedTransactions(before, after),
-  removedTransactions: findRemovedTransactions(before, after),
-  changedFigures: findChangedFigures(before, after),
-});
-
-export const findChangedTransactions = (
-  before: readonly ObservedTransaction[],
-  after: readonly ObservedTransaction[],
-): readonly ObservedTransaction[] => {
-  const contents = new Set(before.map(({ transaction }) => toCanonicalJson(transaction)));
-  return after.filter(({ transaction }) => !contents.has(toCanonicalJson(transaction)));
-};
-
-const findRemovedTransactions = (
-  before: readonly ObservedTransaction[],
-  after: readonly ObservedTransaction[],
-): readonly ObservedTransaction[] => {
+): TransactionChanges {
+  const earlier = new Map(before.map((observed) => [toCanonicalJson(observed.transaction), observed]));
   const ids = new Set(after.map(({ transaction }) => transaction.transactionId));
-  return before.filter(({ transaction }) => !ids.has(transaction.transactionId));
-};
-
-/** Returns the unchanged transactions whose figures have changed, for example by the refund of an earlier one. */
-function findChangedFigures(
-  before: readonly ObservedTransaction[],
-  after: readonly ObservedTransaction[],
-): readonly ObservedTransaction[] {
-  const figures = new Map(
-    before.map((observed) => [toCanonicalJson(observed.transaction), toCanonicalJson(observed.figures ?? {})]),
-  );
-  return after.filter((observed) => {
-    const current = toCanonicalJson(observed.figures ?? {});
-    return (figures.get(toCanonicalJson(observed.transaction)) ?? current) !== current;
-  });
+  const [changedTransactions, changedFigures]: [ObservedTransaction[], ObservedTransaction[]] = [[], []];
+  for (const observed of after) {
+    const unchanged = earlier.get(toCanonicalJson(observed.transaction));
+    if (!unchanged) changedTransactions.push(observed);
+    else if (hasOtherFigures(unchanged, observed)) changedFigures.push(observed);
+  }
+  const removedTransactions = before.filter(({ transaction }) => !ids.has(transaction.transactionId));
+  return { changedTransactions, removedTransactions, changedFigures };
 }
+
+/** For example by the refund of an earlier transaction. */
+const hasOtherFigures = (a: ObservedTransaction, b: ObservedTransaction): boolean =>
+  toCanonicalJson(a.figures ?? {}) !== toCanonicalJson(b.figures ?? {});

@@ -25,12 +25,7 @@ import {
   type NotificationReason,
 } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState, withMergedIds } from './merge.ts';
-import {
-  compareTransactions,
-  findChangedTransactions,
-  type ObservedTransaction,
-  type TransactionChanges,
-} from './merge-transactions.ts';
+import { compareTransactions, type ObservedTransaction, type TransactionChanges } from './merge-transactions.ts';
 import type { Payer } from './payment-figures.ts';
 import { completeState, keepPaidPeriods } from './period-end.ts';
 import {
@@ -430,11 +425,17 @@ export const hasStateChange = (
   before: PurchaseState,
   observation: EncryptedObservation,
   catalogue: Catalogue | undefined,
-): boolean => isDifferentState(before, applyObservation(before, observation, { ...(catalogue && { catalogue }) }));
+): boolean => {
+  const after = applyObservation(before, observation, { ...(catalogue && { catalogue }) });
+  return isDifferentState(before, after, compareTransactions(before.transactions, after.transactions));
+};
 
-const isDifferentState = (before: PurchaseState, after: PurchaseState): boolean =>
-  findChangedTransactions(before.transactions, after.transactions).length > 0 ||
-  before.transactions.length > after.transactions.length ||
+const isDifferentState = (
+  before: PurchaseState,
+  after: PurchaseState,
+  { changedTransactions, removedTransactions }: TransactionChanges,
+): boolean =>
+  changedTransactions.length + removedTransactions.length > 0 ||
   toCanonicalJson(before.purchase) !== toCanonicalJson(after.purchase) ||
   before.userAliases.length !== after.userAliases.length ||
   (before.refreshToken === undefined && after.refreshToken !== undefined);
@@ -458,7 +459,7 @@ export const changesPurchase = (change: PurchaseChange): boolean => {
     change.newClaims.length > 0 ||
     change.announcedReasons.length + change.lifecycleReasons.length > 0 ||
     change.gainedUsers.length + change.lostUsers.length > 0 ||
-    isDifferentState(before.state, after.state) ||
+    isDifferentState(before.state, after.state, change) ||
     change.changedFigures.length > 0
   );
 };
