@@ -254,6 +254,7 @@ async function changeItem<T extends { readonly fields: Item; readonly writes?: r
     const item = await table.get(keys.appKey(name));
     const app = requireApp(name, item && parse(App, item, 'DatabaseError'));
     const result = await change(app, item ?? {});
+    if (Object.keys(result.fields).length === 0) return result;
     const isUnchanged = buildIsUnchanged(item ?? {}, Object.keys(result.fields));
     const update = buildUpdate(keys.appKey(name), result.fields, isUnchanged);
     // A transaction: its idempotency token lets the SDK repeat it after a lost response. A repeated update fails its

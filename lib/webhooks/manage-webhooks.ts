@@ -50,13 +50,10 @@ export const rotateSigningSecret = async (
 ): Promise<string | undefined> => await storeWebhook(service, name, { createSecret: generateSigningSecret, overlapMs });
 
 /** Creates the signing secret of an app that lacks one. Returns the new secret. */
-export async function ensureSigningSecret(service: Service, name: string): Promise<string | undefined> {
-  const { webhookSettings = { urls: [], sandboxUrls: [], includesPassword: false } } = await getApp(service, name);
-  return await storeWebhook(service, name, {
-    settings: webhookSettings,
+export const ensureSigningSecret = async (service: Service, name: string): Promise<string | undefined> =>
+  await storeWebhook(service, name, {
     createSecret: (hasSecret) => (hasSecret ? undefined : generateSigningSecret()),
   });
-}
 
 const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];
 const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([...urls, ...sandboxUrls]);

@@ -13,7 +13,7 @@ import {
 } from '../../../lib/apps/manage-apps.ts';
 import { appKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import { sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { ensureSigningSecret, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { connectLossyDatabase } from '../../../testing/lossy-database.ts';
@@ -135,6 +135,22 @@ describe('concurrent changes of an app', () => {
     const secrets = await Promise.all(urls.map(async (url) => await configureWebhook(appName, url)));
     const sender = await findWebhookSender(service, appName);
     expect(secrets.filter((secret) => secret !== undefined)).toEqual([sender?.signingSecret]);
+  });
+
+  it('keep webhook URLs that are set while a signing secret is created', async () => {
+    const { appName } = await givenApp();
+    let reads = 0;
+    const interrupted = createService({
+      ...table,
+      get: async (key) => {
+        const item = await table.get(key);
+        if (reads++ === 0) await configureWebhook(appName, 'https://example.com/hook');
+        return item;
+      },
+    });
+    await ensureSigningSecret(interrupted, appName);
+    const { webhookSettings } = await getStoredApp(service, appName);
+    expect(webhookSettings?.urls).toEqual(['https://example.com/hook']);
   });
 
   it.each(rounds)('keep what an earlier release stores concurrently (round %i)', async () => {
