@@ -20,7 +20,7 @@ import type { PurchaseChange } from '../purchases/purchase-change.ts';
 import { findPurchaseForChange, savePurchaseChange } from '../purchases/purchase-table.ts';
 import { recordPurchase } from '../purchases/record-purchase.ts';
 import type { StoredPurchase } from '../purchases/stored-purchase.ts';
-import { listUnclaimedPurchases } from '../purchases/user-alias-table.ts';
+import { findUserOfAlias, listUnclaimedPurchases } from '../purchases/user-alias-table.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { listSavedAliases, scanOwnPurchaseIds } from './customer-data-table.ts';
 
@@ -120,11 +120,12 @@ async function moveGrants({ app, merge, service }: MergeContext, from: string, t
   return count;
 }
 
-/** Claims the purchases that wait for the merged customer under one of the aliases. */
+/** Claims the purchases that wait for the merged customer under one of the aliases, which now identify the other one. */
 async function claimUnclaimed({ app, merge, service }: MergeContext, maxPurchases: number) {
   const { mergeId, to: username } = merge;
   let count = 0;
   for (const alias of merge.aliases) {
+    if ((await findUserOfAlias(service, app.name, alias)) !== username) continue;
     const limit = maxPurchases - count;
     const ids = await listUnclaimedPurchases(service, app.name, [alias], limit);
     for (const purchaseId of ids) {

@@ -55,6 +55,8 @@ const givenGrant = async (username: string, fields: Partial<Grant> = {}): Promis
   const grant = { grantId: 'grant_1', username, entitlement: 'premium', reason: 'a test', ...times, ...fields };
   expect(await createGrantIfAbsent(service, app.name, grant)).toBe(true);
 };
+const givenAlias = async (username: string, alias: string): Promise<void> =>
+  await saveUserAliases(service, app.name, { username, obfuscatedUsername: alias, storeAliases: [alias] });
 const listOwned = async (username: string): Promise<string[]> =>
   (await listRepresentativePurchases(createService(table), app.name, username))
     .map(({ purchaseId }) => purchaseId)
@@ -166,6 +168,21 @@ describe('mergeCustomers', () => {
     expect(await listOwned('ann')).toContain('store_a:unclaimed');
     await reverse('ann', mergeId);
     expect(await findUsers()).toEqual(['guest', 'guest', 'guest']);
+  });
+
+  it.each([
+    ['an alias of two customers', 'shared', ['guest', 'bob']],
+    ['a name that is the alias of another customer', 'guest', ['bob', 'guest']],
+  ])('claims no purchase that waits under %s', async (_what, alias, usernames) => {
+    for (const username of usernames) await givenAlias(username, alias);
+    await givenPurchases('guest', 1);
+    const id = 'store_a:unclaimed';
+    const unclaimed = createObservation({ purchaseId: id }, { userAliases: [alias] });
+    await recordPurchase(service, app.name, id, buildValidationInput(undefined, unclaimed));
+    expect(await findUserOfAlias(service, app.name, alias)).toBeUndefined();
+    expect(await merge('guest', 'ann')).toMatchObject({ purchases: 1, isComplete: true });
+    expect(await listOwned('ann')).toEqual(['store_a:0']);
+    expect(await listUnclaimedPurchases(service, app.name, [alias], 10)).toEqual([id]);
   });
 
   it('leaves an alias that the merged customer has saved again since', async () => {
