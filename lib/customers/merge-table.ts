@@ -77,7 +77,9 @@ export async function moveAlias(
     expression: 'attribute_not_exists(pk) OR username = :from OR username = :to',
     values: { ':from': from, ':to': to },
   };
-  await tryUpdate(table, buildUpdate(key, { username: to, isMerged: true, ...indexKeys }, isOwn));
+  // The merged name is no longer the name of another customer: see `listClaimants`.
+  const ownName = isPlainName(alias, from) && { received: undefined };
+  await tryUpdate(table, buildUpdate(key, { username: to, isMerged: true, ...ownName, ...indexKeys }, isOwn));
 }
 
 /** Reverts `moveAlias`. Does not change an alias that was saved again since. Idempotent. */

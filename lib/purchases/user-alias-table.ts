@@ -144,7 +144,8 @@ function listClaimants(
 ): string[] {
   const received = item ? [String(item.username), ...(item.isContested ? [contestant] : [])] : [];
   // The customer item of a merged name stays, but the name identifies the customer of the merge.
-  return [...new Set([...received, ...(customer && item?.isMerged !== true ? [alias] : [])])];
+  const isMergedName = item?.isMerged === true && item.received !== true;
+  return [...new Set([...received, ...(customer && !isMergedName ? [alias] : [])])];
 }
 
 const isNameOfOtherCustomer = async (

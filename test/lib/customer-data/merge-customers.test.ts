@@ -185,6 +185,14 @@ describe('mergeCustomers', () => {
     expect(await listUnclaimedPurchases(service, app.name, [alias], 10)).toEqual([id]);
   });
 
+  it.each(['before', 'after'])('moves no alias that is the name of another customer %s it', async (when) => {
+    await givenAlias('guest', 'bob');
+    if (when === 'before') await givenPurchases('bob', 1);
+    await merge('guest', 'ann');
+    if (when === 'after') await givenPurchases('bob', 1);
+    expect(await findUserOfAlias(service, app.name, 'bob')).toBeUndefined();
+  });
+
   it('leaves an alias that the merged customer has saved again since', async () => {
     await merge('guest', 'ann');
     await saveUserAliases(service, app.name, { username: 'guest', storeAliases: [] });
