@@ -19,6 +19,7 @@ import {
 } from '../purchases/purchase-table.ts';
 import type { StoredPurchase } from '../purchases/stored-purchase.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
+import { belongsToOthers } from '../purchases/user-alias-table.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { findRefundConsent } from '../refunds/refund-request-table.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
@@ -122,10 +123,11 @@ async function* exportPurchases(context: ExportContext): AsyncGenerator<object[]
   }
 }
 
-/** Exports the unclaimed purchases that are filed under an alias of the customer. */
+/** Exports the unclaimed purchases that are filed under an alias of the customer and of no other one. */
 async function* exportUnclaimedPurchases({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
   const saved = await listSavedAliases(service, app.name, username);
   for (const alias of new Set([...listComputedNames(username), ...saved].map(normalizeAlias))) {
+    if (await belongsToOthers(service, app.name, { alias, username })) continue;
     const ids = await listUnclaimedByAlias(service, app.name, alias);
     for (const chunk of splitIntoChunks(ids, batchSize)) {
       const purchases = await findPurchases(service, app.name, chunk);

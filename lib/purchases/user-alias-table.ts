@@ -105,6 +105,13 @@ export async function findUserOfAlias({ table }: Service, appName: string, alias
   return other === undefined ? claimant : undefined;
 }
 
+/** The alias identifies another customer than `username`, or is contested. */
+export const belongsToOthers = async (
+  { table }: Service,
+  appName: string,
+  { alias, username }: { readonly alias: string; readonly username: string },
+): Promise<boolean> => (await findClaimants(table, appName, alias)).some((claimant) => claimant !== username);
+
 const queryUnclaimed = async (table: Table, partition: string, limit: number): Promise<Item[]> =>
   await table.query({ partition, prefix: keys.unclaimedKey.sortKey(), limit });
 

@@ -1,10 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { exportCustomer } from '../../../lib/customer-data/export-customer.ts';
+import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { saveUserAliases } from '../../../lib/purchases/user-alias-table.ts';
+import { toMd5Alias } from '../../../lib/purchases/user-aliases.ts';
 import { createService } from '../../../testing/create-service.ts';
-import { createUniqueName } from '../../../testing/given.ts';
+import { createObservation, createUniqueName } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
+import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 /** Exports a customer who is in every kind of item. */
@@ -80,5 +84,24 @@ describe('exportCustomer', () => {
       webhookDeliveries: [],
       events: [],
     });
+  });
+
+  it('leaves out purchases that wait under an alias of two customers', async () => {
+    const service = createService(await createTestTable());
+    const app = await getApp(service, (await givenApp(await createTestTable())).appName);
+    for (const username of ['ann', 'bob'])
+      await saveUserAliases(service, app.name, {
+        username,
+        obfuscatedUsername: 'shared',
+        storeAliases: ['shared'],
+      });
+    for (const alias of ['shared', toMd5Alias('ann')]) {
+      const purchaseId = `store_a:${alias}`;
+      const observation = createObservation({ purchaseId }, { userAliases: [alias] });
+      await recordPurchase(service, app.name, purchaseId, buildValidationInput(undefined, observation));
+    }
+    let text = '';
+    for await (const chunk of exportCustomer(service, app, 'ann')) text += chunk;
+    expect(JSON.parse(text).unclaimedPurchases).toMatchObject([{ purchaseId: `store_a:${toMd5Alias('ann')}` }]);
   });
 });
