@@ -26,3 +26,12 @@ function addMonths(start: EpochMillis, months: number): EpochMillis {
   const lastDay = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
   return new Date(start).setUTCFullYear(date.getUTCFullYear(), month, Math.min(date.getUTCDate(), lastDay));
 }
+
+/** Returns the length of a period in whole months if they fit, otherwise in days. */
+export function toBillingPeriod(start: EpochMillis, end: EpochMillis): BillingPeriod {
+  const [from, to] = [new Date(start), new Date(end)];
+  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
+  // The last day of a month follows the last day of a shorter or longer one.
+  const isMonths = months > 0 && Math.abs(addBillingPeriods(start, `P${months}M`) - end) <= 3 * dayMs;
+  return isMonths ? `P${months}M` : `P${Math.max(1, Math.round((end - start) / dayMs))}D`;
+}

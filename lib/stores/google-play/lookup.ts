@@ -1,5 +1,6 @@
+import { type BillingPeriod, toBillingPeriod } from '../../foundation/billing-period.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
-import { dayMs, type EpochMillis } from '../../foundation/time.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { observeDroppedItems } from './dropped-items.ts';
 import { fetchItemOrders } from './item-orders.ts';
@@ -120,14 +121,17 @@ async function observeSubscription(
   return [...withPastOrders([...observations, ...dropped], { orders: pastOrders, known: own.known }), ...replaced];
 }
 
-/** Returns the length of the last paid period of each purchase. */
-function listPeriods(observations: readonly Observation[]): Map<string, string> {
+/**
+ * Returns the billing period of each purchase. It is the length of the last payment, unless that paid for a part of a
+ * period or for a free trial. Without the order of the payment, a plan change has cut its end.
+ */
+function listPeriods(observations: readonly Observation[]): Map<string, BillingPeriod> {
   return new Map(
-    observations.flatMap(({ purchase: { purchaseId, transactionId }, transactions }) => {
+    observations.flatMap(({ purchase: { purchaseId, transactionId }, transactions, hasInferredTransactions }) => {
       const latest = transactions.find((transaction) => transaction.transactionId === transactionId);
-      if (latest?.expirationDate === undefined) return [];
-      const start = latest.periodStartDate ?? latest.purchaseDate;
-      return [[purchaseId, `P${Math.round((latest.expirationDate - start) / dayMs)}D`] as const];
+      if (latest?.plan) return [[purchaseId, latest.plan.period] as const];
+      if (latest?.expirationDate === undefined || latest.isTrialPeriod || hasInferredTransactions) return [];
+      return [[purchaseId, toBillingPeriod(latest.periodStartDate ?? latest.purchaseDate, latest.expirationDate)]];
     }),
   );
 }

@@ -45,8 +45,8 @@ function isPartialPayment({ offerPhase, itemReplacement, latestSuccessfulOrderId
 
 export interface PlanContext extends Pick<MappingContext, 'catalogue'> {
   readonly predecessors: Predecessors;
-  /** Length of the last period of each purchase of the replaced token, such as `P31D`. */
-  readonly replacedPeriods: ReadonlyMap<string, string>;
+  /** The billing period of each purchase of the replaced token. */
+  readonly replacedPeriods: ReadonlyMap<string, BillingPeriod>;
   readonly order: Order | undefined;
   /** The period that the payment pays. */
   readonly paid: Pick<Transaction, 'purchaseDate' | 'periodStartDate' | 'expirationDate'>;

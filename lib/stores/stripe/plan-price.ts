@@ -1,5 +1,4 @@
-import { addBillingPeriods, type BillingPeriod } from '../../foundation/billing-period.ts';
-import { dayMs } from '../../foundation/time.ts';
+import { type BillingPeriod, toBillingPeriod } from '../../foundation/billing-period.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
 import { getNetAmount, sumTaxes } from './invoices.ts';
 import { toMicros, toMillis } from './money.ts';
@@ -45,7 +44,7 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
 
 const toWholePrice = (line: Line): PeriodPrice => ({
   amount: getNetAmount(line),
-  period: toBillingPeriod(line.period),
+  period: toPeriodLength(line.period),
 });
 
 interface ProratedContext extends Pick<PlanContext, 'price' | 'prices'> {
@@ -82,7 +81,7 @@ function findProratedPrice(line: Line, { whole, price, prices, currency }: Prora
   }
   if (!around) return undefined;
   const scale = (around.period.end - around.period.start) / (end - start);
-  return { amount: Math.round(getNetAmount(line) * scale), period: toBillingPeriod(around.period) };
+  return { amount: Math.round(getNetAmount(line) * scale), period: toPeriodLength(around.period) };
 }
 
 /**
@@ -150,7 +149,7 @@ export function findUnitPrice(
     return { amount, period: `P${interval_count}${unit}`, package: price.transform_quantity };
   }
   const same = whole.find((other) => getPriceId(other) === priceId && other.amount > 0);
-  return same && { amount: same.amount / (same.quantity ?? 1), period: toBillingPeriod(same.period) };
+  return same && { amount: same.amount / (same.quantity ?? 1), period: toPeriodLength(same.period) };
 }
 
 /** @see https://docs.stripe.com/api/prices/object#price_object-currency_options */
@@ -164,12 +163,4 @@ function countUnits(quantity: number, transformation: UnitPrice['package']): num
   return transformation.round === 'down' ? Math.floor(count) : Math.ceil(count);
 }
 
-/** Returns the length of a period in whole months if they fit, otherwise in days. */
-function toBillingPeriod({ start, end }: Period): BillingPeriod {
-  const [from, to] = [new Date(toMillis(start)), new Date(toMillis(end))];
-  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
-  // The last day of a month follows the last day of a shorter or longer one.
-  const isMonths =
-    months > 0 && Math.abs(addBillingPeriods(toMillis(start), `P${months}M`) - toMillis(end)) <= 3 * dayMs;
-  return isMonths ? `P${months}M` : `P${Math.max(1, Math.round(toMillis(end - start) / dayMs))}D`;
-}
+const toPeriodLength = ({ start, end }: Period): BillingPeriod => toBillingPeriod(toMillis(start), toMillis(end));

@@ -175,6 +175,87 @@ describe('validate (Google Play) after a plan change', () => {
     },
   );
 
+  interface PaidOrder {
+    readonly start: string;
+    readonly end: string;
+    readonly total: string;
+    readonly phase?: string;
+    readonly isUnreadable?: true;
+    /** The payment changed the plan, too. */
+    readonly isProrated?: true;
+  }
+
+  /** Observes the payment of a plan change without the new product in the catalogue. */
+  const observeChangeOf = async (replaced: PaidOrder, replacementMode: string, paid: PaidOrder) => {
+    const { phase = 'basePrice' } = replaced;
+    const item = { expiryTime: paid.start, latestSuccessfulOrderId: 'GPA.1', offerPhase: { [phase]: {} } };
+    const change = { productId: 'free', replacementMode: 'CHARGE_PRORATED_PRICE' };
+    const before = buildSubscription(
+      [buildItem('basic', { ...item, ...(replaced.isProrated && { itemReplacement: change }) })],
+      { startTime: replaced.start, subscriptionState: 'SUBSCRIPTION_STATE_EXPIRED' },
+    );
+    const itemReplacement = { productId: 'basic', replacementMode };
+    const after = buildSubscription([buildItem('premium', { expiryTime: paid.end, itemReplacement })], {
+      startTime: paid.start,
+      linkedPurchaseToken: 'token-0',
+    });
+    const toOrder = (orderId: string, purchaseToken: string, { start, end, total, phase: paidPhase }: PaidOrder) => {
+      const dates = { servicePeriodStartTime: start, servicePeriodEndTime: end };
+      const subscriptionDetails = { ...dates, offerPhaseDetails: { [`${paidPhase ?? 'basePrice'}Details`]: {} } };
+      const productId = orderId === 'GPA.1' ? 'basic' : 'premium';
+      const lineItems = [{ productId, total: usd(total), subscriptionDetails }];
+      return buildOrder(total, { orderId, purchaseToken, createTime: start, lineItems });
+    };
+    const responses = new Map<string, object>([
+      ['token-0', before],
+      ['token-1', after],
+      ...(replaced.isUnreadable ? [] : [['GPA.1', toOrder('GPA.1', 'token-0', replaced)] as const]),
+      ['GPA.2', toOrder('GPA.2', 'token-1', paid)],
+    ]);
+    const catalogue = { basic: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+    const { fetch, ...fake } = createGoogleContext({}, { now: () => at, catalogue });
+    const { observations } = await googlePlay.validate(createRequest(), {
+      ...fake,
+      fetch: async (url, init) => {
+        const body = responses.get(url.split('/').at(-1) ?? '');
+        return body ? { status: 200, headers: new Headers(), text: JSON.stringify(body) } : await fetch(url, init);
+      },
+    });
+    return observations[0]?.transactions[0];
+  };
+  const june = { start: '2026-06-20T00:00:00Z', end: '2026-07-20T00:00:00Z', total: '10' };
+  const february = { start: '2026-02-10T00:00:00Z', end: '2026-03-10T00:00:00Z', total: '10' };
+  const restOfFebruary = { start: '2026-02-20T00:00:00Z', end: '2026-03-10T00:00:00Z', total: '4' };
+
+  it('does not take a longer month for a period that the former plan extends', async () => {
+    const july = { start: '2026-07-05T00:00:00Z', end: '2026-08-05T00:00:00Z', total: '20' };
+    const payment = await observeChangeOf(june, 'CHARGE_FULL_PRICE', july);
+    expect(payment).toMatchObject({ amountMicros: 20_000_000 });
+    expect(payment).not.toHaveProperty('plan');
+  });
+
+  it('reports the price of a calendar month with a prorated payment', async () => {
+    const payment = await observeChangeOf(february, 'CHARGE_PRORATED_PRICE', restOfFebruary);
+    expect(payment?.plan).toEqual({ amountMicros: 20_000_000, period: 'P1M' });
+  });
+
+  it('reports the price of a calendar month after two prorated changes', async () => {
+    const changed = { ...february, start: '2026-02-15T00:00:00Z', isProrated: true } as const;
+    const payment = await observeChangeOf(changed, 'CHARGE_PRORATED_PRICE', restOfFebruary);
+    expect(payment?.plan).toEqual({ amountMicros: 20_000_000, period: 'P1M' });
+  });
+
+  it('does not take the length of a free trial for the period of the next plan', async () => {
+    const trial = { ...february, end: '2026-02-24T00:00:00Z', total: '0', phase: 'freeTrial' };
+    const paid = { ...restOfFebruary, end: trial.end };
+    expect(await observeChangeOf(trial, 'CHARGE_PRORATED_PRICE', paid)).not.toHaveProperty('plan');
+  });
+
+  it('does not take the time before a plan change for the period of the former plan', async () => {
+    const unreadable = { ...february, isUnreadable: true } as const;
+    expect(await observeChangeOf(unreadable, 'CHARGE_PRORATED_PRICE', restOfFebruary)).not.toHaveProperty('plan');
+  });
+
   it('keeps the price of the plan when the subscription renews', async () => {
     const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
     const [changed] = await observe(changeWith('CHARGE_PRORATED_PRICE'), buildOrder('4'), { catalogue });
