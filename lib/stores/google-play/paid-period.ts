@@ -113,15 +113,22 @@ const isSuspended = ({ isPaused, isBillingRetryPeriod, cancelationReason }: Purc
   isPaused === true || (isBillingRetryPeriod === true && cancelationReason === 'System.BillingError');
 
 /** Returns the end of the paid time. In a grace period, also a silent one, access ends later than the paid period. */
-export function findPaidUntil({ purchase, transactions }: KnownPurchase): EpochMillis | undefined {
-  const latest = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
-  const { expirationDate, isBillingRetryPeriod } = purchase;
-  const paidEnd = latest?.expirationDate;
-  if (isBillingRetryPeriod || expirationDate === undefined) return paidEnd;
-  // A deferral moves the end by a day or more.
-  const isSilent = paidEnd !== undefined && expirationDate > paidEnd && expirationDate - paidEnd <= silentGraceMs;
-  return isSilent ? paidEnd : expirationDate;
+export function findPaidUntil(known: KnownPurchase): EpochMillis | undefined {
+  const { expirationDate, isBillingRetryPeriod } = known.purchase;
+  return isBillingRetryPeriod || expirationDate === undefined || isInSilentGrace(known)
+    ? findPaidEnd(known)
+    : expirationDate;
 }
+
+/** A query has seen that Google Play retries a declined payment silently. A deferral moves the end by a day or more. */
+export function isInSilentGrace(known: KnownPurchase): boolean {
+  const { expirationDate = 0, renewalIntent } = known.purchase;
+  const extraMs = expirationDate - (findPaidEnd(known) ?? expirationDate);
+  return renewalIntent === 'Renew' && extraMs > 0 && extraMs <= silentGraceMs;
+}
+
+const findPaidEnd = ({ purchase, transactions }: KnownPurchase): EpochMillis | undefined =>
+  transactions.find(({ transactionId }) => transactionId === purchase.transactionId)?.expirationDate;
 
 /**
  * Estimates the start of the current period: with the length of the stored period, otherwise as if all periods had the

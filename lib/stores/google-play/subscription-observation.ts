@@ -16,6 +16,7 @@ import {
   findPaidUntil,
   getPaidPeriod,
   getPaymentDate,
+  isInSilentGrace,
   parseRenewalNumber,
 } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
@@ -100,7 +101,12 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
   const knownPurchase = known.get(purchaseId);
   const stored = knownPurchase?.purchase;
   const paidUntil = knownPurchase && findPaidUntil(knownPurchase);
-  const state = toSubscriptionState(subscription, item, { now, known: stored, isRefunded: refundedAt !== undefined });
+  const state = toSubscriptionState(subscription, item, {
+    now,
+    known: stored,
+    wasRetried: knownPurchase !== undefined && isInSilentGrace(knownPurchase),
+    isRefunded: refundedAt !== undefined,
+  });
   return {
     purchaseId,
     transactionId: orderId

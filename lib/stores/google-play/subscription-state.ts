@@ -84,6 +84,8 @@ interface StateContext {
   readonly now: EpochMillis;
   /** The purchase as it was stored before. */
   readonly known: Purchase | undefined;
+  /** A query has seen that Google Play retries a declined payment without reporting it. */
+  readonly wasRetried: boolean;
   /** The latest payment of the item was refunded. */
   readonly isRefunded: boolean;
 }
@@ -197,8 +199,9 @@ function toItemReason(subscription: Subscription, item: LineItem, context: State
  * Google Play removes the contexts of a grace period and an account hold when the subscription ends after them. A
  * revocation during that time refunds the latest payment.
  */
-const isPaymentFailed = ({ known, isRefunded }: StateContext): boolean =>
-  !isRefunded && (known?.isBillingRetryPeriod === true || known?.cancelationReason === 'System.BillingError');
+const isPaymentFailed = ({ known, wasRetried, isRefunded }: StateContext): boolean =>
+  !isRefunded &&
+  (wasRetried || known?.isBillingRetryPeriod === true || known?.cancelationReason === 'System.BillingError');
 
 /** Returns the product that replaces this one at the next renewal; undefined if the product stays the same. */
 function toRenewalProductId({ productId, deferredItemReplacement }: LineItem): string | undefined {

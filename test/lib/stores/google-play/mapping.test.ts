@@ -203,6 +203,31 @@ describe('validate (Google Play) of a subscription', () => {
       expect(observation?.purchase.expirationDate).toBe(end);
     });
 
+    it.each<[string, NonNullable<SubscriptionResponse['canceledStateContext']>, string, string]>([
+      ['the declined payment', { systemInitiatedCancellation: {} }, 'PROCESSED', 'System.BillingError'],
+      ['a revocation', { systemInitiatedCancellation: {} }, 'REFUNDED', 'System'],
+      ['the customer', { userInitiatedCancellation: {} }, 'PROCESSED', 'Customer'],
+    ])('reports the same reason in every query after its end by %s', async (_case, context, state, reason) => {
+      const order: OrderResponse = {
+        orderId: 'GPA.1',
+        createTime: '2026-11-21T12:00:00Z',
+        lineItems: [{ productId: 'premium', subscriptionDetails: { servicePeriodEndTime: expiryTime } }],
+      };
+      let stored = await validateAt(end + hourMs, active);
+      for (const at of [end + dayMs + hourMs, end + 2 * dayMs]) {
+        const google = createGoogleContext(
+          { subscription: canceledBy(context), order: { ...order, state } },
+          {
+            now: () => at,
+            findPurchase: async () => stored?.purchase,
+            listTransactions: async () => stored?.transactions ?? [],
+          },
+        );
+        [stored] = (await googlePlay.validate(createRequest(), google)).observations;
+        expect(stored?.purchase.cancelationReason).toBe(reason);
+      }
+    });
+
     it('does not move the period of the renewal', async () => {
       const late = await validateAt(end + 1_000, active);
       const renewedAt = end + 10 * hourMs;

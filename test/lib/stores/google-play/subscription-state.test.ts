@@ -11,7 +11,12 @@ const inState = (state: string, others = { productId: 'premium', expiryTime: end
   lineItems: [others, revoked],
 });
 const read = (subscription: Subscription, known?: Partial<Purchase>) =>
-  toSubscriptionState(subscription, revoked, { now, known: known as Purchase | undefined, isRefunded: false });
+  toSubscriptionState(subscription, revoked, {
+    now,
+    known: known as Purchase | undefined,
+    wasRetried: false,
+    isRefunded: false,
+  });
 const ended = { cancelationReason: 'Unknown', isBillingRetryPeriod: false, renewalIntent: 'Lapse' };
 
 describe('an item of a subscription that has ended while the others continue', () => {
