@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -25,16 +26,10 @@ export async function listUndelivered(
 }
 
 function toNotification(voided: VoidedOrder): StoreNotification[] {
-  const { purchaseToken: token, orderId, voidedTimeMillis: occurredAt, voidedQuantity, voidedReason } = voided;
+  const { purchaseToken: token, orderId, voidedTimeMillis: occurredAt, voidedQuantity } = voided;
+  const { voidedReason, voidedSource } = voided;
   if (!isPlayId(token) || !isPlayId(orderId)) return [];
   const isPartial = voidedQuantity !== undefined;
-  return [
-    toVoidedNotification({
-      token,
-      orderId,
-      occurredAt,
-      isPartial,
-      ...(voidedReason !== undefined && { voidedReason }),
-    }),
-  ];
+  const cause = omitUndefined({ voidedReason, voidedSource });
+  return [toVoidedNotification({ token, orderId, occurredAt, isPartial, ...cause })];
 }

@@ -50,6 +50,7 @@ export const NotificationPayload = v.object({
   /** Only a part of the quantity was refunded. */
   isPartial: v.exactOptional(v.boolean()),
   voidedReason: OptionalNumber,
+  voidedSource: OptionalNumber,
   /** The request for a statement about a chargeback. */
   refundReview: v.exactOptional(v.object({ token: v.string(), orderId: PlayId, reason: OptionalNumber })),
 });
@@ -171,6 +172,7 @@ interface VoidedOrder {
   readonly isPartial: boolean;
   readonly kind?: 'subscription' | 'product';
   readonly voidedReason?: number;
+  readonly voidedSource?: number;
 }
 
 /**

@@ -213,6 +213,7 @@ export const VoidedPurchases = v.object({
         orderId: v.string(),
         voidedTimeMillis: Int64,
         voidedReason: lenient(v.number()),
+        voidedSource: lenient(v.number()),
         voidedQuantity: lenient(v.number()),
       }),
     ),

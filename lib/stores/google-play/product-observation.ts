@@ -14,6 +14,7 @@ import { findLineProceeds, findLineTax, findLineTotal, listDefined } from './ord
 import { getProductRefunds, getRefundDate } from './order-refunds.ts';
 import type { OneTimePurchase, Order } from './payloads.ts';
 import { isRental } from './rental.ts';
+import { keepVoidedReason } from './revocation.ts';
 
 /** Input to the mapping of a one-time purchase, in addition to the purchase. */
 export interface ProductContext extends MappingContext {
@@ -79,6 +80,9 @@ function toProductPurchase(
   const { token, purchaseId, endedAt, isAbandoned } = context;
   const productId = toPrefixedId(nativeProductId);
   const offer = details.offerId ?? details.purchaseOptionId;
+  const expirationDate = context.rentalEnds.get(nativeProductId);
+  const cancelationReason = endedAt === undefined ? undefined : ('Unknown' as const);
+  const ended = omitUndefined({ expirationDate, cancelationReason });
   return {
     purchaseId,
     transactionId: toPrefixedId(oneTimePurchase.orderId ?? token),
@@ -90,15 +94,15 @@ function toProductPurchase(
     quantity: details.quantity ?? 1,
     ...omitUndefined({
       productType: findProductType(item, context),
-      expirationDate: context.rentalEnds.get(nativeProductId),
+      expirationDate,
       offerId: offer === undefined ? undefined : `${productId}#${offer}`,
       purchaseDate: oneTimePurchase.purchaseCompletionTime,
       isPending: oneTimePurchase.purchaseStateContext?.purchaseState === 'PENDING' || undefined,
       isAbandoned: isAbandoned || undefined,
       endedAt,
-      cancelationReason: endedAt === undefined ? undefined : ('Unknown' as const),
       discountId: details.offerId,
     }),
+    ...keepVoidedReason(ended, context.known.get(purchaseId)?.purchase),
   };
 }
 

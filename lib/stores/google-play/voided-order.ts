@@ -12,7 +12,7 @@ import type { NotificationPayload } from './parse-notification.ts';
 import { toOrderTransaction, withStoredPlan } from './past-orders.ts';
 import type { Order } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
-import { lacksCancelationReason, withCancelationReason, withEndDate } from './revocation.ts';
+import { lacksCancelationReason, type VoidCause, withCancelationReason, withEndDate } from './revocation.ts';
 
 /** A notification of a voided order, with the purchases and the API client to apply it. */
 export interface VoidedOrderContext {
@@ -167,16 +167,15 @@ async function endPurchase(own: readonly Observation[], context: VoidedOrderCont
     observation.purchase.transactionId === transactionId ? withEndDate(observation, voidedAt, now) : observation,
   );
   if (!ended.some(lacksCancelationReason)) return ended;
-  const voidedReason = payload.voidedReason ?? (await findVoidedReason(context));
-  return ended.map((observation) => withCancelationReason(observation, voidedReason));
+  const cause = payload.voidedReason === undefined ? await findVoidCause(context) : payload;
+  return ended.map((observation) => withCancelationReason(observation, cause));
 }
 
 /**
  * Reads the reason from the list of voided purchases, because a push lacks it. Returns undefined if it is unavailable.
  */
-async function findVoidedReason({ payload, voidedAt, play }: VoidedOrderContext): Promise<number | undefined> {
+async function findVoidCause({ payload, voidedAt, play }: VoidedOrderContext): Promise<VoidCause | undefined> {
   const { token, voidedOrderId } = payload;
   const listed = await listVoidedOrders(play, voidedAt - voidedListSkewMs).catch(() => []);
-  return listed.find(({ purchaseToken, orderId }) => purchaseToken === token && orderId === voidedOrderId)
-    ?.voidedReason;
+  return listed.find(({ purchaseToken, orderId }) => purchaseToken === token && orderId === voidedOrderId);
 }

@@ -4,7 +4,7 @@ import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
-import { createGoogleContext, expiryTime, now, type SubscriptionResponse } from './fake-google.ts';
+import { createGoogleContext, createRequest, expiryTime, now, type SubscriptionResponse } from './fake-google.ts';
 
 const voidedAt = now - dayMs;
 const ids = {
@@ -101,27 +101,58 @@ describe('a voided order that Google Play does not return (Google Play)', () => 
     expect(observation).toMatchObject({ purchase, transactions: [{ ...payment, refundedAt: voidedAt }] });
   });
 
+  const ended: SubscriptionResponse = {
+    ...subscription,
+    subscriptionState: 'SUBSCRIPTION_STATE_EXPIRED',
+    canceledStateContext: { systemInitiatedCancellation: {} },
+    lineItems: [
+      { productId: 'premium', expiryTime: new Date(voidedAt).toISOString(), latestSuccessfulOrderId: 'GPA.1..1' },
+    ],
+  };
+  const listed = { purchaseToken: 'token-1', orderId: 'GPA.1..1', voidedTimeMillis: String(voidedAt) };
+
   it('finds the reason on a later page of the list', async () => {
-    const expired = {
-      ...subscription,
-      subscriptionState: 'SUBSCRIPTION_STATE_EXPIRED',
-      canceledStateContext: { systemInitiatedCancellation: {} },
-      lineItems: [
-        { productId: 'premium', expiryTime: new Date(voidedAt).toISOString(), latestSuccessfulOrderId: 'GPA.1..1' },
-      ],
-    };
-    const listed = {
-      purchaseToken: 'token-1',
-      orderId: 'GPA.1..1',
-      voidedTimeMillis: String(voidedAt),
-      voidedReason: 3,
-    };
     const observation = await observeVoided({
       orderId: 'GPA.1..1',
-      native: expired,
-      voidedPages: [{ voidedPurchases: [{ ...listed, orderId: 'GPA.9' }] }, { voidedPurchases: [listed] }],
+      native: ended,
+      voidedPages: [
+        { voidedPurchases: [{ ...listed, orderId: 'GPA.9' }] },
+        { voidedPurchases: [{ ...listed, voidedReason: 3 }] },
+      ],
     });
     expect(observation?.purchase.cancelationReason).toBe('Customer.TechnicalIssues');
+  });
+
+  it.each([
+    ['the customer', { voidedSource: 0, voidedReason: 0 }, 'Customer.OtherReason'],
+    ['the developer', { voidedSource: 1, voidedReason: 0 }, 'Developer'],
+    ['the developer for an accidental purchase', { voidedSource: 1, voidedReason: 4 }, 'Customer.OtherReason'],
+    ['Google', { voidedSource: 2, voidedReason: 0 }, 'System'],
+    ['Google after a chargeback', { voidedSource: 2, voidedReason: 7 }, 'System'],
+  ])('reports the reason of an order that was voided by %s, also in later queries', async (_case, voided, reason) => {
+    const voidedPages = [{ voidedPurchases: [{ ...listed, ...voided }] }];
+    const observation = await observeVoided({ orderId: 'GPA.1..1', native: ended, voidedPages });
+    expect(observation?.purchase.cancelationReason).toBe(reason);
+    let stored = observation?.purchase;
+    for (let query = 0; query < 2; query++) {
+      const context = createGoogleContext({ subscription: ended }, { findPurchase: async () => stored });
+      stored = (await googlePlay.validate(createRequest(), context)).observations[0]?.purchase;
+      expect(stored?.cancelationReason).toBe(reason);
+    }
+  });
+
+  it('keeps the reason of a voided one-time purchase in later queries', async () => {
+    const product = {
+      productLineItem: [{ productId: 'premium' }],
+      purchaseStateContext: { purchaseState: 'CANCELLED' },
+      purchaseCompletionTime: '2026-11-01T00:00:00Z',
+      orderId: 'GPA.5',
+    };
+    const stored = { ...purchase, endedAt: voidedAt, cancelationReason: 'Developer' } as const;
+    const { expirationDate: _end, ...voided } = stored;
+    const context = createGoogleContext({ product }, { findPurchase: async () => voided });
+    const { observations } = await googlePlay.validate(createRequest('non consumable'), context);
+    expect(observations[0]?.purchase).toMatchObject({ endedAt: voidedAt, cancelationReason: 'Developer' });
   });
 
   it('waits for a retry while Google Play is unavailable or does not list the partial refund', async () => {
