@@ -1,8 +1,9 @@
 import type { CancelationReason } from '../../api/schemas.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
-import { dayMs, type EpochMillis, minuteMs } from '../../foundation/time.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
+import { lateRenewalMs } from '../late-renewal.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { type StoreTransaction, type SubscriptionStatus, subscriptionStatuses } from './store-transaction.ts';
 
@@ -19,12 +20,6 @@ type SubscriptionFields = Pick<
 >;
 
 const { active, expired, billingRetry, gracePeriod, revoked } = subscriptionStatuses;
-
-/**
- * Apple can report a subscription as active for some minutes after its expiration date. The next refresh is due after
- * that.
- */
-const lateRenewalMs = 10 * minuteMs;
 
 /**
  * The shortest grace period that a developer can choose. Apple can report a grace period without its end.

@@ -1,8 +1,9 @@
 import type { CancelationReason, PriceConsentStatus } from '../../api/schemas.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
-import { dayMs, type EpochMillis, minuteMs } from '../../foundation/time.ts';
+import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
+import { lateRenewalMs } from '../late-renewal.ts';
 import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
 
@@ -67,9 +68,6 @@ const hadEndedApart = (
  * @see https://developer.android.com/google/play/billing/lifecycle/subscriptions#silent-grace-period
  */
 export const silentGraceMs = dayMs;
-
-/** Time until the next query of a subscription that stays active for longer. */
-const lateRenewalMs = 10 * minuteMs;
 
 /** Returns the end of access of an item that has not ended. */
 function findAccessEnd(subscription: Subscription, item: LineItem, now: EpochMillis): EpochMillis | undefined {
