@@ -1,6 +1,7 @@
 import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
+import { sum } from '../sum.ts';
 import { getOwnershipType } from './payloads.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
 import { countCurrentSeats, getAmountMicros } from './seats.ts';
@@ -70,5 +71,3 @@ function computeRefund(transaction: Transaction): number {
   const share = isRefund ? (revocation.percentage ?? 100_000) / 100_000 : 0;
   return Math.min(amountMicros, Math.max(bySeats, Math.round(amountMicros * share)));
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

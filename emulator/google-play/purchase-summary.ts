@@ -1,6 +1,7 @@
 import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
+import { sum } from '../sum.ts';
 import { findLatestPaidOrder, getLatestOrder, isPaid } from './orders.ts';
 import { getRefundedMicros, getRemainingTotal } from './partial-refund.ts';
 import { getPurchaseState } from './product-view.ts';
@@ -96,5 +97,3 @@ function toPayment(order: Order, purchase: Purchase) {
 
 const isPayment = ({ state, amountMicros }: Order): boolean =>
   amountMicros > 0 && (isPaid(state) || state === 'REFUNDED');
-
-const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dayMs, formatTime } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
+import { sum } from '../sum.ts';
 import { getLatestPayment } from './collection-item.ts';
 import type { Payment, Purchase } from './records.ts';
 
@@ -54,8 +55,6 @@ export function summarizePayments({ payments }: Purchase, currency: string) {
 }
 
 const getRefundedMicros = ({ amountMicros, refundedMicros = amountMicros }: Payment): number => refundedMicros;
-
-const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
 
 /**
  * Copies a purchase with its latest payment refunded, or a part of it. The state is `Revoked` if the item was consumed
