@@ -43,8 +43,10 @@ const LineItem = v.looseObject({
     v.looseObject({
       autoRenewEnabled: lenient(v.boolean()),
       recurringPrice: OptionalMoney,
-      priceChangeDetails: lenient(v.looseObject({ priceChangeMode: Text, priceChangeState: Text })),
-      priceStepUpConsentDetails: lenient(v.looseObject({ state: Text })),
+      priceChangeDetails: lenient(
+        v.looseObject({ priceChangeMode: Text, priceChangeState: Text, expectedNewPriceChargeTime: OptionalTime }),
+      ),
+      priceStepUpConsentDetails: lenient(v.looseObject({ state: Text, consentDeadlineTime: OptionalTime })),
       installmentDetails: lenient(v.looseObject({ pendingCancellation: OptionalObject })),
     }),
   ),

@@ -171,14 +171,30 @@ function toCancelationReason(
   if (isInState(subscription, 'ON_HOLD')) return 'System.BillingError';
   if (context?.replacementCancellation) return 'System.Replaced';
   if (context?.developerInitiatedCancellation) return 'Developer';
-  const { priceChangeMode, priceChangeState } = item.autoRenewingPlan?.priceChangeDetails ?? {};
-  // Only an opt-in price increase requires the customer's consent.
-  if (priceChangeMode === 'PRICE_INCREASE' && priceChangeState === 'OUTSTANDING') return 'Customer.PriceIncrease';
+  if (isConsentMissing(item) && !isPaymentFailed(stateContext)) return 'Customer.PriceIncrease';
   if (context?.userInitiatedCancellation) {
     return surveyReasons[context.userInitiatedCancellation.cancelSurveyResult?.reason ?? ''] ?? 'Customer';
   }
   if (isPaymentFailed(stateContext)) return 'System.BillingError';
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
+}
+
+/**
+ * The customer has not consented to the price of the renewal. Only an opt-in price increase and a step-up of the price
+ * require it. A subscription that ends before the renewal or the deadline has another reason.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#SubscriptionItemPriceChangeDetails
+ * @see https://googleapis.dev/dotnet/Google.Apis.AndroidPublisher.v3/latest/api/Google.Apis.AndroidPublisher.v3.Data.PriceStepUpConsentDetails.html
+ */
+function isConsentMissing({ expiryTime = Infinity, autoRenewingPlan }: LineItem): boolean {
+  const { priceChangeDetails, priceStepUpConsentDetails } = autoRenewingPlan ?? {};
+  const { priceChangeMode, priceChangeState, expectedNewPriceChargeTime = expiryTime } = priceChangeDetails ?? {};
+  const { state, consentDeadlineTime = expiryTime } = priceStepUpConsentDetails ?? {};
+  const isOutstanding = priceChangeMode === 'PRICE_INCREASE' && priceChangeState === 'OUTSTANDING';
+  // A renewal is charged up to a day before the period ends.
+  return (
+    (isOutstanding && expectedNewPriceChargeTime <= expiryTime + dayMs) ||
+    (state === 'PENDING' && consentDeadlineTime <= expiryTime)
+  );
 }
 
 /** Returns the reason for which an item ended while the subscription continues. */

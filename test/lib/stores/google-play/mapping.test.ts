@@ -38,11 +38,18 @@ const inState = (state: string, changes: object = {}): SubscriptionResponse => (
 });
 const canceledBy = (context: object, state = 'EXPIRED') => inState(state, { canceledStateContext: context });
 const withSurvey = (reason: string) => canceledBy({ userInitiatedCancellation: { cancelSurveyResult: { reason } } });
-const withDeclinedPrice = (priceChangeMode: string): SubscriptionResponse => ({
+const withDeclinedPrice = (priceChangeMode: string, changes: object = {}): SubscriptionResponse => ({
   ...withSurvey('CANCEL_SURVEY_REASON_COST_RELATED'),
   lineItems: [
-    { ...item, autoRenewingPlan: { priceChangeDetails: { priceChangeMode, priceChangeState: 'OUTSTANDING' } } },
+    {
+      ...item,
+      autoRenewingPlan: { priceChangeDetails: { priceChangeMode, priceChangeState: 'OUTSTANDING', ...changes } },
+    },
   ],
+});
+const withStepUp = (state: string, consentDeadlineTime: string): SubscriptionResponse => ({
+  ...canceledBy({ systemInitiatedCancellation: {} }),
+  lineItems: [{ ...item, autoRenewingPlan: { priceStepUpConsentDetails: { state, consentDeadlineTime } } }],
 });
 const validate = async (subscription: SubscriptionResponse, order?: OrderResponse) =>
   (await googlePlay.validate(createRequest(), createGoogleContext({ subscription, ...(order && { order }) })))
@@ -73,6 +80,23 @@ describe('validate (Google Play) of a subscription', () => {
       { renewalIntent: 'Lapse', expirationDate: Date.parse(expiryTime) },
     ],
     ['a declined price increase', withDeclinedPrice('PRICE_INCREASE'), { cancelationReason: 'Customer.PriceIncrease' }],
+    [
+      'a declined price increase of this renewal',
+      withDeclinedPrice('PRICE_INCREASE', { expectedNewPriceChargeTime: expiryTime }),
+      { cancelationReason: 'Customer.PriceIncrease' },
+    ],
+    [
+      'an end before the price increase',
+      withDeclinedPrice('PRICE_INCREASE', { expectedNewPriceChargeTime: '2027-01-21T12:00:00Z' }),
+      { cancelationReason: 'Customer.Cost' },
+    ],
+    [
+      'a price step-up without consent',
+      withStepUp('PENDING', '2026-12-14T12:00:00Z'),
+      { cancelationReason: 'Customer.PriceIncrease' },
+    ],
+    ['a price step-up with consent', withStepUp('CONFIRMED', '2026-12-14T12:00:00Z'), { cancelationReason: 'System' }],
+    ['an end before the consent', withStepUp('PENDING', '2027-01-14T12:00:00Z'), { cancelationReason: 'System' }],
     ['a price decrease', withDeclinedPrice('PRICE_DECREASE'), { cancelationReason: 'Customer.Cost' }],
     [
       'the date of a cancelation',
@@ -137,6 +161,15 @@ describe('validate (Google Play) of a subscription', () => {
   ])('maps %s', async (_case, subscription, fields) => {
     const [observation] = await validate(subscription);
     expect(observation).toMatchObject({ asOf: now, purchase: fields });
+  });
+
+  it('reports a declined payment as the reason of an end with an outstanding price increase', async () => {
+    const held = (await validate(inState('ON_HOLD')))[0]?.purchase;
+    const { lineItems } = withDeclinedPrice('PRICE_INCREASE');
+    const subscription = { ...canceledBy({ systemInitiatedCancellation: {} }), ...(lineItems && { lineItems }) };
+    const context = createGoogleContext({ subscription }, { findPurchase: async () => held });
+    const { observations } = await googlePlay.validate(createRequest(), context);
+    expect(observations[0]?.purchase.cancelationReason).toBe('System.BillingError');
   });
 
   it.each([
