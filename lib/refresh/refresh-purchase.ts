@@ -6,6 +6,7 @@ import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
+import { groupByReplacement } from '../purchases/group-by-replacement.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { endRefreshSchedule, findRefreshState } from '../purchases/purchase-table.ts';
@@ -141,7 +142,7 @@ async function recordObservations(
 ): Promise<RecordPurchaseResult[]> {
   const update = { trigger: 'refresh', eventId, strategy: app.strategy, ...(storeReason && { storeReason }) } as const;
   const results: (RecordPurchaseResult | undefined)[] = [];
-  for (const observation of observations) {
+  for (const observation of groupByReplacement(observations).flat()) {
     const isNamed = namedUser !== undefined && containsAliasForm(observation.userAliases, namedUser);
     const storeUser = await resolveStoreUser(service, app.name, observation);
     const input = {

@@ -9,6 +9,7 @@ import { logError } from '../foundation/log.ts';
 import { maxQueueDelaySeconds } from '../foundation/message-queue.ts';
 import type { Service } from '../foundation/service.ts';
 import { minuteMs, toIso } from '../foundation/time.ts';
+import { groupByReplacement } from '../purchases/group-by-replacement.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { invalidatePriceList } from '../purchases/price-list-table.ts';
 import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
@@ -131,7 +132,7 @@ async function recordObserved(
 ): Promise<RecordPurchaseResult[]> {
   const { app, recorder, service } = context;
   const recorded: RecordPurchaseResult[] = [];
-  for (const observation of observations) {
+  for (const observation of groupByReplacement(observations).flat()) {
     const result = await recordPurchase(service, app.name, observation.purchase.purchaseId, {
       trigger: 'notification',
       observation,

@@ -3,6 +3,7 @@ import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import type { OperationContext } from '../events/operation-context.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { UpdateTrigger } from '../purchases/announced-reasons.ts';
+import { groupByReplacement } from '../purchases/group-by-replacement.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { changesPurchase } from '../purchases/purchase-change.ts';
@@ -68,7 +69,7 @@ export async function recordObservations(
     unlistedPurchaseIds: validation?.unlistedPurchaseIds,
   });
   const [results, aliases] = await Promise.all([
-    pMap(selected, async (observation) => await recordObservation(context, observation), { concurrency }),
+    recordAll(context, selected),
     selected.length + unchanged.length > 0 ? findAliases(context) : undefined,
   ]);
   const recorded = results.filter((result) => result !== undefined);
@@ -173,6 +174,16 @@ async function claimPurchases(
 
 const toTrigger = (importedClaims: ImportedClaims | undefined): UpdateTrigger =>
   importedClaims?.isUnannounced ? 'import' : 'validation';
+
+async function recordAll(context: RecordingContext, observations: readonly Observation[]) {
+  const results = new Map<Observation, RecordPurchaseResult | undefined>();
+  for (const group of groupByReplacement(observations)) {
+    const record = async (observation: Observation) =>
+      results.set(observation, await recordObservation(context, observation));
+    await pMap(group, record, { concurrency });
+  }
+  return observations.map((observation) => results.get(observation));
+}
 
 async function recordObservation(
   { app, service, recorder: { eventId }, request, validation, importedClaims }: RecordingContext,

@@ -90,7 +90,7 @@ const missedHistories: readonly (readonly [
   ['renew', 'PURCHASED RENEWED', missedPlatforms],
   ['renew renew', 'PURCHASED RENEWED', missedPlatforms],
   // Apple signs the current product only: the first sight after a plan change does not show the former plan.
-  ['change-plan renew', 'PURCHASED PLAN_CHANGED RENEWED', ['processor_a']],
+  ['change-plan renew', 'PURCHASED PLAN_CHANGED RENEWED', ['store_b', 'processor_a']],
   ['renew cancel expire', 'PURCHASED RENEWED EXPIRED', missedPlatforms],
   // Google Play keeps access after a refund. Its notifications do not report it.
   ['refund', 'PURCHASED REFUNDED', ['store_a', 'processor_a']],
