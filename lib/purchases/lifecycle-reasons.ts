@@ -144,7 +144,7 @@ const isRefundOfRevocation = (
   storeReason: NotificationReason | undefined,
 ): boolean =>
   storeReason === 'REVOKED' &&
-  purchase.cancelationReason === 'System' &&
+  (purchase.cancelationReason === 'System' || purchase.cancelationReason === 'Developer') &&
   isExpired(purchase, at) &&
   newRefunds.every((key) => key === purchase.transactionId);
 
@@ -218,8 +218,7 @@ function isEndedEarly(
   const expirationDate = Math.max(knownEnd, paidEnd);
   return (
     to.endedAt < expirationDate &&
-    (to.cancelationReason === 'Unknown' ||
-      to.cancelationReason === 'System' ||
+    (['Unknown', 'System', 'Developer'].includes(to.cancelationReason ?? '') ||
       (expirationDate === Infinity && !isSubscription(to)))
   );
 }

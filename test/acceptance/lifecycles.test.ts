@@ -299,12 +299,13 @@ async function refreshAll({ appName }: IssuedApiKeys): Promise<void> {
 }
 
 /**
- * Loads the purchases. Google Play removes the context of a failed payment when the subscription ends: an app that sees
- * it later does not know why the system ended it.
+ * Loads the purchases. Google Play removes the context of a failed payment when the subscription ends, and lists by
+ * whom an order was voided for 30 days: an app that sees it later does not know why the subscription ended.
  */
 async function loadComparablePurchases({ appName }: IssuedApiKeys): Promise<Map<string, unknown>> {
   const purchases = [...(await loadPurchases(appName))].map(([id, { purchase, ...stored }]) => {
-    const isUnknown = purchase.platform === 'store_b' && purchase.cancelationReason === 'System.BillingError';
+    const { platform, cancelationReason = '' } = purchase;
+    const isUnknown = platform === 'store_b' && ['System.BillingError', 'Developer'].includes(cancelationReason);
     return [id, { ...stored, purchase: isUnknown ? { ...purchase, cancelationReason: 'System' } : purchase }] as const;
   });
   return new Map(purchases);

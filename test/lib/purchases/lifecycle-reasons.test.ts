@@ -205,19 +205,25 @@ describe('findLifecycleReasons', () => {
     }
   });
 
-  it('returns REVOKED if the store ended the purchase early without a reason', () => {
-    const ended = { endedAt: startDate + dayMs, cancelationReason: 'Unknown' } as const;
-    expect(findLifecycleReasons(createStateAt(0), createStateAt(2 * dayMs, ended))).toEqual(['REVOKED']);
-    expect(
-      findLifecycleReasons(
-        createStateAt(0),
-        createStateAt(2 * dayMs, { ...ended, cancelationReason: 'System.BillingError' }),
-      ),
-    ).toEqual(['EXPIRED']);
-    expect(
-      findLifecycleReasons(createStateAt(0), createStateAt(40 * dayMs, { ...ended, endedAt: startDate + 31 * dayMs })),
-    ).toEqual(['EXPIRED']);
-  });
+  it.each(['Unknown', 'System', 'Developer'] as const)(
+    'returns REVOKED for an early end by the reason %s',
+    (reason) => {
+      const ended = { endedAt: startDate + dayMs, cancelationReason: reason } as const;
+      expect(findLifecycleReasons(createStateAt(0), createStateAt(2 * dayMs, ended))).toEqual(['REVOKED']);
+      expect(
+        findLifecycleReasons(
+          createStateAt(0),
+          createStateAt(2 * dayMs, { ...ended, cancelationReason: 'System.BillingError' }),
+        ),
+      ).toEqual(['EXPIRED']);
+      expect(
+        findLifecycleReasons(
+          createStateAt(0),
+          createStateAt(40 * dayMs, { ...ended, endedAt: startDate + 31 * dayMs }),
+        ),
+      ).toEqual(['EXPIRED']);
+    },
+  );
 
   it('returns no renewal if the store reports the transaction before a refunded one, or the refunded one again', () => {
     const first = createObservation();
