@@ -72,7 +72,9 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
     wasEnded = isEnded;
     const refunds = listRefundKeys(transactions.map(({ transaction }) => transaction));
     if (lifecycleReasons.includes('RENEWED')) renewals++;
-    if (lifecycleReasons.includes('WILL_AUTO_RENEW') || lifecycleReasons.includes('RENEWED')) renewalIntents++;
+    // A renewal and a plan change imply that the subscription renews again.
+    if (lifecycleReasons.some((reason) => ['WILL_AUTO_RENEW', 'RENEWED', 'PLAN_CHANGED'].includes(reason)))
+      renewalIntents++;
     const details: Readonly<Record<string, unknown>> = {
       PURCHASED: '',
       RENEWED: [purchase.transactionId, purchase.expirationDate, ends],
