@@ -158,16 +158,11 @@ const tags = ['ann', 'request-1', 'error', 'store_a:1', 'store_a:1-0', 'store_a:
 const byEntitlement = { query: { by: 'entitlement' } };
 const figureRequests = [{}, ...['platform', 'product', 'country', 'entitlement'].map((by) => ({ query: { by } }))];
 
-/** Requests by contract id, for ids that both apps have. */
-export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonly RequestOptions[]>> = {
+/** Requests by contract id, for ids that both apps have. Other contracts get one request. */
+const dataRequests: Readonly<Record<string, (app: AppWithData) => readonly RequestOptions[]>> = {
   'list-customers': () => [{}, { query: { applicationUsername: 'ann' } }, { query: { skip: '1' } }],
-  'get-customer': () => [customer],
-  'get-customer-purchases': () => [customer],
-  'get-customer-subscription': () => [customer],
-  'get-customer-transactions': () => [customer],
   'list-purchases': () => [{}, { query: since }, { query: { include_notifications: 'true', limit: '1' } }],
   'get-purchase': () => [purchase, { ...purchase, query: { include_notifications: 'true' } }],
-  'get-refresh-token': () => [purchase],
   'list-transactions': () => [{}, { query: since }, { query: { include_notifications: 'true', skip: '1' } }],
   'get-transaction': () => [{ params: { transactionId: 'store_a:1-0' } }],
   'get-stats': () => [
@@ -189,40 +184,25 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'search-events': () => tags.map((tag) => ({ params: { tag } })),
   'get-event': () => [event, { ...event, ...withReceipts }],
   'get-event-analysis': () => [event, { ...event, ...withReceipts }],
-  'get-event-raw': () => [event],
   'list-deliveries': () => [{}, { query: { state: 'dead' } }],
   'get-webhook-stats': () => [{}, { query: since }],
-  'get-delivery': () => [event],
   'get-customer-claims': () => [customer, { ...customer, query: { isEntitled: 'true' } }],
-  'get-customer-timeline': () => [customer],
-  'get-purchase-owners': () => [purchase],
   'list-purchase-actions': ({ canary }) => [{ params: { purchaseId: `store_a:${canary}` } }],
-  'get-purchase-timeline': () => [purchase],
   'list-refund-requests': () => [{}, { query: { state: 'open' } }],
   'get-refund-request': () => [
     { params: { id: toRefundRequestId({ digest: toPaymentDigest('store_a:1-0'), number: '0001' }) } },
   ],
-  'get-due': () => [{}],
   search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),
-  'get-customer-entitlements': () => [customer],
   'explain-access': ({ canary }) => [
     { ...customer, query: { entitlement: `premium-${canary}` } },
     { ...customer, query: { productId: 'store_a:monthly' } },
   ],
-  'list-grants': () => [customer],
-  'get-customer-credits': () => [customer],
-  'list-credit-history': () => [customer],
-  'get-catalogue': () => [{}],
-  'get-commission-rates': () => [{}],
-  'list-keys': () => [{}],
-  'get-forwards': () => [{}],
-  'list-annotations': () => [{}],
-  'list-stores': () => [{}],
   'get-store-settings': () => [{ params: { platform: 'store_c' } }],
-  'get-app': () => [{}],
-  'get-prices': () => [{}],
   'get-processor-purchases': () => [{ query: { applicationUsername: 'ann' } }],
 };
+
+export const listDataRequests = ({ id }: Contract, app: AppWithData): readonly RequestOptions[] =>
+  dataRequests[id]?.(app) ?? [{ params: { ...sharedIds, purchaseId: 'store_a:1' } }];
 
 /** The GET contracts that require a key. */
 export const readContracts: readonly Contract[] = contracts.filter(

@@ -15,8 +15,8 @@ import { formatItem, scanItems } from '../../testing/dump-items.ts';
 import {
   type AppWithData,
   callAllPaths,
-  dataRequests,
   givenAppData,
+  listDataRequests,
   readContracts,
 } from '../../testing/given-app-data.ts';
 import { sampleItems } from '../../testing/sample.ts';
@@ -58,7 +58,7 @@ async function callWith(level: ApiKeyLevel, contract: Contract): Promise<CallRes
   if (contract.method !== 'GET')
     return [await callEndpoint(contract, { headers: buildBasicAuth(appName, credentials.key), body: {} })];
   const responses: CallResult[] = [];
-  for (const options of dataRequests[contract.id]?.(app) ?? [])
+  for (const options of listDataRequests(contract, app))
     responses.push(...(await callAllPaths(contract, credentials, options)));
   return responses;
 }
