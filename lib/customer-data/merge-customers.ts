@@ -120,7 +120,7 @@ async function moveGrants({ app, merge, service }: MergeContext, from: string, t
   return count;
 }
 
-/** Claims the purchases that wait for the merged customer under one of the aliases, which now identify the other one. */
+/** Claims the purchases that wait for the merged customer under an alias, which now identifies the other one. */
 async function claimUnclaimed({ app, merge, service }: MergeContext, maxPurchases: number) {
   const { mergeId, to: username } = merge;
   let count = 0;
