@@ -15,9 +15,10 @@ export const handler = createHandler(addCustomerPurchase)(async ({ app, params, 
   const update = { trigger: 'link', claim, eventId, strategy: app.strategy, now: service.now() } as const;
   const recorded = await recordPurchase(service, app.name, purchaseId, update);
   if (!recorded) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
-  if (recorded.change)
-    await saveUserAliases(service, app.name, { username, storeAliases: recorded.stored.state.userAliases });
-  const { productId, platform } = recorded.stored.state.purchase;
+  // Also without a change: an earlier request can have ended after it wrote the claim.
+  const { userAliases, purchase } = recorded.stored.state;
+  await saveUserAliases(service, app.name, { username, storeAliases: userAliases });
+  const { productId, platform } = purchase;
   recorder.addTag(purchaseId, '_P');
   recorder.addContent({
     claims: [{ applicationUsername: username, purchaseId, type: 'manual' }],

@@ -7,6 +7,7 @@ import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { toItemImage } from '../../lib/purchases/purchase-item.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
+import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { findMd5Alias } from '../../lib/purchases/user-alias-table.ts';
 import { readPurchaseItem } from '../../lib/webhooks/purchase-announcements.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -55,6 +56,16 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
   it("saves the store's alias for the customer", async () => {
     const keys = await givenApp(table);
     await givenPurchase(keys.appName, 'ann', createObservation({}, { userAliases: ['bob'] }));
+    await callWithSecretKey(addCustomerPurchase, keys, { params, body });
+    expect(await findMd5Alias(getService(), keys.appName, 'bob', 1)).toMatchObject({ isSaved: true });
+  });
+
+  it('saves the alias of a purchase that an interrupted request has linked', async () => {
+    const keys = await givenApp(table);
+    await givenPurchase(keys.appName, 'ann', createObservation({}, { userAliases: ['bob'] }));
+    const claim = { username: 'bob', source: 'manual' } as const;
+    const update = { trigger: 'link', claim, strategy: 'all', now: getService().now() } as const;
+    await recordPurchase(getService(), keys.appName, body.purchaseId, update);
     await callWithSecretKey(addCustomerPurchase, keys, { params, body });
     expect(await findMd5Alias(getService(), keys.appName, 'bob', 1)).toMatchObject({ isSaved: true });
   });
