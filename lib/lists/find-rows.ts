@@ -43,12 +43,14 @@ export async function findRows<Row>(
       .slice(0, count);
   };
   const load = async (entries: readonly CreatedEntry[]): Promise<(Row | undefined)[]> => {
-    const itemKeys = entries.map(({ key }) => key);
+    // An item that moves during a query can have two entries. The later one in the order of the list has its new place.
+    const lastEntries = new Map(entries.map((entry) => [toText(entry.key), entry]));
+    const itemKeys = [...lastEntries.values()].map(({ key }) => key);
     const items = await table.batchGet(itemKeys, { isEventuallyConsistent: true });
-    const byKey = new Map(items.map((item) => [toText(toKey(item)), item]));
+    const byEntry = new Map(items.map((item) => [lastEntries.get(toText(toKey(item))), item]));
     return await Promise.all(
-      itemKeys.map(async (key) => {
-        const item = byKey.get(toText(key));
+      entries.map(async (entry) => {
+        const item = byEntry.get(entry);
         const row = item && parseItem(item);
         return row !== undefined && (await matches(row)) ? row : undefined;
       }),

@@ -218,6 +218,39 @@ describe('findRows', () => {
       { ...sampleRuns({ sample: 10, full: 150 }), examples: [[mixedPlanes, newestOnes, () => true]] },
     );
   });
+
+  it('returns a row whose date changes between two reads of its shard once, at its new place', async () => {
+    const appName = createUniqueName();
+    const rows = Array.from({ length: 400 }, (_, index): Row => ({ id: `user-${index}`, date: startDate + index }));
+    const findShard = (row: Row) => keys.customerIndexKeys(appName, row.id, row.date).createdPk;
+    const [first, ...others] = rows.filter((row, _index, [oldest]) => oldest && findShard(row) === findShard(oldest));
+    if (!first) throw new Error('There are no rows.');
+    await table.batchPut([first, ...others].map((row) => toCustomer(appName, row)));
+    const moving: Table = {
+      ...table,
+      async query(range) {
+        const items = await table.query(range);
+        if (items.some(({ createdSk }) => String(createdSk).startsWith(`${startDate}`)))
+          await table.batchPut([toCustomer(appName, { ...first, date: startDate + 1_000 })]);
+        return items;
+      },
+    };
+    const list = {
+      table: moving,
+      appName,
+      collection: 'customers',
+      parseItem: ({ username }: Item) => username,
+    } as const;
+    const search = {
+      order: 'oldest',
+      limit: 100,
+      maxScanned: 1_000,
+      startdate: undefined,
+      enddate: undefined,
+    } as const;
+    const { rows: read } = await findRows(list, { ...search, cursor: undefined, matches: () => true });
+    expect(read).toEqual(getIds([...others, first]));
+  });
 });
 
 describe('listDeliveryPage', () => {
