@@ -65,9 +65,9 @@ async function setWebhookAction(
   const app = await getApp(getService(), name);
   const keepsUrls = (events !== undefined || newSecret || rotateSecret) && url === '' && !off;
   const entered = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
-  const current = keepsUrls ? app.webhookSettings : undefined;
-  const settings = { ...(current ?? entered), ...(events && { events: [...events] }) };
-  if (settings.urls.length === 0 && !off)
+  const { urls } = (keepsUrls && app.webhookSettings) || entered;
+  const settings = { ...(!keepsUrls && entered), ...(events && { events: [...events] }) };
+  if (urls.length === 0 && !off)
     throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
   const secret = await setWebhook(getService(), name, settings, {
     newSecret: newSecret === true || rotateSecret === true,

@@ -144,15 +144,15 @@ export async function updateApp(
 }
 
 interface WebhookChange {
-  readonly settings?: WebhookSettings;
+  readonly settings?: Partial<WebhookSettings>;
   readonly createSecret: (hasSecret: boolean) => string | undefined;
   readonly overlapMs?: number;
 }
 
 /**
- * Replaces the webhook settings, and the signing secret if `createSecret` returns one. The current secret stays valid
- * for `overlapMs`. Without settings, or without their `events`, the stored ones stay. Returns the new secret. Throws
- * `AppNotFound`, also for a deleted app.
+ * Changes the webhook settings, and the signing secret if `createSecret` returns one. The current secret stays valid
+ * for `overlapMs`. Absent settings keep their stored values. Returns the new secret. Throws `AppNotFound`, also for a
+ * deleted app.
  */
 export async function storeWebhook(
   { table, cipher, now }: Service,
@@ -162,9 +162,9 @@ export async function storeWebhook(
   const { secret } = await changeItem(table, name, async (app, { signingSecret }) => {
     const secret = createSecret(signingSecret !== undefined);
     const encrypted = secret && (await cipher.encrypt(secret, signingSecretContext(name)));
-    const { events } = app.webhookSettings ?? {};
+    const current = app.webhookSettings ?? { urls: [], sandboxUrls: [], includesPassword: false };
     const fields = {
-      ...(settings && { webhookSettings: { ...(events && { events }), ...settings } }),
+      ...(settings && { webhookSettings: { ...current, ...settings } }),
       ...(encrypted && { signingSecret: encrypted }),
       ...(encrypted &&
         signingSecret !== undefined && { formerSecret: signingSecret, formerSecretUntil: now() + overlapMs }),

@@ -23,22 +23,28 @@ export const parseUrls = (text: string): string[] =>
     .filter((url) => url !== '');
 
 /**
- * Sets the webhook URLs of an app, without duplicates, and enables them. Settings without `events` keep the stored
- * ones. Returns the signing secret if it is new: for the first settings, or if `newSecret` is true. Webhooks have
- * signatures of the replaced one, too, for `overlapMs`. Throws `InvalidPayload` for a URL that is not allowed.
+ * Sets the webhook URLs of an app, without duplicates, and enables them. Absent settings keep their stored values, also
+ * those of a concurrent change. Returns the signing secret if it is new: for the first settings, or if `newSecret` is
+ * true. Webhooks have signatures of the replaced one, too, for `overlapMs`. Throws `InvalidPayload` for a URL that is
+ * not allowed.
  */
 export async function setWebhook(
   service: Service,
   name: string,
-  settings: WebhookSettings,
+  settings: Partial<WebhookSettings>,
   { newSecret, overlapMs = 0 }: { newSecret: boolean; overlapMs?: number },
 ): Promise<string | undefined> {
-  const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
-  const urls = listUrls(uniqueSettings);
-  for (const url of urls) parseWebhookUrl(url, { allowsLoopback: isLocalService(service.emulator) });
+  const { urls, sandboxUrls } = settings;
+  const uniqueSettings = {
+    ...settings,
+    ...(urls && { urls: dedupe(urls) }),
+    ...(sandboxUrls && { sandboxUrls: dedupe(sandboxUrls) }),
+  };
+  for (const url of listUrls(settings)) parseWebhookUrl(url, { allowsLoopback: isLocalService(service.emulator) });
   const createSecret = (hasSecret: boolean) => (newSecret || !hasSecret ? generateSigningSecret() : undefined);
   const secret = await storeWebhook(service, name, { settings: uniqueSettings, createSecret, overlapMs });
-  for (const url of urls) await enableWebhookUrl(service, name, url);
+  const { webhookSettings } = await getApp(service, name);
+  for (const url of listUrls(webhookSettings)) await enableWebhookUrl(service, name, url);
   return secret;
 }
 
@@ -56,12 +62,13 @@ export const ensureSigningSecret = async (service: Service, name: string): Promi
   });
 
 const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];
-const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([...urls, ...sandboxUrls]);
+const listUrls = ({ urls = [], sandboxUrls = [] }: Partial<WebhookSettings> = {}): string[] =>
+  dedupe([...urls, ...sandboxUrls]);
 
 /** Sends a webhook of type `test` to all URLs, disabled ones included: a successful response enables the URL. */
 export async function sendTestWebhook(service: Service, name: string): Promise<readonly WebhookDelivery[]> {
   const { webhookSettings } = await getApp(service, name);
-  const urls = webhookSettings ? listUrls(webhookSettings) : [];
+  const urls = listUrls(webhookSettings);
   if (urls.length === 0) throw missingWebhookUrlError();
   const createdAt = service.now();
   const notification = { id: randomUUID(), reason: 'TEST', date: createdAt } as const;

@@ -229,6 +229,20 @@ describe('PUT /v3/stores/:platform', () => {
     const expected = { ...kept, appAppleId: 1234567890 };
     expect(await findStoreSettings(getService(), keys.appName, 'store_a')).toEqual(expected);
   });
+
+  it('keeps both of two concurrent changes of different settings', async () => {
+    const changes = [{ appAppleId: 1234567891 }, { sharedSecret: 'of-the-other-operator' }];
+    const params = { platform: 'store_a' };
+    const query = { merge: 'true' };
+    const responses = await Promise.all(
+      changes.map(async (body) => await callWithSecretKey(setStore, keys, { params, query, body })),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await findStoreSettings(getService(), keys.appName, 'store_a')).toMatchObject({
+      ...changes[0],
+      ...changes[1],
+    });
+  });
 });
 
 describe('GET /v3/stores/:platform/settings', () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { hashApiKey } from '../../../lib/apps/app.ts';
+import { hashApiKey, type WebhookSettings } from '../../../lib/apps/app.ts';
 import { findApp, findWebhookSender, getOrCreateErasureKey } from '../../../lib/apps/app-table.ts';
 import {
   changeSettings,
@@ -151,6 +151,26 @@ describe('concurrent changes of an app', () => {
     await ensureSigningSecret(interrupted, appName);
     const { webhookSettings } = await getStoredApp(service, appName);
     expect(webhookSettings?.urls).toEqual(['https://example.com/hook']);
+  });
+
+  it.each<[name: string, settings: Partial<WebhookSettings>, newSecret: boolean]>([
+    ['an event', { events: ['refunds'] }, false],
+    ['a new signing secret', {}, true],
+  ])('keep webhook URLs that are set while %s is set without URLs', async (_name, settings, newSecret) => {
+    const { appName } = await givenApp();
+    await configureWebhook(appName, 'https://example.com/first');
+    let reads = 0;
+    const interrupted = createService({
+      ...table,
+      get: async (key) => {
+        const item = await table.get(key);
+        if (reads++ === 0) await configureWebhook(appName, 'https://example.com/second');
+        return item;
+      },
+    });
+    await setWebhook(interrupted, appName, settings, { newSecret });
+    const { webhookSettings } = await getStoredApp(service, appName);
+    expect(webhookSettings).toMatchObject({ urls: ['https://example.com/second'], ...settings });
   });
 
   it.each(rounds)('keep what an earlier release stores concurrently (round %i)', async () => {
