@@ -5,6 +5,7 @@ import type { OperationContext } from '../events/operation-context.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
+import { runRetentionMs } from '../foundation/stored-operations.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import {
   findPurchase,
@@ -146,7 +147,7 @@ async function runAction({ digest, name, store, storeContext, ...attempt }: Atte
   const earlier = await findBaseline(name, storeContext);
   const baseline = earlier ?? { ...prepared.baseline, digest };
   // Before the request: after a crash, the store's state shows whether it had an effect.
-  if (!earlier) await storeContext.storedResults?.save(name, baseline);
+  if (!earlier) await saveBaseline(name, storeContext, baseline);
   const outcome = toOutcome(attempt, possible);
   let storeAnswer: StoreAnswer | undefined;
   try {
@@ -165,6 +166,11 @@ async function findBaseline(name: string, { storedResults }: StoreContext): Prom
   return saved === undefined ? undefined : parse(ActionBaseline, saved, 'DatabaseError');
 }
 
+/** Keeps the state as long as the key is reserved, which each attempt extends: without it, an effect is not recognized. */
+async function saveBaseline(name: string, { storedResults }: StoreContext, baseline: ActionBaseline): Promise<void> {
+  await storedResults?.save(name, baseline, runRetentionMs);
+}
+
 /**
  * Returns the outcome of an earlier attempt whose response was lost, if the store's state shows its effect. Throws
  * `Conflict` if the earlier attempt was a different action: the state would confirm this one.
@@ -173,6 +179,7 @@ async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt
   const baseline = await findBaseline(name, storeContext);
   if (!baseline) return undefined;
   if ((baseline.digest ?? digest) !== digest) throw usedKeyError();
+  await saveBaseline(name, storeContext, baseline);
   const { purchaseId, input, context } = attempt;
   const { days, account } = input;
   const request = { action: toStoreAction(input.action), ...omitUndefined({ days, account }) };

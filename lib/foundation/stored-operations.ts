@@ -1,3 +1,8 @@
+import { dayMs } from './time.ts';
+
+/** Time for which a key of `RunOnce` is reserved after its last call. */
+export const runRetentionMs = 400 * dayMs;
+
 /**
  * Runs an operation, such as a charge, at most once per key, across containers and retries, and returns its stored JSON
  * result on later calls. Throws `Conflict` while another call runs the operation.
@@ -12,11 +17,11 @@ export type RunOnce = <T extends object>(
   recover: () => Promise<T | undefined>,
 ) => Promise<T>;
 
-/** JSON results of a store adapter by key, kept for a week. */
+/** JSON results of a store adapter by key, kept for a week by default. */
 export interface StoredResults {
   find(key: string): Promise<unknown>;
   /** Overwrites an earlier result. */
-  save(key: string, result: object): Promise<void>;
+  save(key: string, result: object, retentionMs?: number): Promise<void>;
 }
 
 /** What one adapter of one app keeps between its operations. */

@@ -4,7 +4,12 @@ import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import type { RunOnce, StoredOperations, StoredResults } from '../foundation/stored-operations.ts';
+import {
+  type RunOnce,
+  runRetentionMs,
+  type StoredOperations,
+  type StoredResults,
+} from '../foundation/stored-operations.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
 
@@ -12,7 +17,6 @@ const resultRetentionMs = 7 * dayMs;
 
 /** Maximum duration of a run. A run that started earlier has ended, with or without a result. */
 const maxRunMs = minuteMs;
-const runRetentionMs = 400 * dayMs;
 
 /** A concurrent call waits for the result at most 8 s: an API client waits at most 15 s. */
 const defaultWaiting = { maxWaits: 32, waitMs: 250 };
@@ -51,8 +55,8 @@ function createStoredResults(
       const item = await table.get(toKey(key));
       return typeof item?.result === 'string' ? JSON.parse(item.result) : undefined;
     },
-    async save(key, result) {
-      const ttl = toTtl(now() + resultRetentionMs);
+    async save(key, result, retentionMs = resultRetentionMs) {
+      const ttl = toTtl(now() + retentionMs);
       await table.batchPut([{ ...toKey(key), ttl, result: JSON.stringify(result) }]);
     },
   };

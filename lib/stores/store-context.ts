@@ -35,7 +35,7 @@ export interface StoreContext {
    */
   readonly requiresQuery?: boolean;
   readonly runOnce: RunOnce;
-  /** Results that the adapter keeps for a week, by its own key. */
+  /** Results that the adapter keeps, by its own key. */
   readonly storedResults?: StoredResults;
   /** Returns the access grant of a token issued by this service. Undefined for unknown and expired tokens. */
   readonly findAccessGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;

@@ -3,10 +3,12 @@ import { actOnPurchase, listPurchaseActions } from '../../lib/actions/contract.t
 import { changeSettings, createApiKey } from '../../lib/apps/manage-apps.ts';
 import { findRawEvent } from '../../lib/events/event-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
+import { toKey } from '../../lib/foundation/key.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { findPurchase, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
+import { isOfApp, scanItems } from '../../testing/dump-items.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
 import { startTestService } from '../../testing/service.ts';
@@ -147,6 +149,19 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
         body: { message: 'idempotencyKey was used for a different action.' },
       });
     expect(await bought.act(refund)).toMatchObject({ status: 200, body: { isConfirmed: true } });
+    expect(await listRefunds(bought)).toEqual([1_000_000]);
+  });
+
+  it('performs a partial refund once if it is repeated a year after its response was lost', async () => {
+    const bought = await buyForActions(service, 'processor_a');
+    const refund = { action: 'refund', amountMicros: 1_000_000, idempotencyKey };
+    await service.callControl('/faults', { platform: 'processor_a', fault: 'cut', path: '/v1/refunds' });
+    expect(await bought.act(refund)).toMatchObject({ status: 502 });
+    const { table, now } = getService();
+    const time = now() + 390 * dayMs;
+    const items = (await scanItems(table.name)).filter((item) => isOfApp(item, bought.keys.appName));
+    await table.batchDelete(items.filter(({ ttl }) => Number(ttl) * 1000 < time).map(toKey));
+    expect(await bought.act(refund)).toMatchObject({ status: 200, body: { isConfirmed: true, storeAnswer: null } });
     expect(await listRefunds(bought)).toEqual([1_000_000]);
   });
 
