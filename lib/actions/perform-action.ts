@@ -5,7 +5,6 @@ import type { OperationContext } from '../events/operation-context.ts';
 import { isPermanent, ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
-import { runRetentionMs } from '../foundation/stored-operations.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import {
   findPurchase,
@@ -17,6 +16,7 @@ import { isMd5, toUuid } from '../purchases/user-aliases.ts';
 import { refreshPurchaseNow } from '../refresh/refresh-purchase.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
+import { runRetentionMs } from '../stores/operation-table.ts';
 import { type ActionRequest, isPossible, type PossibleAction, type StoreAnswer } from '../stores/purchase-action.ts';
 import type { Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';

@@ -1,8 +1,3 @@
-import { dayMs } from './time.ts';
-
-/** Time for which a key of `RunOnce` is reserved after its last call. */
-export const runRetentionMs = 400 * dayMs;
-
 /**
  * Runs an operation, such as a charge, at most once per key, across containers and retries, and returns its stored JSON
  * result on later calls. Throws `Conflict` while another call runs the operation.

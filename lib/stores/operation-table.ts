@@ -4,16 +4,14 @@ import { type Key, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
-import {
-  type RunOnce,
-  runRetentionMs,
-  type StoredOperations,
-  type StoredResults,
-} from '../foundation/stored-operations.ts';
+import type { RunOnce, StoredOperations, StoredResults } from '../foundation/stored-operations.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
 
 const resultRetentionMs = 7 * dayMs;
+
+/** Time for which a key of `RunOnce` is reserved after its last call. */
+export const runRetentionMs = 400 * dayMs;
 
 /** Maximum duration of a run. A run that started earlier has ended, with or without a result. */
 const maxRunMs = minuteMs;
