@@ -166,7 +166,7 @@ async function findBaseline(name: string, { storedResults }: StoreContext): Prom
   return saved === undefined ? undefined : parse(ActionBaseline, saved, 'DatabaseError');
 }
 
-/** Keeps the state as long as the key is reserved, which each attempt extends: without it, an effect is not recognized. */
+/** Keeps the state as long as the key is reserved, which each attempt extends. Without it, no effect is recognized. */
 async function saveBaseline(name: string, { storedResults }: StoreContext, baseline: ActionBaseline): Promise<void> {
   await storedResults?.save(name, baseline, runRetentionMs);
 }
