@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { sum } from '../sum.ts';
 import { type AccountObjects, generateId, getId, saveObject, toApiList } from './account-objects.ts';
 import { emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
@@ -18,10 +19,7 @@ export const refundOutside: SubscriptionTransition = (state, { id: purchaseId },
   });
   requirePossible(invoice !== undefined, purchaseId, 'does not have a paid invoice');
   const { currency, amount_paid, post_payment_credit_notes_amount: credited } = invoice;
-  const refunded = listInvoiceCharges(records, invoice.id).reduce(
-    (sum, { amount_refunded }) => sum + amount_refunded,
-    0,
-  );
+  const refunded = sum(listInvoiceCharges(records, invoice.id).map(({ amount_refunded }) => amount_refunded));
   const remaining = amount_paid - refunded - credited;
   const amount = amountMicros === undefined ? remaining : toMinorUnits(amountMicros, currency, 'amountMicros');
   const problem = `has only ${formatAmount(remaining, currency)} to credit`;
