@@ -3,11 +3,16 @@ import { createdLists, purchaseKey } from '../lib/foundation/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
 
+interface LoadedPurchase {
+  readonly purchase: Partial<Purchase>;
+  readonly transactions: readonly Partial<Transaction>[];
+}
+
 /**
  * Loads the stored purchases of an app with their transactions, by purchase id, without fields that depend on the time
  * of writing.
  */
-export async function loadPurchases(appName: string): Promise<Map<string, { readonly purchase: Partial<Purchase> }>> {
+export async function loadPurchases(appName: string): Promise<Map<string, LoadedPurchase>> {
   const { table } = getService();
   const shards = createdLists.purchases
     .partitions(appName)
@@ -17,7 +22,7 @@ export async function loadPurchases(appName: string): Promise<Map<string, { read
     .map(({ pk }) => String(pk))
     .sort();
   const entries = await Promise.all(
-    partitions.map(async (partition): Promise<[string, { readonly purchase: Partial<Purchase> }]> => {
+    partitions.map(async (partition): Promise<[string, LoadedPurchase]> => {
       const items = await table.query({ partition });
       const { purchase, userAliases, entitledUsers } = items.find(({ sk }) => sk === 'P') ?? {};
       const transactions = items.flatMap(({ transaction }) =>
@@ -31,7 +36,11 @@ export async function loadPurchases(appName: string): Promise<Map<string, { read
 }
 
 /** Omits what the service saw of a period before the store cut it, or before the App Store extended it. */
-function omitEarlierPeriod({ plannedExpirationDate: _planned, plan, ...transaction }: Transaction): object {
+function omitEarlierPeriod({
+  plannedExpirationDate: _planned,
+  plan,
+  ...transaction
+}: Transaction): Partial<Transaction> {
   return { ...transaction, ...(plan && transaction.platform !== 'store_a' && { plan }) };
 }
 

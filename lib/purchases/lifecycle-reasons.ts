@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../foundation/time.ts';
 import { type PurchaseState, selectTransaction, withMergedIds } from './merge.ts';
-import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
+import { hasUnspecificReason, isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';
 import { isTrialWithFee } from './transaction.ts';
 
@@ -218,7 +218,8 @@ function isEndedEarly(
   const expirationDate = Math.max(knownEnd, paidEnd);
   return (
     to.endedAt < expirationDate &&
-    (['Unknown', 'System', 'Developer'].includes(to.cancelationReason ?? '') ||
+    (hasUnspecificReason(to) ||
+      to.cancelationReason === 'Developer' ||
       (expirationDate === Infinity && !isSubscription(to)))
   );
 }

@@ -92,7 +92,7 @@ const compareIds = (a: string, b: string): number => a.length - b.length || (a <
 
 /**
  * Merges two observations of one sale. Id and purchase date come from the first transaction of the sale. Other dates
- * and refund come from the later observation, which can lack the amount and whether it is a renewal. Partial refunds
+ * and refund come from the later observation, which can lack the amount, whether it is a renewal and why it was voided. Partial refunds
  * come from both. The amount comes from the observation with the better amount, and the USD conversion is the best one
  * for that amount.
  */
@@ -108,6 +108,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     ...omitUndefined({
       saleId: state.transaction.saleId ?? (state === a ? b : a).transaction.saleId,
       isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal,
+      voidReason: state.transaction.voidReason ?? (state === a ? b : a).transaction.voidReason,
       credits: chooseCredits(a.transaction, b.transaction),
       partialRefunds: mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds),
       plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]),

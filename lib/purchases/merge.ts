@@ -11,7 +11,7 @@ import {
   toObservedTransaction,
 } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
-import { chooseLaterNotice, type Purchase } from './purchase.ts';
+import { chooseLaterNotice, hasUnspecificReason, type Purchase } from './purchase.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -45,8 +45,8 @@ export function merge(state: PurchaseState | undefined, observation: EncryptedOb
   if (!state) return { ...incoming, purchase: derive(incoming.purchase, incoming) };
   const transactions = mergeTransactions(state.transactions, incoming.transactions);
   const unmerged = [...state.transactions, ...incoming.transactions];
-  const before = { ...state, purchase: withMergedId(state.purchase, unmerged, transactions) };
-  const added = { ...incoming, purchase: withMergedId(incoming.purchase, unmerged, transactions) };
+  const before = { ...state, purchase: withMergedFields(state.purchase, unmerged, transactions) };
+  const added = { ...incoming, purchase: withMergedFields(incoming.purchase, unmerged, transactions) };
   const transactionOrder = isOrderedByTransaction
     ? compareTransactionDates(added.purchase, before.purchase, transactions)
     : 0;
@@ -83,10 +83,21 @@ function toPurchaseState({
   const merged = mergeTransactions([], transactions);
   return {
     ...observation,
-    purchase: withMergedId(observation.purchase, transactions, merged),
+    purchase: withMergedFields(observation.purchase, transactions, merged),
     transactions: merged,
     userAliases: toSortedSet(observation.userAliases),
   };
+}
+
+/** Sets the id of the latest transaction, and why it was voided if the store reports no specific reason of the end. */
+function withMergedFields(
+  purchase: Purchase,
+  unmerged: readonly ObservedTransaction[],
+  merged: readonly ObservedTransaction[],
+): Purchase {
+  const withId = withMergedId(purchase, unmerged, merged);
+  const voidReason = selectTransaction(merged, withId.transactionId)?.voidReason;
+  return voidReason && hasUnspecificReason(withId) ? { ...withId, cancelationReason: voidReason } : withId;
 }
 
 /** Replaces the id of the latest transaction by the id of its sale in the merged transactions. */

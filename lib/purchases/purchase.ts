@@ -126,6 +126,10 @@ export const isSubscription = (purchase: Purchase): boolean =>
   purchase.productType === 'non renewing subscription' ||
   (purchase.productType === undefined && purchase.expirationDate !== undefined);
 
+/** The store does not say by whom the purchase was ended. */
+export const hasUnspecificReason = ({ cancelationReason }: Purchase): boolean =>
+  cancelationReason === 'System' || cancelationReason === 'Unknown';
+
 /** The product, base plan or offer differs from the replaced purchase. An unreported offer does not count. */
 export const hasOtherPlan = (replaced: Purchase, { productId, offerId = replaced.offerId }: Purchase): boolean =>
   productId !== replaced.productId || offerId !== (replaced.offerId ?? offerId);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { CancelationReason } from '../api/schemas.ts';
 import { BillingPeriod } from '../foundation/billing-period.ts';
 import { Platform, platformTokens } from '../foundation/platform.ts';
 import { dayMs } from '../foundation/time.ts';
@@ -107,6 +108,8 @@ export const Transaction = v.object({
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
   /** When the store refunded the whole payment, or the rest of it after partial refunds. */
   refundedAt: v.exactOptional(v.number()),
+  /** Why the store voided the payment. Queries of the purchase do not show it. Internal. */
+  voidReason: v.exactOptional(CancelationReason),
 });
 export type Transaction = v.InferOutput<typeof Transaction>;
 

@@ -303,10 +303,12 @@ async function refreshAll({ appName }: IssuedApiKeys): Promise<void> {
  * whom an order was voided for 30 days: an app that sees it later does not know why the subscription ended.
  */
 async function loadComparablePurchases({ appName }: IssuedApiKeys): Promise<Map<string, unknown>> {
-  const purchases = [...(await loadPurchases(appName))].map(([id, { purchase, ...stored }]) => {
-    const { platform, cancelationReason = '' } = purchase;
+  const purchases = [...(await loadPurchases(appName))].map(([id, stored]) => {
+    const { platform, cancelationReason = '' } = stored.purchase;
     const isUnknown = platform === 'store_b' && ['System.BillingError', 'Developer'].includes(cancelationReason);
-    return [id, { ...stored, purchase: isUnknown ? { ...purchase, cancelationReason: 'System' } : purchase }] as const;
+    const purchase = isUnknown ? { ...stored.purchase, cancelationReason: 'System' } : stored.purchase;
+    const transactions = stored.transactions.map(({ voidReason: _reason, ...transaction }) => transaction);
+    return [id, { ...stored, purchase, transactions }] as const;
   });
   return new Map(purchases);
 }

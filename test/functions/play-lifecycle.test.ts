@@ -56,6 +56,7 @@ async function buy(order: object = {}) {
       return `store_b:${result.id}`;
     },
     read: async () => await fixture.fetchPurchase(keys, purchaseId),
+    readReason: async () => (await fixture.fetchPurchase(keys, purchaseId)).cancelationReason,
     reasons: async () => listReasons(await fixture.fetchPurchase(keys, purchaseId)),
     /** Lists the transactions, the earliest first. */
     listTransactions: async () => {
@@ -115,14 +116,16 @@ describe('refunds of Google Play', () => {
     async (_order, seed) => {
       const [first = 'REVOKED'] = sortNotifications(seed);
       for (const readable of [true, false]) {
-        const { id, reasons, refresh, listTransactions } = await buy();
+        const { id, reasons, refresh, listTransactions, readReason } = await buy();
         await setOrdersReadable(readable);
         await revoke(id, seed);
         const announced = ['PURCHASED', ...(readable ? ['REVOKED'] : reasonsOfUnreadableOrder[first])];
         expect(await reasons()).toEqual(announced);
+        expect(await readReason()).toBe('Developer');
         expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
         await setOrdersReadable(true);
         await refresh();
+        expect(await readReason()).toBe('Developer');
         expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
         expect(await reasons()).toEqual(announced);
       }
@@ -256,7 +259,7 @@ describe('states of Google Play', () => {
       await fixture.callControl(`/purchases/${unobserved.id}/fail-payment`, { grace });
       await unobserved.act('revoke');
       const reasons = [await observed.read(), await unobserved.read()].map((purchase) => purchase.cancelationReason);
-      expect(reasons).toEqual(['System', 'System']);
+      expect(reasons).toEqual(['Developer', 'Developer']);
     },
   );
 

@@ -14,7 +14,6 @@ import { findLineProceeds, findLineTax, findLineTotal, listDefined } from './ord
 import { getProductRefunds, getRefundDate } from './order-refunds.ts';
 import type { OneTimePurchase, Order } from './payloads.ts';
 import { isRental } from './rental.ts';
-import { keepVoidedReason } from './revocation.ts';
 
 /** Input to the mapping of a one-time purchase, in addition to the purchase. */
 export interface ProductContext extends MappingContext {
@@ -81,8 +80,6 @@ function toProductPurchase(
   const productId = toPrefixedId(nativeProductId);
   const offer = details.offerId ?? details.purchaseOptionId;
   const expirationDate = context.rentalEnds.get(nativeProductId);
-  const cancelationReason = endedAt === undefined ? undefined : ('Unknown' as const);
-  const ended = omitUndefined({ expirationDate, cancelationReason });
   return {
     purchaseId,
     transactionId: toPrefixedId(oneTimePurchase.orderId ?? token),
@@ -100,9 +97,9 @@ function toProductPurchase(
       isPending: oneTimePurchase.purchaseStateContext?.purchaseState === 'PENDING' || undefined,
       isAbandoned: isAbandoned || undefined,
       endedAt,
+      cancelationReason: endedAt === undefined ? undefined : ('Unknown' as const),
       discountId: details.offerId,
     }),
-    ...keepVoidedReason(ended, context.known.get(purchaseId)?.purchase),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { CancelationReason } from '../../api/schemas.ts';
-import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { isExpired, type Purchase } from '../../purchases/purchase.ts';
+import { isExpired } from '../../purchases/purchase.ts';
 
 /** Sets the time at which Google Play revoked the purchase. Does not change a purchase that is still active. */
 export function withEndDate(observation: Observation, revokedAt: EpochMillis, now: EpochMillis): Observation {
@@ -36,33 +35,6 @@ export interface VoidCause {
   readonly voidedSource?: number | undefined;
 }
 
-/** Sets the reason of a voided purchase if its own state lacks a specific reason. */
-export function withCancelationReason(
-  observation: Observation,
-  { voidedReason = -1, voidedSource = -1 }: VoidCause = {},
-): Observation {
-  const { purchase } = observation;
-  const reason = reasonsByVoidedReason[voidedReason] ?? reasonsByVoidedSource[voidedSource];
-  return reason && lacksCancelationReason(observation)
-    ? { ...observation, purchase: { ...purchase, cancelationReason: reason } }
-    : observation;
-}
-
-const voidedReasons: ReadonlySet<CancelationReason | undefined> = new Set(
-  [reasonsByVoidedReason, reasonsByVoidedSource].flatMap((reasons) => Object.values(reasons)),
-);
-
-/** Keeps the stored reason of a voided purchase, which a query does not show, while the purchase has the same end. */
-export function keepVoidedReason(
-  { cancelationReason, expirationDate }: Partial<Purchase>,
-  stored: Purchase | undefined,
-): Pick<Purchase, 'cancelationReason'> {
-  const isUnspecific = cancelationReason === 'System' || cancelationReason === 'Unknown';
-  const isKept =
-    isUnspecific && stored?.expirationDate === expirationDate && voidedReasons.has(stored?.cancelationReason);
-  return omitUndefined({ cancelationReason: isKept ? stored?.cancelationReason : cancelationReason });
-}
-
-/** The purchase has ended without a specific reason. */
-export const lacksCancelationReason = ({ purchase: { endedAt, cancelationReason } }: Observation): boolean =>
-  endedAt !== undefined && (cancelationReason === 'Unknown' || cancelationReason === 'System');
+/** Returns the reason of a voided order. Undefined if its cause is unknown. */
+export const toVoidReason = ({ voidedReason = -1, voidedSource = -1 }: VoidCause = {}): CancelationReason | undefined =>
+  reasonsByVoidedReason[voidedReason] ?? reasonsByVoidedSource[voidedSource];

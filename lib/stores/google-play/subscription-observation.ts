@@ -20,7 +20,6 @@ import {
   parseRenewalNumber,
 } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
-import { keepVoidedReason } from './revocation.ts';
 import { findPlanPrice, type PlanContext, toSubscriptionAmount } from './subscription-amount.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
 
@@ -124,7 +123,6 @@ function toSubscriptionPurchase(subscription: Subscription, item: LineItem, cont
       endedAt: isRevokedTrial(item, state, paidUntil) ? item.expiryTime : undefined,
     }),
     ...state,
-    ...keepVoidedReason(state, stored),
   };
 }
 

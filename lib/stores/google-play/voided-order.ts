@@ -2,6 +2,7 @@ import { type ErrorCode, ServiceError } from '../../foundation/errors.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
+import { hasUnspecificReason } from '../../purchases/purchase.ts';
 import type { PartialRefund, Transaction } from '../../purchases/transaction.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { unavailableError } from './api-errors.ts';
@@ -12,7 +13,7 @@ import type { NotificationPayload } from './parse-notification.ts';
 import { toOrderTransaction, withStoredPlan } from './past-orders.ts';
 import type { Order } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
-import { lacksCancelationReason, type VoidCause, withCancelationReason, withEndDate } from './revocation.ts';
+import { toVoidReason, type VoidCause, withEndDate } from './revocation.ts';
 
 /** A notification of a voided order, with the purchases and the API client to apply it. */
 export interface VoidedOrderContext {
@@ -166,9 +167,15 @@ async function endPurchase(own: readonly Observation[], context: VoidedOrderCont
   const ended = own.map((observation) =>
     observation.purchase.transactionId === transactionId ? withEndDate(observation, voidedAt, now) : observation,
   );
-  if (!ended.some(lacksCancelationReason)) return ended;
-  const cause = payload.voidedReason === undefined ? await findVoidCause(context) : payload;
-  return ended.map((observation) => withCancelationReason(observation, cause));
+  if (!ended.some(({ purchase }) => purchase.endedAt !== undefined && hasUnspecificReason(purchase))) return ended;
+  const voidReason = toVoidReason(payload.voidedReason === undefined ? await findVoidCause(context) : payload);
+  if (voidReason === undefined) return ended;
+  return ended.map((observation) => ({
+    ...observation,
+    transactions: observation.transactions.map((transaction) =>
+      transaction.transactionId === transactionId ? { ...transaction, voidReason } : transaction,
+    ),
+  }));
 }
 
 /**

@@ -87,6 +87,34 @@ describe('merge', () => {
     );
   });
 
+  it('returns the reason of a voided payment for an end without a specific reason, in any order', () => {
+    const reasons = fc.constantFrom('Unknown', 'System', 'Customer', undefined);
+    const variants = fc.array(fc.record({ reason: reasons, isVoided: fc.boolean() }), { minLength: 26, maxLength: 26 });
+    fc.assert(
+      fc.property(histories, variants, fc.infiniteStream(fc.nat()), (actions, list, choices) => {
+        // Two at the same time: a query, and a notification whose query saw another reason.
+        const twice = buildObservations(actions).flatMap((observation) => [observation, observation]);
+        const observations = twice.map(({ purchase, transactions, ...rest }, index): EncryptedObservation => {
+          const { reason, isVoided } = list[index] ?? {};
+          const { cancelationReason: _reason, ...active } = purchase;
+          return {
+            ...rest,
+            purchase: { ...active, ...(reason && { cancelationReason: reason }) },
+            transactions: transactions.map((payment) => ({ ...payment, ...(isVoided && { voidReason: 'Developer' }) })),
+          };
+        });
+        const merged = mergeAll(observations);
+        expect(mergeAll(shuffle([...observations, ...observations], choices))).toEqual(merged);
+        const latest = merged?.transactions.find(
+          ({ transaction }) => transaction.transactionId === merged.purchase.transactionId,
+        );
+        if (latest?.transaction.voidReason)
+          expect(['Developer', 'Customer', undefined]).toContain(merged?.purchase.cancelationReason);
+      }),
+      sampleRuns({ sample: 100, full: 500 }),
+    );
+  });
+
   it('returns one transaction for each sale, with its first id, whatever ids and order the observations have', () => {
     const restores = fc.array(fc.nat({ max: 2 }), { minLength: 13, maxLength: 13 });
     fc.assert(

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../../../lib/foundation/time.ts';
+import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
@@ -33,6 +35,13 @@ const payment: Transaction = {
   currency: 'EUR',
   amountMicros: 9_990_000,
 };
+
+/** Merges the observations in their order. */
+const mergeAll = (...observations: readonly (Observation | undefined)[]): PurchaseState | undefined =>
+  observations.reduce<PurchaseState | undefined>(
+    (state, observation) => (observation ? merge(state, { ...observation, refreshToken: '' }) : state),
+    undefined,
+  );
 
 /** Observes the notification of a voided order. `orderStatus` is the status of every response about orders. */
 async function observeVoided({
@@ -120,7 +129,7 @@ describe('a voided order that Google Play does not return (Google Play)', () => 
         { voidedPurchases: [{ ...listed, voidedReason: 3 }] },
       ],
     });
-    expect(observation?.purchase.cancelationReason).toBe('Customer.TechnicalIssues');
+    expect(mergeAll(observation)?.purchase.cancelationReason).toBe('Customer.TechnicalIssues');
   });
 
   it.each([
@@ -132,13 +141,10 @@ describe('a voided order that Google Play does not return (Google Play)', () => 
   ])('reports the reason of an order that was voided by %s, also in later queries', async (_case, voided, reason) => {
     const voidedPages = [{ voidedPurchases: [{ ...listed, ...voided }] }];
     const observation = await observeVoided({ orderId: 'GPA.1..1', native: ended, voidedPages });
-    expect(observation?.purchase.cancelationReason).toBe(reason);
-    let stored = observation?.purchase;
-    for (let query = 0; query < 2; query++) {
-      const context = createGoogleContext({ subscription: ended }, { findPurchase: async () => stored });
-      stored = (await googlePlay.validate(createRequest(), context)).observations[0]?.purchase;
-      expect(stored?.cancelationReason).toBe(reason);
-    }
+    const query = (await googlePlay.validate(createRequest(), createGoogleContext({ subscription: ended })))
+      .observations[0];
+    for (const observations of [[observation], [observation, query], [query, observation]])
+      expect(mergeAll(...observations)?.purchase.cancelationReason).toBe(reason);
   });
 
   it('keeps the reason of a voided one-time purchase in later queries', async () => {
@@ -148,11 +154,12 @@ describe('a voided order that Google Play does not return (Google Play)', () => 
       purchaseCompletionTime: '2026-11-01T00:00:00Z',
       orderId: 'GPA.5',
     };
-    const stored = { ...purchase, endedAt: voidedAt, cancelationReason: 'Developer' } as const;
-    const { expirationDate: _end, ...voided } = stored;
-    const context = createGoogleContext({ product }, { findPurchase: async () => voided });
-    const { observations } = await googlePlay.validate(createRequest('non consumable'), context);
-    expect(observations[0]?.purchase).toMatchObject({ endedAt: voidedAt, cancelationReason: 'Developer' });
+    const context = createGoogleContext({ product });
+    const query = (await googlePlay.validate(createRequest('non consumable'), context)).observations[0];
+    const voided = { ...purchase, transactionId: 'store_b:GPA.5' };
+    const transaction = { ...payment, transactionId: 'store_b:GPA.5', voidReason: 'Developer' } as const;
+    const observation: Observation = { asOf: voidedAt, purchase: voided, transactions: [transaction], userAliases: [] };
+    expect(mergeAll(observation, query)?.purchase).toMatchObject({ cancelationReason: 'Developer' });
   });
 
   it('waits for a retry while Google Play is unavailable or does not list the partial refund', async () => {
