@@ -3,6 +3,7 @@ import { listEventsByTags } from '../../lib/events/event-list-table.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import type { EpochMillis } from '../../lib/foundation/time.ts';
+import type { PurchaseView } from './service-client.ts';
 
 /** A store notification that the service received and processed. */
 export interface Arrival {
@@ -27,6 +28,19 @@ export async function listPurchaseEvents(
 ): Promise<readonly EventRecord[]> {
   return (await listEventsByTags(service, appName, [purchaseId], maxEvents)).toSorted((a, b) => a.date - b.date);
 }
+
+/** Selects the purchase of the store that was bought last. The list also has earlier ones that have changed later. */
+export const selectBought = (
+  changed: readonly PurchaseView[],
+  platform: Platform,
+  since: EpochMillis,
+): PurchaseView | undefined =>
+  changed
+    .filter(({ purchaseId }) => purchaseId.startsWith(`${platform}:`))
+    .map((purchase) => ({ purchase, boughtAt: Date.parse(purchase.purchaseDate ?? '') }))
+    .filter(({ boughtAt }) => boughtAt >= since)
+    .sort((a, b) => a.boughtAt - b.boughtAt)
+    .at(-1)?.purchase;
 
 /** Selects the notifications of the store. */
 export const selectArrivals = (events: readonly EventRecord[], platform: Platform): readonly Arrival[] =>

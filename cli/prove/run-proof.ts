@@ -13,7 +13,7 @@ import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { buildNotificationUrl } from '../../lib/store-notifications/notification-endpoints.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
-import { listPurchaseEvents, selectArrivals, selectDeliveries } from './arrivals.ts';
+import { listPurchaseEvents, selectArrivals, selectBought, selectDeliveries } from './arrivals.ts';
 import { type Check, checkStep, type StepObservation } from './check-step.ts';
 import { checkTestNotification } from './check-test-notification.ts';
 import { explainSilence } from './explain-silence.ts';
@@ -143,14 +143,8 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
   const recordedSteps: RecordedStep[] = [];
   let purchase: PurchaseView | undefined;
 
-  const findBought = async (): Promise<PurchaseView | undefined> => {
-    const changed = await client.listChanged(new Date(startedAt));
-    const bought = changed.filter(
-      ({ purchaseId, purchaseDate }) =>
-        purchaseId.startsWith(`${platform}:`) && Date.parse(purchaseDate ?? '') >= startedAt - clockToleranceMs,
-    );
-    return bought.at(-1);
-  };
+  const findBought = async (): Promise<PurchaseView | undefined> =>
+    selectBought(await client.listChanged(new Date(startedAt)), platform, startedAt - clockToleranceMs);
   const observe = async (step: ProofStep, base: Pick<StepObservation, 'causedAt' | 'before'>, since: number) => {
     const purchaseId = purchase?.purchaseId ?? (await findBought())?.purchaseId;
     if (purchaseId === undefined) return { ...base, purchase: undefined, arrivals: [], deliveries: [] };
