@@ -28,7 +28,7 @@ export const createEventList = (service: Service, app: string): ListLatestEvents
 const maxPurchases = 200;
 const maxTags = 20;
 
-/** Stores send a notification within seconds. */
+/** Stores send a notification within seconds. In their sandboxes, a purchase changes every few minutes. */
 const graceMs = 10 * minuteMs;
 
 /**
@@ -42,7 +42,7 @@ export async function checkNotifications(service: Service, check: NotificationCh
   if (recovered > 0) return [createUndeliveredFinding(check, recovered)];
   if (latestEvents.some((event) => isNotification(event, platform))) return [];
   const purchases = (await listLatestPurchases(service, app, maxPurchases)).filter(
-    ({ purchaseId, updatedAt }) => purchaseId.startsWith(`${platform}:`) && updatedAt < service.now() - graceMs,
+    ({ purchaseId, createdAt }) => purchaseId.startsWith(`${platform}:`) && createdAt < service.now() - graceMs,
   );
   if (purchases.length === 0) return [];
   const tags = purchases.slice(0, maxTags).map(({ purchaseId }) => purchaseId);

@@ -13,10 +13,9 @@ interface LateItems {
   readonly oldestDueAt: EpochMillis;
 }
 
-/** A purchase with the time of its last change. */
-interface ChangedPurchase {
+interface NewPurchase {
   readonly purchaseId: string;
-  readonly updatedAt: EpochMillis;
+  readonly createdAt: EpochMillis;
 }
 
 /** Returns the items that were due before a time. Undefined without such items. Counts at most `limit`. */
@@ -35,18 +34,14 @@ export async function findLateItems(
   return { count: Math.min(dueTimes.length, limit), oldestDueAt: Math.min(...dueTimes) };
 }
 
-/** Lists the purchases of the app that changed last, the latest first. */
-export async function listLatestPurchases(
-  { table }: Service,
-  appName: string,
-  limit: number,
-): Promise<ChangedPurchase[]> {
-  const partitions = keys.updatedPurchaseList.partitions(appName);
-  const range = { partitions, index: 'byKey', between: allTimestamps, newestFirst: true } as const;
+/** Lists the purchases of the app that were recorded last, the latest first. */
+export async function listLatestPurchases({ table }: Service, appName: string, limit: number): Promise<NewPurchase[]> {
+  const partitions = keys.createdLists.purchases.partitions(appName);
+  const range = { partitions, index: 'byCreated', between: allTimestamps, newestFirst: true } as const;
   const entries = await queryShards(table, range, limit);
-  return entries.map(({ pk, keySk }) => ({
+  return entries.map(({ pk, createdSk }) => ({
     purchaseId: keys.purchaseKey.parsePartition(String(pk)).purchaseId,
-    updatedAt: parseKeyTimestamp(String(keySk)),
+    createdAt: parseKeyTimestamp(String(createdSk)),
   }));
 }
 

@@ -108,15 +108,17 @@ function expectOnly(report: Awaited<ReturnType<typeof doctor>>, finding: object)
     for (const sentence of [problem, cure]) expect(sentence).toMatch(/^\S.*\S.*\.$/s);
 }
 
-/** Buys a subscription of the App Store and validates it for an app, until the store responds in time. */
-async function buy({ appName, publicKey }: IssuedApiKeys): Promise<void> {
+/** Buys a subscription of the App Store. Validates it for an app, also again, until the store responds in time. */
+async function buy({ appName, publicKey }: IssuedApiKeys) {
   // A store rejects a second purchase of a subscription that the user has.
   const applicationUsername = createUniqueName();
   const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
-  const { validate } = await control('/purchases', order);
+  const { id, validate } = await control('/purchases', order);
   const init = { method: 'POST', headers: buildBasicAuth(appName, publicKey), body: JSON.stringify(validate) };
   const validateOnce = async () => (await (await fetch(`${service.baseUrl}/v1/validate`, init)).json()) as Json;
-  await waitFor('a validation', validateOnce, ({ ok }) => ok);
+  const validateInTime = async () => void (await waitFor('a validation', validateOnce, ({ ok }) => ok));
+  await validateInTime();
+  return { id, validate: validateInTime };
 }
 
 const getOutput = (name: string): string => JSON.parse(service.environment.STACK_OUTPUTS ?? '')[name];
@@ -220,9 +222,12 @@ describe('doctor', () => {
   it('names a store that has never sent a notification, with the URL to configure', async () => {
     const keys = await givenApp();
     await put('/notifications/store_a', { url: null });
-    await buy(keys);
+    const { id, validate } = await buy(keys);
     expectOnly(await doctor(keys.appName), { code: 'notifications-url-missing' });
     await advance('PT1H');
+    // A change that the client has reported: the store has not sent its notification, either.
+    await control(`/purchases/${id}/cancel`, {});
+    await validate();
     const url = `${service.baseUrl}/v3/webhook/store_a/${keys.appName}`;
     expectOnly(await doctor(keys.appName), {
       code: 'notifications-never-received',
