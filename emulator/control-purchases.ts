@@ -86,8 +86,8 @@ function checkRefundedPart({ platform }: RunningStore, action: string, details: 
   for (const member of ['quantity', 'amountMicros', 'prorated'] as const) {
     const supporting = partialRefundStores[member];
     const isCount = member === 'quantity' && ['refund-seats', 'add-seats', 'report-usage'].includes(action);
-    const isWonPart = member === 'amountMicros' && ['win-dispute', 'refund-outside'].includes(action);
-    const isSupported = isCount || isWonPart || (action === 'refund' && supporting.includes(platform));
+    const isAmountOfAction = member === 'amountMicros' && ['win-dispute', 'refund-outside'].includes(action);
+    const isSupported = isCount || isAmountOfAction || (action === 'refund' && supporting.includes(platform));
     if (details[member] === undefined || isSupported) continue;
     throw controlError(
       422,

@@ -3,12 +3,12 @@ import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation, describeValue } from '../api/describe.ts';
 import { emptyAsAbsent } from '../api/schemas.ts';
 import {
+  defineFigures,
   figureCommon,
   figureHead,
   figureParameters,
   figureQuery,
   figureRange,
-  figureSegment,
   headTexts,
   segmentTexts,
 } from './figures-contract.ts';
@@ -17,6 +17,8 @@ import {
 export const CohortInterval = v.picklist(['week', 'month']);
 export type CohortInterval = v.InferOutput<typeof CohortInterval>;
 const cohortQuery = v.object({ ...figureQuery, interval: emptyAsAbsent(CohortInterval) });
+
+const cohortHead = { interval: CohortInterval, ...figureHead };
 
 const RetentionPeriod = v.strictObject({
   /** Periods since the first payment. */
@@ -34,14 +36,7 @@ export const RetentionCohort = v.strictObject({
   periods: v.array(RetentionPeriod),
 });
 export type RetentionCohort = v.InferOutput<typeof RetentionCohort>;
-const RetentionGroup = v.strictObject({ ...figureSegment, cohorts: v.array(RetentionCohort) });
-
-const Retention = v.strictObject({
-  interval: CohortInterval,
-  ...figureHead,
-  cohorts: v.array(RetentionCohort),
-  groups: v.exactOptional(v.array(RetentionGroup)),
-});
+const Retention = defineFigures(cohortHead, { cohorts: v.array(RetentionCohort) });
 
 export const getRetention = defineContract({
   ...figureCommon,
@@ -49,7 +44,7 @@ export const getRetention = defineContract({
   summary: 'Get the retention of subscriptions and their revenue by cohort',
   path: '/v3/stats/retention',
   query: cohortQuery,
-  response: Retention,
+  response: Retention.Figures,
 });
 
 const LtvAge = v.strictObject({
@@ -66,14 +61,7 @@ export const LtvCohort = v.strictObject({
   ages: v.array(LtvAge),
 });
 export type LtvCohort = v.InferOutput<typeof LtvCohort>;
-const LtvGroup = v.strictObject({ ...figureSegment, cohorts: v.array(LtvCohort) });
-
-const Ltv = v.strictObject({
-  interval: CohortInterval,
-  ...figureHead,
-  cohorts: v.array(LtvCohort),
-  groups: v.exactOptional(v.array(LtvGroup)),
-});
+const Ltv = defineFigures(cohortHead, { cohorts: v.array(LtvCohort) });
 
 export const getLtv = defineContract({
   ...figureCommon,
@@ -81,7 +69,7 @@ export const getLtv = defineContract({
   summary: 'Get the realized revenue per customer by cohort and age',
   path: '/v3/stats/ltv',
   query: cohortQuery,
-  response: Ltv,
+  response: Ltv.Figures,
 });
 
 export const ConversionCohort = v.strictObject({
@@ -98,14 +86,7 @@ export const ConversionCohort = v.strictObject({
   payerRate: v.number(),
 });
 export type ConversionCohort = v.InferOutput<typeof ConversionCohort>;
-const ConversionGroup = v.strictObject({ ...figureSegment, cohorts: v.array(ConversionCohort) });
-
-const Conversion = v.strictObject({
-  interval: CohortInterval,
-  ...figureHead,
-  cohorts: v.array(ConversionCohort),
-  groups: v.exactOptional(v.array(ConversionGroup)),
-});
+const Conversion = defineFigures(cohortHead, { cohorts: v.array(ConversionCohort) });
 
 export const getConversion = defineContract({
   ...figureCommon,
@@ -113,7 +94,7 @@ export const getConversion = defineContract({
   summary: 'Get the conversion of trials and customers to payers by start cohort',
   path: '/v3/stats/conversion',
   query: cohortQuery,
-  response: Conversion,
+  response: Conversion.Figures,
 });
 const startField = ['First day of the cohort, `YYYY-MM-DD`.', '2026-01-01'] as const;
 const customerTexts = {
@@ -136,11 +117,11 @@ const descriptions = [
     completePeriods: ['Number of periods that are complete for the whole cohort. Later ones still change.', 2],
     periods: ['The periods that have started, earliest first.'],
   }),
-  describeObject('RetentionGroup', RetentionGroup, 'Retention of one value of the dimension.', {
+  describeObject('RetentionGroup', Retention.Group, 'Retention of one value of the dimension.', {
     ...segmentTexts,
     cohorts: ['One cohort for each interval of the range, earliest first.'],
   }),
-  describeObject('Retention', Retention, 'Retention by cohort.', {
+  describeObject('Retention', Retention.Figures, 'Retention by cohort.', {
     ...headTexts,
     interval: ['Interval in which the cohorts start, and length of their periods.'],
     cohorts: ['One cohort for each interval of the range that has started, earliest first.'],
@@ -156,11 +137,11 @@ const descriptions = [
     ...customerTexts,
     ages: ['The months that have started, earliest first.'],
   }),
-  describeObject('LtvGroup', LtvGroup, 'Realized revenue of one value of the dimension.', {
+  describeObject('LtvGroup', Ltv.Group, 'Realized revenue of one value of the dimension.', {
     ...segmentTexts,
     cohorts: ['One cohort for each interval of the range, earliest first.'],
   }),
-  describeObject('Ltv', Ltv, 'Realized revenue per customer by cohort.', {
+  describeObject('Ltv', Ltv.Figures, 'Realized revenue per customer by cohort.', {
     ...headTexts,
     interval: ['Interval in which the cohorts start.'],
     cohorts: ['One cohort for each interval of the range that has started, earliest first.'],
@@ -173,11 +154,11 @@ const descriptions = [
     ...customerTexts,
     payerRate: ['`payers` divided by `customers`.', 0.125, 'decimal'],
   }),
-  describeObject('ConversionGroup', ConversionGroup, 'Conversion of one value of the dimension.', {
+  describeObject('ConversionGroup', Conversion.Group, 'Conversion of one value of the dimension.', {
     ...segmentTexts,
     cohorts: ['One cohort for each interval of the range, earliest first.'],
   }),
-  describeObject('Conversion', Conversion, 'Conversion by cohort.', {
+  describeObject('Conversion', Conversion.Figures, 'Conversion by cohort.', {
     ...headTexts,
     interval: ['Interval in which the cohorts start.'],
     cohorts: ['One cohort for each interval of the range that has started, earliest first.'],

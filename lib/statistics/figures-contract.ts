@@ -67,7 +67,7 @@ export const figureHead = {
 };
 
 /** Value of the dimension. */
-export const figureSegment = {
+const figureSegment = {
   platform: v.exactOptional(PlatformToken),
   productId: v.exactOptional(v.string()),
   /** ISO 3166-1 code of two letters. `ZZ` if the store does not report the country. */
@@ -75,6 +75,13 @@ export const figureSegment = {
   entitlement: v.exactOptional(EntitlementName),
   unconvertedShare: v.number(),
 };
+
+/** Builds the schemas of figures with these members, and of their groups, which have the same members. */
+export function defineFigures<H extends v.ObjectEntries, M extends v.ObjectEntries>(head: H, members: M) {
+  const Group = v.strictObject({ ...figureSegment, ...members });
+  const Figures = v.strictObject({ ...head, ...members, groups: v.exactOptional(v.array(Group)) });
+  return { Group, Figures };
+}
 
 export const headTexts = {
   countedUntil: countedUntilText,

@@ -4,17 +4,18 @@ import { type ApiPart, describeObject, describeOperation } from '../api/describe
 import { emptyAsAbsent } from '../api/schemas.ts';
 import { StatsInterval } from './breakdown-contract.ts';
 import {
+  defineFigures,
   figureCommon,
   figureHead,
   figureParameters,
   figureQuery,
   figureRange,
-  figureSegment,
   headTexts,
   segmentTexts,
   totalsField,
 } from './figures-contract.ts';
 
+const intervalHead = { interval: StatsInterval, ...figureHead };
 const intervalQuery = v.object({ ...figureQuery, interval: emptyAsAbsent(StatsInterval) });
 
 /** Changes of the monthly recurring revenue in an interval, in US dollars. All but `exchange` are positive. */
@@ -39,17 +40,7 @@ export const MrrRow = v.strictObject({
   unconvertedShare: v.number(),
 });
 export type MrrRow = v.InferOutput<typeof MrrRow>;
-const MrrGroup = v.strictObject({ ...figureSegment, totals: v.exactOptional(MrrRow), rows: v.array(MrrRow) });
-
-const Mrr = v.strictObject({
-  interval: StatsInterval,
-  ...figureHead,
-  /** The whole range as one row, not rounded to cents. */
-  totals: v.exactOptional(MrrRow),
-  rows: v.array(MrrRow),
-  /** One group for each value of the dimension. Absent with `by=none`. */
-  groups: v.exactOptional(v.array(MrrGroup)),
-});
+const Mrr = defineFigures(intervalHead, { totals: v.exactOptional(MrrRow), rows: v.array(MrrRow) });
 
 export const getMrr = defineContract({
   ...figureCommon,
@@ -57,7 +48,7 @@ export const getMrr = defineContract({
   summary: 'Get monthly and annual recurring revenue, and its movement',
   path: '/v3/stats/mrr',
   query: intervalQuery,
-  response: Mrr,
+  response: Mrr.Figures,
 });
 
 export const ChurnRow = v.strictObject({
@@ -76,15 +67,7 @@ export const ChurnRow = v.strictObject({
   unconvertedShare: v.number(),
 });
 export type ChurnRow = v.InferOutput<typeof ChurnRow>;
-const ChurnGroup = v.strictObject({ ...figureSegment, totals: v.exactOptional(ChurnRow), rows: v.array(ChurnRow) });
-
-const Churn = v.strictObject({
-  interval: StatsInterval,
-  ...figureHead,
-  totals: v.exactOptional(ChurnRow),
-  rows: v.array(ChurnRow),
-  groups: v.exactOptional(v.array(ChurnGroup)),
-});
+const Churn = defineFigures(intervalHead, { totals: v.exactOptional(ChurnRow), rows: v.array(ChurnRow) });
 
 export const getChurn = defineContract({
   ...figureCommon,
@@ -92,7 +75,7 @@ export const getChurn = defineContract({
   summary: 'Get churn of subscriptions and of recurring revenue',
   path: '/v3/stats/churn',
   query: intervalQuery,
-  response: Churn,
+  response: Churn.Figures,
 });
 
 export const dateField = ['First day of the interval within the range, `YYYY-MM-DD`.', '2026-01-01'] as const;
@@ -121,12 +104,12 @@ const descriptions = [
     movement: ['Changes in the interval.'],
     unconvertedShare: ['Part of the paying subscriptions whose currency has no exchange rate.', 0.02, 'decimal'],
   }),
-  describeObject('MrrGroup', MrrGroup, 'Recurring revenue of one value of the dimension.', {
+  describeObject('MrrGroup', Mrr.Group, 'Recurring revenue of one value of the dimension.', {
     ...segmentTexts,
     totals: totalsField,
     rows: ['One row for each interval of the range, earliest first.'],
   }),
-  describeObject('Mrr', Mrr, 'Recurring revenue by interval.', {
+  describeObject('Mrr', Mrr.Figures, 'Recurring revenue by interval.', {
     ...headTexts,
     interval: ['Length of the intervals.'],
     totals: totalsField,
@@ -143,12 +126,12 @@ const descriptions = [
     involuntary: ['Ended subscriptions whose payment failed.', 2],
     unconvertedShare: ['Part of the paying subscriptions whose currency has no exchange rate.', 0.02, 'decimal'],
   }),
-  describeObject('ChurnGroup', ChurnGroup, 'Churn of one value of the dimension.', {
+  describeObject('ChurnGroup', Churn.Group, 'Churn of one value of the dimension.', {
     ...segmentTexts,
     totals: totalsField,
     rows: ['One row for each interval of the range, earliest first.'],
   }),
-  describeObject('Churn', Churn, 'Churn by interval.', {
+  describeObject('Churn', Churn.Figures, 'Churn by interval.', {
     ...headTexts,
     interval: ['Length of the intervals.'],
     totals: totalsField,

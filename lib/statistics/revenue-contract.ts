@@ -4,12 +4,12 @@ import { type ApiPart, describeObject, describeOperation } from '../api/describe
 import { emptyAsAbsent } from '../api/schemas.ts';
 import { StatsInterval } from './breakdown-contract.ts';
 import {
+  defineFigures,
   figureCommon,
   figureHead,
   figureParameters,
   figureQuery,
   figureRange,
-  figureSegment,
   headTexts,
   segmentTexts,
   totalsField,
@@ -45,19 +45,10 @@ export const RevenueRow = v.strictObject({
   currencies: v.record(v.string(), CurrencyRevenue),
 });
 export type RevenueRow = v.InferOutput<typeof RevenueRow>;
-const RevenueGroup = v.strictObject({
-  ...figureSegment,
-  totals: v.exactOptional(RevenueRow),
-  rows: v.array(RevenueRow),
-});
-
-const Revenue = v.strictObject({
-  interval: StatsInterval,
-  ...revenueHead,
-  totals: v.exactOptional(RevenueRow),
-  rows: v.array(RevenueRow),
-  groups: v.exactOptional(v.array(RevenueGroup)),
-});
+const Revenue = defineFigures(
+  { interval: StatsInterval, ...revenueHead },
+  { totals: v.exactOptional(RevenueRow), rows: v.array(RevenueRow) },
+);
 
 export const getRevenue = defineContract({
   ...figureCommon,
@@ -65,7 +56,7 @@ export const getRevenue = defineContract({
   summary: 'Get payments, refunds, commission, tax and proceeds',
   path: '/v3/stats/revenue',
   query: v.object({ ...revenueQuery, interval: emptyAsAbsent(StatsInterval) }),
-  response: Revenue,
+  response: Revenue.Figures,
 });
 
 const descriptions = [
@@ -91,12 +82,12 @@ const descriptions = [
       currencies: ['The same by currency of the payments (ISO 4217 code).'],
     },
   ),
-  describeObject('RevenueGroup', RevenueGroup, 'Revenue of one value of the dimension.', {
+  describeObject('RevenueGroup', Revenue.Group, 'Revenue of one value of the dimension.', {
     ...segmentTexts,
     totals: totalsField,
     rows: ['One row for each interval of the range, earliest first.'],
   }),
-  describeObject('Revenue', Revenue, 'Revenue by interval.', {
+  describeObject('Revenue', Revenue.Figures, 'Revenue by interval.', {
     ...headTexts,
     proceedsSource: ['Source of the proceeds. Absent without payments.'],
     interval: ['Length of the intervals.'],
