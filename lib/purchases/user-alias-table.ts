@@ -2,6 +2,7 @@ import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import { buildUpdate, tryUpdate } from '../foundation/updates.ts';
+import type { Observation } from './observation.ts';
 import { type AliasedUser, isMd5, listClientAliases, normalizeAlias, toMd5Alias } from './user-aliases.ts';
 
 /** A customer with the user aliases of a validation. */
@@ -103,6 +104,19 @@ export async function listUnclaimedPurchases(
 export async function findUserOfAlias({ table }: Service, appName: string, alias: string): Promise<string | undefined> {
   const [claimant, other] = await findClaimants(table, appName, alias);
   return other === undefined ? claimant : undefined;
+}
+
+/** Finds the customer whom a store identifies by an alias. */
+export async function findStoreUser(
+  service: Service,
+  appName: string,
+  { userAliases }: Observation,
+): Promise<string | undefined> {
+  for (const alias of userAliases) {
+    const username = await findUserOfAlias(service, appName, alias);
+    if (username !== undefined) return username;
+  }
+  return undefined;
 }
 
 /** The alias identifies another customer than `username`, or is contested. */

@@ -5,6 +5,7 @@ import type { OperationContext } from '../events/operation-context.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { groupByReplacement } from '../purchases/group-by-replacement.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
@@ -12,8 +13,8 @@ import type { Observation } from '../purchases/observation.ts';
 import { endRefreshSchedule, findRefreshState } from '../purchases/purchase-table.ts';
 import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
 import type { PurchaseRefreshState } from '../purchases/stored-purchase.ts';
+import { findStoreUser } from '../purchases/user-alias-table.ts';
 import { containsAliasForm } from '../purchases/user-aliases.ts';
-import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
 import type { Store } from '../stores/store.ts';
@@ -144,11 +145,10 @@ async function recordObservations(
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of groupByReplacement(observations).flat()) {
     const isNamed = namedUser !== undefined && containsAliasForm(observation.userAliases, namedUser);
-    const storeUser = await resolveStoreUser(service, app.name, observation);
+    const storeUser = (await findStoreUser(service, app.name, observation)) ?? (isNamed ? namedUser : undefined);
     const input = {
       ...update,
-      ...(isNamed && { storeUser: namedUser }),
-      ...storeUser,
+      ...omitUndefined({ storeUser }),
       observation,
       now: service.now(),
     };

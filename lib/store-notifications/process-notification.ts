@@ -7,12 +7,14 @@ import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { type ErrorCode, ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import { maxQueueDelaySeconds } from '../foundation/message-queue.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { minuteMs, toIso } from '../foundation/time.ts';
 import { groupByReplacement } from '../purchases/group-by-replacement.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { invalidatePriceList } from '../purchases/price-list-table.ts';
 import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
+import { findStoreUser } from '../purchases/user-alias-table.ts';
 import { addRequestedPurchase, findRequestCustomer } from '../refunds/add-requested-purchase.ts';
 import { recordRefundOutcome, recordRefundRequest } from '../refunds/record-refund-request.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
@@ -22,7 +24,6 @@ import { tryFulfill } from '../stores/try-fulfill.ts';
 import { isNotificationHandled, markNotificationHandled, type NotificationKey } from './handled-notification-table.ts';
 import type { QueuedNotification } from './queued-notification.ts';
 import { recordStoreRequest } from './record-store-request.ts';
-import { resolveStoreUser } from './resolve-store-user.ts';
 
 /** About two days of retries while the store is unavailable. */
 const maxAttempts = 200;
@@ -137,7 +138,7 @@ async function recordObserved(
       trigger: 'notification',
       observation,
       storeReason: reason,
-      ...(await resolveStoreUser(service, app.name, observation)),
+      ...omitUndefined({ storeUser: await findStoreUser(service, app.name, observation) }),
       notificationPart: { ...notificationKey, isPartOfSeveral: observations.length > 1 },
       eventId: recorder.eventId,
       strategy: app.strategy,
@@ -158,7 +159,7 @@ async function claimForNewAlias(
   observation: Observation,
 ): Promise<RecordPurchaseResult | undefined> {
   if (stored.claims.length > 0) return undefined;
-  const { storeUser } = await resolveStoreUser(service, app.name, observation);
+  const storeUser = await findStoreUser(service, app.name, observation);
   if (storeUser === undefined) return undefined;
   return await recordPurchase(service, app.name, observation.purchase.purchaseId, {
     trigger: 'notification',

@@ -5,17 +5,18 @@ import { findApp } from '../../lib/apps/app-table.ts';
 import { changeSettings, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
+import { omitUndefined } from '../../lib/foundation/omit-undefined.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import {
+  findStoreUser,
   findUnclaimedPurchases,
   findUserOfAlias,
   listUnclaimedPurchases,
   saveUserAliases,
 } from '../../lib/purchases/user-alias-table.ts';
-import { resolveStoreUser } from '../../lib/store-notifications/resolve-store-user.ts';
 import { recordObservations } from '../../lib/validation/record-observations.ts';
 import { createObservation, createUniqueName } from '../../testing/given.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
@@ -40,7 +41,7 @@ async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<rea
     observation: look,
     strategy: 'first',
     now,
-    ...(await resolveStoreUser(getService(), keys.appName, look)),
+    ...omitUndefined({ storeUser: await findStoreUser(getService(), keys.appName, look) }),
   });
   return await ownersOf(purchaseId);
 }
@@ -200,7 +201,7 @@ describe('a purchase whose store notification arrives before its validation', ()
   });
 });
 
-describe('resolveStoreUser', () => {
+describe('findStoreUser', () => {
   it('finds a customer by an alias of the app after a store has returned it', async () => {
     expect(await toldOf('store_b:1', 'own-form-of-ann')).toEqual([]);
     await saveUserAliases(getService(), keys.appName, {
