@@ -85,8 +85,12 @@ export const listEntitlements = (catalogue: Catalogue | undefined, productId: st
 export const givesEntitlement = (catalogue: Catalogue | undefined, entitlement: string): boolean =>
   Object.values(catalogue ?? {}).some(({ entitlements = [] }) => entitlements.includes(entitlement));
 
+export const listEntitlementNames = (catalogue: Catalogue | undefined): readonly string[] => [
+  ...new Set(Object.values(catalogue ?? {}).flatMap(({ entitlements = [] }) => entitlements)),
+];
+
 export const hasEntitlements = (catalogue: Catalogue | undefined): boolean =>
-  Object.values(catalogue ?? {}).some(({ entitlements = [] }) => entitlements.length > 0);
+  listEntitlementNames(catalogue).length > 0;
 
 export const hasCredits = (catalogue: Catalogue | undefined): boolean =>
   Object.values(catalogue ?? {}).some(({ credits }) => credits !== undefined);

@@ -8,7 +8,7 @@ import { eraseUserFromEvent } from '../events/erase-user-from-event.ts';
 import type { EventRecord, RawEvent } from '../events/event.ts';
 import { findRawView, packEvent, parseEventItem } from '../events/event-table.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
-import { toKey } from '../foundation/key.ts';
+import { indexes, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import { toTagValue } from '../foundation/redaction/redact-text.ts';
@@ -31,6 +31,7 @@ import { WebhookDelivery } from '../webhooks/delivery.ts';
 export interface StoredCustomer {
   readonly createdAt: EpochMillis;
   readonly summary: CustomerSummary;
+  readonly hasLostPurchase: boolean;
 }
 
 /** An event with its raw view, if it has one. */
@@ -59,7 +60,8 @@ export async function findStoredCustomer(
   username: string,
 ): Promise<StoredCustomer | undefined> {
   const item = await table.get(keys.customerKey(appName, username));
-  return item && parse(ExportedCustomer, item, 'DatabaseError');
+  const hasLostPurchase = item?.[indexes.byUser.sk] !== undefined;
+  return item && { ...parse(ExportedCustomer, item, 'DatabaseError'), hasLostPurchase };
 }
 
 /** Scans the ids of the purchases that the customer owns or has claimed. An id can be repeated. */

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import { hasEntitlements } from '../apps/catalogue.ts';
+import { listEntitlementNames } from '../apps/catalogue.ts';
 import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import { scanAccounts } from '../credits/credit-table.ts';
 import { findStoredCustomer } from '../customer-data/customer-data-table.ts';
@@ -10,7 +10,7 @@ import { splitIntoChunks } from '../foundation/batches.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
-import { scanIdPages, scanPurchaseIds } from '../purchases/app-item-table.ts';
+import { scanIdPages, scanPurchaseIds, scanUsernames } from '../purchases/app-item-table.ts';
 import { findPurchaseForChange } from '../purchases/purchase-table.ts';
 import {
   toExportedCredits,
@@ -18,6 +18,7 @@ import {
   toExportedEntitlements,
   toExportedPurchase,
   toExportedTransaction,
+  toLostEntitlement,
 } from './export-rows.ts';
 import type {
   ExportKind,
@@ -104,6 +105,9 @@ export async function exportApp(
   if (!completeTables.includes('transactions')) {
     files.push(...(await exportPurchases(context, { since, position, changedUsers })));
     position = undefined;
+    if (since !== undefined)
+      for await (const usernames of scanUsernames(service, app.name, since))
+        for (const username of usernames) changedUsers.add(username);
     await context.saveProgress({ completeTables: purchaseTables });
   }
   if (!completeTables.includes('entitlements')) {
@@ -186,23 +190,28 @@ async function exportCustomers(
   { position, changedUsers }: CustomersOptions,
 ): Promise<ExportedFile[]> {
   const { app, service } = context;
-  const givesEntitlements = hasEntitlements(await findCachedCatalogue(service, app.name));
+  const names = listEntitlementNames(await findCachedCatalogue(service, app.name));
   const tables = { tables: customerTables, completeTables: purchaseTables, position };
   const pages = changedUsers ? toPages([[...changedUsers]]) : scanPages(context, 'customers', position);
   return await writeParts(context, tables, pages, async (usernames, write) => {
     const now = service.now();
-    const customers = await pMap(usernames, async (username) => {
-      const stored = await findStoredCustomer(service, app.name, username);
-      return stored && toExportedCustomer(username, stored, now);
-    });
+    const customers = await pMap(usernames, async (username) => ({
+      username,
+      stored: await findStoredCustomer(service, app.name, username),
+    }));
     await write(
       'customers',
-      customers.filter((customer) => customer !== undefined),
+      customers.flatMap(({ username, stored }) => (stored ? [toExportedCustomer(username, stored, now)] : [])),
     );
-    const entitlements = await pMap(usernames, async (username) => {
+    const entitlements = await pMap(customers, async ({ username, stored }) => {
       // Without entitlements in the catalogue, only grants give some: one query for each customer decides.
-      const hasSource = givesEntitlements || (await listGrants(service, app.name, username)).length > 0;
-      return hasSource ? toExportedEntitlements(username, await readEntitlements(service, app, username), now) : [];
+      const hasSource = names.length > 0 || (await listGrants(service, app.name, username)).length > 0;
+      const current = hasSource ? await readEntitlements(service, app, username) : new Map();
+      const lost = stored?.hasLostPurchase ? names.filter((name) => !current.has(name)) : [];
+      return [
+        ...toExportedEntitlements(username, current, now),
+        ...lost.map((name) => toLostEntitlement(username, name, now)),
+      ];
     });
     await write('entitlements', entitlements.flat());
   });

@@ -75,7 +75,8 @@ export const ExportedEntitlement = v.strictObject({
   willRenew: EntitlementRecord.entries.willRenew,
   isSandbox: EntitlementRecord.entries.isSandbox,
   isInGracePeriod: EntitlementRecord.entries.isInGracePeriod,
-  sourceType: v.picklist(['purchase', 'grant']),
+  /** Absent, like the ids, after the loss of the purchase to another customer. */
+  sourceType: v.exactOptional(v.picklist(['purchase', 'grant'])),
   purchaseId: v.exactOptional(v.string()),
   platform: v.exactOptional(PlatformToken),
   productId: v.exactOptional(v.string()),
@@ -151,6 +152,23 @@ export const toExportedEntitlements = (
     const { type: sourceType, ...ids } = source;
     return { seq: now, applicationUsername: username, entitlement, ...record, sourceType, ...ids };
   });
+
+/** Returns the row that replaces the one of an entitlement that a customer can have lost with a purchase. */
+export const toLostEntitlement = (
+  applicationUsername: string,
+  entitlement: string,
+  now: EpochMillis,
+): ExportedEntitlement => ({
+  seq: now,
+  applicationUsername,
+  entitlement,
+  isActive: false,
+  since: null,
+  until: null,
+  willRenew: false,
+  isSandbox: false,
+  isInGracePeriod: false,
+});
 
 /** Returns the rows of the credits of an account that was read at `now`. */
 export const toExportedCredits = (account: CreditAccount, now: EpochMillis): ExportedCredit[] =>

@@ -46,7 +46,7 @@ export const transactionKey = itemKey('<appName>#P#<purchaseId>', 'T#<transactio
 export const purchaseCreditsKey = itemKey('<appName>#CB#<purchaseId>', 'B');
 
 // Customer
-export const customerKey = itemKey('<appName>#C#<username>', 'C'); // byCreated, byKey
+export const customerKey = itemKey('<appName>#C#<username>', 'C'); // byCreated, byKey, byUser after a loss
 export const nameWordKey = itemKey('<appName>#C#<username>', 'W#<number>'); // byKey
 export const ownedPurchaseKey = itemKey('<appName>#C#<username>', 'P#<date>#<purchaseId>');
 export const ownedTransactionKey = itemKey('<appName>#C#<username>', 'T#<date>#<digest>');
@@ -136,6 +136,8 @@ export const creditAccountList = shardedList('byCreated', 'CA', listShardCount);
 export const openDeliveryList = shardedList('byCreated', 'D', deliveryShardCount);
 export const updatedPurchaseList = shardedList('byKey', 'PU', listShardCount);
 export const customerNameList = shardedList('byKey', 'CN', listShardCount);
+/** Customers who have lost a purchase to another customer, by the latest time. */
+export const formerOwnerList = shardedList('byUser', 'CL', listShardCount);
 /** Other words of names, each in a separate item. */
 export const nameWordList = shardedList('byKey', 'CW', maxNameWords * listShardCount);
 export const deliveryList = shardedList('byKey', 'DL', deliveryShardCount);

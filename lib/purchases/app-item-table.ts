@@ -85,9 +85,14 @@ export async function* scanPurchaseIds(
   }
 }
 
-/** Scans the usernames of all customers. */
-export async function* scanUsernames({ table }: Service, appName: string): AsyncIterable<string[]> {
-  for await (const entries of scanShards(table, buildListRange(appName, 'customers'))) {
+/** Scans the usernames of all customers, or of those who have lost a purchase since a time. */
+export async function* scanUsernames(
+  { table }: Service,
+  appName: string,
+  lostSince?: EpochMillis,
+): AsyncIterable<string[]> {
+  const range = lostSince === undefined ? buildListRange(appName, 'customers') : buildLossRange(appName, lostSince);
+  for await (const entries of scanShards(table, range)) {
     yield entries.map(({ pk }) => keys.customerKey.parsePartition(String(pk)).username);
   }
 }
@@ -152,6 +157,13 @@ const buildUpdatedRange = (appName: string, startdate: EpochMillis) =>
   ({
     partitions: keys.updatedPurchaseList.partitions(appName),
     index: 'byKey',
+    between: timestampRange({ startdate }),
+  }) as const;
+
+const buildLossRange = (appName: string, startdate: EpochMillis) =>
+  ({
+    partitions: keys.formerOwnerList.partitions(appName),
+    index: 'byUser',
     between: timestampRange({ startdate }),
   }) as const;
 

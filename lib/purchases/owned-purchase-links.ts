@@ -103,19 +103,27 @@ function listStaleLinks(appName: string, { before, after, lostUsers }: PurchaseC
 }
 
 /**
- * Adds the links of a change. Written before the purchase and without its transaction, at half the price: a read
- * ignores a link that does not match its purchase. The condition keeps a link that a later change has written.
+ * Adds the links of a change, and lists the customers who lose the purchase for the export of changes. Written before
+ * the purchase and without its transaction, at half the price: a read ignores a link that does not match its purchase.
+ * The condition keeps a link that a later change has written.
  */
 export async function addLinks(table: Table, appName: string, change: PurchaseChange): Promise<void> {
-  const isEarlier = {
-    expression: 'attribute_not_exists(version) OR version < :v',
-    values: { ':v': change.after.version },
-  };
-  await pMap(
-    listAddedLinks(appName, change),
-    async ({ pk, sk, ...attributes }) => await tryUpdate(table, buildUpdate({ pk, sk }, attributes, isEarlier)),
-    { concurrency },
-  );
+  const { version, updatedAt } = change.after;
+  const isEarlier = { expression: 'attribute_not_exists(version) OR version < :v', values: { ':v': version } };
+  const exists = { expression: 'attribute_exists(pk)' };
+  const updates = [
+    ...listAddedLinks(appName, change).map(({ pk, sk, ...attributes }) =>
+      buildUpdate({ pk, sk }, attributes, isEarlier),
+    ),
+    ...change.lostUsers.map((username) =>
+      buildUpdate(
+        keys.customerKey(appName, username),
+        keys.formerOwnerList.entry(appName, username, updatedAt),
+        exists,
+      ),
+    ),
+  ];
+  await pMap(updates, async (update) => await tryUpdate(table, update), { concurrency });
 }
 
 /** Deletes the links that a change has made stale, after the change. Keeps links that a later change writes. */

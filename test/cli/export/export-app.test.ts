@@ -6,9 +6,12 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
+import type { App } from '../../../lib/apps/app.ts';
 import type { Catalogue } from '../../../lib/apps/catalogue.ts';
 import { storeCatalogue } from '../../../lib/apps/catalogue-table.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
+import { mergeCustomers } from '../../../lib/customer-data/merge-customers.ts';
 import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';
 import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
 import {
@@ -19,8 +22,10 @@ import {
   ExportedTransaction,
   toExportedTransaction,
 } from '../../../lib/export/export-rows.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import { dayMs, hourMs } from '../../../lib/foundation/time.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
+import { rebuildCustomerSummary } from '../../../lib/statistics/rebuild-customer-summary.ts';
 import { recount } from '../../../lib/statistics/recount.ts';
 import { createExportService } from '../../../testing/export-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
@@ -79,6 +84,12 @@ async function givenExport(
     await exportApp(service, app, await target, { kind: 'full', ...options });
   return { folder, app, username, companion, service, run, moveTo: service.moveTo };
 }
+
+const lostAt = startDate + 3 * dayMs;
+const id = 'store_a:shared-by-three';
+const guestPurchase = createObservation({ purchaseId: id, transactionId: id });
+const key = { id: 'key', name: 'alice' } as const;
+type Lose = (service: Service, app: App) => Promise<unknown>;
 
 describe('exportApp', () => {
   it('writes all purchases, transactions, customers, entitlements and credits below the day', async () => {
@@ -162,6 +173,46 @@ describe('exportApp', () => {
     ]);
     // The former owner, too.
     expect(readTable(folder, 'customers', suffix, day)).toHaveLength(2);
+  });
+
+  it.each<[string, Lose]>([
+    ['a merge', async (service, app) => await mergeCustomers(service, app, { from: 'guest', to: 'ann', key })],
+    [
+      'a manual link',
+      async (service, { name }) => await recordPurchase(service, name, id, buildLinkInput('ann', lostAt)),
+    ],
+    [
+      'a later claim',
+      async (service, { name }) =>
+        await recordPurchase(service, name, id, {
+          ...buildValidationInput('ann', guestPurchase),
+          strategy: 'last',
+          now: lostAt,
+        }),
+    ],
+    [
+      'the erasure of another customer',
+      async (service, app) =>
+        await eraseCustomer(service, { ...app, strategy: 'first' }, 'zoe', { wait: async () => {} }),
+    ],
+  ])('exports the loss of the only purchase by %s', async (_title, lose) => {
+    const { folder, app, run, moveTo, service } = await givenExport();
+    for (const username of ['bob', 'guest', 'zoe'])
+      await recordPurchase(service, app.name, id, buildValidationInput(username, guestPurchase));
+    await run();
+    moveTo(lostAt);
+    await lose(service, app);
+    await rebuildCustomerSummary(service, { appName: app.name, username: 'guest' });
+    moveTo(lostAt + hourMs);
+    await run({ kind: 'changes' });
+    const [suffix, day] = ['.changes-010000', '2026-01-04'];
+    const isGuest = (row: { applicationUsername: string }) => row.applicationUsername === 'guest';
+    const [customer] = readTable(folder, 'customers', suffix, day).filter(isGuest);
+    expect(customer).toMatchObject({ activeSubscriber: false });
+    expect(customer).not.toHaveProperty('lastPurchaseId');
+    expect(readTable(folder, 'entitlements', suffix, day).filter(isGuest)).toEqual([
+      expect.objectContaining({ seq: lostAt + hourMs, entitlement: 'premium', isActive: false }),
+    ]);
   });
 
   it('rejects changes without a full export, and the target of a different app', async () => {
