@@ -53,6 +53,7 @@ export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
   refundConsentKey: 'ownPartition',
   aliasKey: 'alias',
   unclaimedKey: 'alias',
+  mergesKey: 'never',
   accessTokenKey: 'byUser',
   vaultReferenceKey: 'never',
   vaultCustomerKey: 'never',

@@ -3,22 +3,26 @@ import { ServiceError } from '../../lib/foundation/errors.ts';
 import { resolveTransactionType } from '../../lib/foundation/vocabulary.ts';
 import { registerWarmUp } from '../../lib/foundation/warm-up.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { resolveMergedName } from '../../lib/purchases/user-alias-table.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { validateAtAccounts } from '../../lib/validation/process-validation.ts';
 import { describeProduct, toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { toValidationResponse } from '../../lib/validation/to-validation-response.ts';
 
 export const handler = createHandler(validateReceipt)(async ({ app, body, recorder }, service) => {
-  const request = toValidationRequest(body);
+  const submitted = toValidationRequest(body);
   const transactionType = resolveTransactionType(body.transaction);
   if (!transactionType)
     throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not supported.`);
-  if (request.applicationUsername !== undefined) recorder.setUser(request.applicationUsername);
+  const { applicationUsername: name } = submitted;
+  const username = name === undefined ? undefined : await resolveMergedName(service, app.name, name);
+  const request = { ...submitted, ...(username !== undefined && { applicationUsername: username }) };
+  if (username !== undefined) recorder.setUser(username);
   recorder.addContent({ products: [describeProduct(body)] });
   const outcome = await validateAtAccounts({ app, recorder, service }, request, transactionType.platform);
   const credits = await settleValidation(service, {
     appName: app.name,
-    username: request.applicationUsername,
+    username,
     purchases: outcome.purchases,
     eventId: recorder.eventId,
   });

@@ -4,6 +4,7 @@ import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
 import { toPurchaseRecord } from '../purchases/to-records.ts';
+import { resolveMergedName } from '../purchases/user-alias-table.ts';
 import { recordObservations } from '../validation/record-observations.ts';
 import type { PurchaseWithOffer } from './contract.ts';
 
@@ -19,7 +20,10 @@ export async function recordStripePurchases(
   const recorded: EntitledPurchase[] = [];
   for (const username of usernames) {
     const userObservations = observations.filter(({ checkoutUsername }) => checkoutUsername === username);
-    const request = username === undefined ? {} : { applicationUsername: username };
+    const request =
+      username === undefined
+        ? {}
+        : { applicationUsername: await resolveMergedName(context.service, context.app.name, username) };
     recorded.push(...(await recordObservations({ ...context, request }, userObservations)));
   }
   return recorded;

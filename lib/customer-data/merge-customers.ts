@@ -5,7 +5,9 @@ import { type Merge, toMergeId } from '../customers/merge.ts';
 import {
   deleteMovedClaim,
   findMerge,
+  listMerges,
   listMovedClaims,
+  markMerges,
   moveAlias,
   returnAlias,
   saveMerge,
@@ -48,8 +50,8 @@ const concurrency = 25;
 /**
  * Moves the claims, aliases and grants of one customer to another one, such as of an anonymous customer who has signed
  * in. Each claim moves with its purchase in one transaction, so a crash leaves nothing half moved: a repeated call
- * continues. A later claim of the merged customer is its own until the next call. Moves nothing of an erased customer.
- * Throws `InvalidPayload` if both names are equal.
+ * continues. Later validations under the merged name belong to the other customer: see `resolveMergedName`. Moves
+ * nothing of an erased customer. Throws `InvalidPayload` if both names are equal.
  */
 export async function mergeCustomers(
   service: Service,
@@ -66,6 +68,7 @@ export async function mergeCustomers(
   if (erased.length > 0) await removeErasedNames(service, app.name, listComputedNames(to));
   const merge = await openMerge(service, app.name, { from, to, key, mergeId });
   const context = { app, merge, service };
+  await markMerges(service, app.name);
   for (const alias of merge.aliases) await moveAlias(service, app.name, alias, merge);
   await moveCredits(service, app.name, merge);
   const grants = await moveGrants(context, from, to);
@@ -190,7 +193,13 @@ export async function reverseMerge(
   const merge = await findMerge(service, app.name, to, mergeId);
   if (!merge) throw new ServiceError('ResourceNotFound', `No merge ${mergeId} into this customer is found.`);
   const now = service.now();
-  for (const alias of merge.aliases) await returnAlias(service, app.name, alias, merge);
+  const earlier = (await listMerges(service, app.name, merge.from)).filter(
+    ({ reversedAt }) => reversedAt === undefined,
+  );
+  for (const alias of merge.aliases) {
+    const isMerged = earlier.some(({ aliases }) => aliases.includes(alias));
+    await returnAlias(service, app.name, alias, { ...merge, isMerged });
+  }
   await returnMovedCredits(service, app.name, merge);
   const grants = await returnGrants({ app, merge, service });
   const moved = await listMovedClaims(service, app.name, merge, maxPurchases);

@@ -172,7 +172,7 @@ const operations = [
   }),
   describeOperation(mergeCustomer, {
     description:
-      'Moves the claims, user aliases and grants of the customer `from` to this one, for example after an anonymous customer has signed in. Claims keep their times, so the strategy decides as before. Idempotent: a repeated request moves what the other customer has received since. One request moves at most 250 purchases: repeat it until `isComplete`. Both customers get a webhook for each purchase and grant that they gain or lose. `customer unmerge` reverses it.',
+      'Moves the claims, user aliases and grants of the customer `from` to this one, for example after an anonymous customer has signed in. Claims keep their times, so the strategy decides as before. Idempotent: a repeated request moves what the other customer has received since. One request moves at most 250 purchases: repeat it until `isComplete`. Both customers get a webhook for each purchase and grant that they gain or lose. Later validations and checkouts under the name `from` belong to this customer. `customer unmerge` reverses it.',
     params: { applicationUsername },
   }),
 ];

@@ -37,6 +37,10 @@ export async function saveMerge({ table }: Service, appName: string, merge: Merg
   await table.batchPut([{ ...key, ...keys.namingIndexKeys(naming, key), ...merge }]);
 }
 
+/** Marks an app with merged customers. Idempotent. */
+export const markMerges = async ({ table }: Service, appName: string): Promise<void> =>
+  await table.batchPut([{ ...keys.mergesKey(appName) }]);
+
 /** Lists the moved claims of a merge, latest first, at most `limit`. */
 export async function listMovedClaims(
   { table }: Service,
@@ -73,21 +77,25 @@ export async function moveAlias(
 ): Promise<void> {
   const key = keys.aliasKey(appName, normalizeAlias(alias));
   const indexKeys = keys.namingIndexKeys({ appName, username: to, kind: 'alias', date: 0 }, key);
+  const isComputed = normalizeAlias(alias) === toMd5Alias(from);
   const isOwn = {
-    expression: 'attribute_not_exists(pk) OR username = :from OR username = :to',
-    values: { ':from': from, ':to': to },
+    expression: `attribute_not_exists(pk) OR username = :from OR username = :to${isComputed ? ' OR received = :true' : ''}`,
+    values: { ':from': from, ':to': to, ...(isComputed && { ':true': true }) },
   };
   // The merged name is no longer the name of another customer: see `listClaimants`.
-  const ownName = isPlainName(alias, from) && { received: undefined };
+  const ownName = (isComputed || isPlainName(alias, from)) && { received: undefined, isContested: undefined };
   await tryUpdate(table, buildUpdate(key, { username: to, isMerged: true, ...ownName, ...indexKeys }, isOwn));
 }
 
-/** Reverts `moveAlias`. Does not change an alias that was saved again since. Idempotent. */
+/**
+ * Reverts `moveAlias`. Does not change an alias that was saved again since. `isMerged`: an earlier merge has moved it
+ * to the merged customer. Idempotent.
+ */
 export async function returnAlias(
   { table }: Service,
   appName: string,
   alias: string,
-  { from, to }: Pick<Merge, 'from' | 'to'>,
+  { from, to, isMerged }: Pick<Merge, 'from' | 'to'> & { readonly isMerged: boolean },
 ): Promise<void> {
   const key = keys.aliasKey(appName, normalizeAlias(alias));
   const item = await table.get(key);
@@ -106,7 +114,10 @@ export async function returnAlias(
   const indexKeys = isComputed
     ? { userPk: undefined, userSk: undefined }
     : keys.namingIndexKeys({ appName, username: from, kind: 'alias', date: 0 }, key);
-  await tryUpdate(table, buildUpdate(key, { username: from, isMerged: undefined, ...indexKeys }, isUnchanged));
+  await tryUpdate(
+    table,
+    buildUpdate(key, { username: from, isMerged: isMerged || undefined, ...indexKeys }, isUnchanged),
+  );
 }
 
 const parseMerge = (item: Item): Merge => parse(Merge, item, 'DatabaseError');

@@ -60,6 +60,7 @@ export const creditMoveKey = itemKey('<appName>#C#<username>', 'K#<account>#<mer
 export const refundConsentKey = itemKey('<appName>#C#<username>', 'N');
 export const aliasKey = itemKey('<appName>#U#<alias>', 'U'); // byUser if it is not computed
 export const unclaimedKey = itemKey('<appName>#U#<alias>', 'W#<purchaseId>'); // TTL
+export const mergesKey = itemKey('<appName>#U#', 'M'); // Exists if customers were merged
 export const accessTokenKey = itemKey('<appName>#A#<digest>', 'A'); // byUser, TTL
 export const vaultReferenceKey = itemKey('<appName>#V#<reference>', 'R');
 export const vaultCustomerKey = itemKey('<appName>#V#<customerId>', 'C');

@@ -9,6 +9,7 @@ import type { EpochMillis } from '../foundation/time.ts';
 import { selectErasedNames } from '../purchases/erased-name-table.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
+import { resolveMergedName } from '../purchases/user-alias-table.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { loadStore } from '../stores/index.ts';
 import type { LoadStore, Store } from '../stores/store.ts';
@@ -59,7 +60,8 @@ export async function importRow(
   };
   const { observations, purchaseId } = await queryStore(row, store, storeContext);
   let isChanged = false;
-  for (const applicationUsername of usernames.length > 0 ? usernames : [undefined]) {
+  for (const name of usernames.length > 0 ? usernames : [undefined]) {
+    const applicationUsername = name === undefined ? undefined : await resolveMergedName(service, app.name, name);
     const recorded = await recordObservations(
       {
         app,

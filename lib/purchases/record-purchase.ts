@@ -18,6 +18,7 @@ import {
   shareClaim,
 } from './purchase-table.ts';
 import type { NotificationPart, StoredPurchase } from './stored-purchase.ts';
+import { resolveMergedName } from './user-alias-table.ts';
 
 export interface RecordPurchaseResult {
   /** The purchase after the update. */
@@ -63,9 +64,22 @@ export async function recordPurchase(
   purchaseId: string,
   input: RecordPurchaseInput,
 ): Promise<RecordPurchaseResult | undefined> {
-  const result = await recordWithRetry(service, appName, purchaseId, await omitErasedNames(service, appName, input));
+  const resolved = await resolveCheckoutUser(service, appName, input);
+  const result = await recordWithRetry(service, appName, purchaseId, await omitErasedNames(service, appName, resolved));
   if (result?.change) purchaseChanges.publish({ service, appName, change: result.change } satisfies PublishedChange);
   return result;
+}
+
+/** A checkout keeps its username: the customer can have been merged since. */
+async function resolveCheckoutUser(
+  service: Service,
+  appName: string,
+  input: RecordPurchaseInput,
+): Promise<RecordPurchaseInput> {
+  const { observation } = input;
+  if (observation?.checkoutUsername === undefined) return input;
+  const checkoutUsername = await resolveMergedName(service, appName, observation.checkoutUsername);
+  return { ...input, observation: { ...observation, checkoutUsername } };
 }
 
 async function recordWithRetry(

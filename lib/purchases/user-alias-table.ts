@@ -1,3 +1,4 @@
+import { cacheRead } from '../apps/app-table.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item, Table } from '../foundation/table.ts';
@@ -46,8 +47,11 @@ export async function findMd5Alias(
  */
 export async function saveUserAliases({ table }: Service, appName: string, user: ObservedUser): Promise<void> {
   const { username } = user;
-  // Without index keys, because the alias can be computed.
-  await table.batchPut([{ ...keys.aliasKey(appName, toMd5Alias(username)), username }]);
+  const key = keys.aliasKey(appName, toMd5Alias(username));
+  // Without index keys, because the alias can be computed. A request that began before a merge does not undo it.
+  const computed = { username, received: undefined, isContested: undefined, isMerged: undefined };
+  const isNotMerged = { expression: 'attribute_not_exists(isMerged) OR received = :true', values: { ':true': true } };
+  await tryUpdate(table, buildUpdate(key, { ...computed, userPk: undefined, userSk: undefined }, isNotMerged));
   for (const alias of listConfirmedAliases(user)) {
     if (!(await isNameOfOtherCustomer(table, appName, { alias, username }))) {
       await saveReceivedAlias(table, appName, { alias: normalizeAlias(alias), username });
@@ -98,6 +102,20 @@ export async function listUnclaimedPurchases(
   const partitions = new Set(aliases.map((alias) => keys.aliasKey(appName, normalizeAlias(alias)).pk));
   const links = await Promise.all([...partitions].map((partition) => queryUnclaimed(table, partition, limit)));
   return toUnclaimedIds(links.flat(), limit);
+}
+
+const hasCachedMerges = cacheRead(
+  async ({ table }: Service, appName: string) => (await table.get(keys.mergesKey(appName))) !== undefined,
+);
+
+/**
+ * Returns the customer that a name of a client identifies: the one that it was merged into, or the name itself. Clients
+ * send the former name for years. Reads nothing for an app without merges.
+ */
+export async function resolveMergedName(service: Service, appName: string, username: string): Promise<string> {
+  if (!(await hasCachedMerges(service, appName))) return username;
+  const item = await service.table.get(keys.aliasKey(appName, toMd5Alias(username)));
+  return isMergedName(item) ? String(item?.username) : username;
 }
 
 /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
@@ -165,9 +183,10 @@ function listClaimants(
 ): string[] {
   const received = item ? [String(item.username), ...(item.isContested ? [contestant] : [])] : [];
   // The customer item of a merged name stays, but the name identifies the customer of the merge.
-  const isMergedName = item?.isMerged === true && item.received !== true;
-  return [...new Set([...received, ...(customer && !isMergedName ? [alias] : [])])];
+  return [...new Set([...received, ...(customer && !isMergedName(item) ? [alias] : [])])];
 }
+
+const isMergedName = (item: Item | undefined): boolean => item?.isMerged === true && item.received !== true;
 
 const isNameOfOtherCustomer = async (
   table: Table,

@@ -49,6 +49,7 @@ const missingTypes = [
   'creditAccountKey',
   'creditEntryKey',
   'creditMoveKey',
+  'mergesKey',
   'handledNotificationPartKey',
   'storedResultKey',
   'rawEventItemKey',

@@ -1,12 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { strategies } from '../../lib/apps/app.ts';
+import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
 import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
+import { getPurchase } from '../../lib/purchases/contract.ts';
 import { addErasedNames } from '../../lib/purchases/erased-name-table.ts';
+import { listClaims } from '../../lib/purchases/purchase-table.ts';
+import { findUserOfAlias, saveUserAliases } from '../../lib/purchases/user-alias-table.ts';
+import { toMd5Alias } from '../../lib/purchases/user-aliases.ts';
 import { type CallOptions, callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
 import { startTestService } from '../../testing/service.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { findEvents } from './event-fixture.ts';
@@ -50,6 +56,41 @@ describe('POST /v3/customers/:applicationUsername/merge', () => {
     expect((await merge('unknown', 'ann')).body).toMatchObject({ purchases: 0, grants: 0, isComplete: true });
     expect(await merge('ann', 'ann')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
     expect((await call(mergeCustomer, 'ann', { body: {} })).status).toBe(400);
+  });
+
+  it.each(strategies)('keeps later validations under the merged name with the customer (%s)', async (strategy) => {
+    keys = await service.createApp(['store_a']);
+    await changeSettings(getService(), keys.appName, { strategy });
+    const alias = createUniqueName('alias');
+    const buy = async (applicationUsername: string) => {
+      const order = { platform: 'store_a', productId: createUniqueName('coins'), type: 'consumable', form: 'signed' };
+      return (await service.callControl('/purchases', { ...order, applicationUsername })).validate;
+    };
+    const validate = async (receipt: object) => {
+      const additionalData = { applicationUsername: 'guest', obfuscatedUsername: 'guest' };
+      return (await service.validate(keys, { ...receipt, additionalData })).body;
+    };
+    const earlier = await buy('guest');
+    expect(await validate(earlier)).toMatchObject({ ok: true });
+    await saveUserAliases(getService(), keys.appName, {
+      username: 'guest',
+      obfuscatedUsername: alias,
+      storeAliases: [alias],
+    });
+    await merge('guest', 'ann');
+    // Functions cache an app for 15 seconds.
+    await service.callControl('/clock', { advance: 'PT1M' });
+    for (const receipt of [earlier, await buy('guest')]) {
+      const { ok, data } = await validate(receipt);
+      expect([ok, data.collection.length]).toEqual([true, 1]);
+      const purchaseId = `store_a:${data.collection[0].purchaseId}`;
+      const { body } = await callWithSecretKey(getPurchase, keys, { params: { purchaseId } });
+      expect(body.entitledUsers).toEqual(['ann']);
+      const claims = await listClaims(getService(), keys.appName, purchaseId);
+      expect(claims.map(({ username }) => username)).toEqual(['ann']);
+    }
+    for (const name of ['guest', toMd5Alias('guest'), alias])
+      expect(await findUserOfAlias(getService(), keys.appName, name)).toBe('ann');
   });
 
   it('appears in the timelines of both customers, and explains the access of both', async () => {

@@ -15,7 +15,12 @@ import { addErasedNames, selectErasedNames } from '../../../lib/purchases/erased
 import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
 import { listClaims } from '../../../lib/purchases/purchase-table.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
-import { findUserOfAlias, listUnclaimedPurchases, saveUserAliases } from '../../../lib/purchases/user-alias-table.ts';
+import {
+  findUserOfAlias,
+  listUnclaimedPurchases,
+  resolveMergedName,
+  saveUserAliases,
+} from '../../../lib/purchases/user-alias-table.ts';
 import { toMd5Alias } from '../../../lib/purchases/user-aliases.ts';
 import { buildGrantDeliveries } from '../../../lib/webhooks/grant-announcements.ts';
 import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
@@ -193,10 +198,38 @@ describe('mergeCustomers', () => {
     expect(await findUserOfAlias(service, app.name, 'bob')).toBeUndefined();
   });
 
-  it('leaves an alias that the merged customer has saved again since', async () => {
+  it('keeps the aliases of a merged customer if a request saves them that began before the merge', async () => {
     await merge('guest', 'ann');
     await saveUserAliases(service, app.name, { username: 'guest', storeAliases: [] });
-    expect(await findUserOfAlias(service, app.name, toMd5Alias('guest'))).toBe('guest');
+    expect(await findUserOfAlias(service, app.name, toMd5Alias('guest'))).toBe('ann');
+  });
+
+  it('identifies the customer of the latest merge by a merged name, and after a reversal the one before', async () => {
+    const resolve = async () => await resolveMergedName(createService(table), app.name, 'guest');
+    // Received under the MD5 of a customer who did not exist.
+    await givenAlias('mallory', toMd5Alias('guest'));
+    await merge('mallory', 'eve');
+    expect(await resolve()).toBe('guest');
+    const first = await merge('guest', 'ann');
+    expect(await resolve()).toBe('ann');
+    const second = await merge('ann', 'bea');
+    expect(await resolve()).toBe('bea');
+    await reverse('bea', second.mergeId);
+    expect(await resolve()).toBe('ann');
+    await reverse('ann', first.mergeId);
+    expect(await resolve()).toBe('guest');
+  });
+
+  it('claims the purchase of a checkout that the merged customer has begun', async () => {
+    await merge('guest', 'ann');
+    const observation = { ...createObservation({ purchaseId: 'store_a:paid-later' }), checkoutUsername: 'guest' };
+    await recordPurchase(createService(table), app.name, 'store_a:paid-later', {
+      trigger: 'notification',
+      observation,
+      strategy: app.strategy,
+      now: startDate,
+    });
+    expect(await listOwned('ann')).toEqual(['store_a:paid-later']);
   });
 
   it('moves nothing of an erased customer, and ends the erasure of a customer who returns', async () => {
