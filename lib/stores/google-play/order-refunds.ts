@@ -1,3 +1,4 @@
+import { splitAmount } from '../../foundation/split-amount.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
 import { toAmount } from './money.ts';
@@ -76,22 +77,15 @@ function assignToLine(order: Order, productId: string): Pick<LineRefunds, 'parti
 
 function assignRefund(lines: readonly LineRefunds[], refund: PartialRefund): LineRefunds[] {
   const { amountMicros = 0 } = refund;
-  const exact = lines.find(({ remainingMicros }) => remainingMicros > 0 && remainingMicros === amountMicros);
-  const shares = exact ? lines.map((line) => (line === exact ? amountMicros : 0)) : splitAmount(lines, amountMicros);
+  const remaining = lines.map(({ remainingMicros }) => remainingMicros);
+  // Without known prices, or after all of them, the refund is of no line: it would end the first one.
+  if (remaining.every((micros) => micros === 0)) return [...lines];
+  const exact = remaining.indexOf(amountMicros);
+  const shares =
+    exact < 0 || amountMicros === 0
+      ? splitAmount(amountMicros, remaining)
+      : lines.map((_line, index) => (index === exact ? amountMicros : 0));
   return lines.map((line, index) => subtractShare(line, refund, shares[index] ?? 0));
-}
-
-/** Splits an amount by the remaining amounts. The shares add up to the amount. */
-function splitAmount(lines: readonly LineRefunds[], amountMicros: number): number[] {
-  const total = lines.reduce((sum, { remainingMicros }) => sum + remainingMicros, 0);
-  let remainingTotal = 0;
-  let assigned = 0;
-  return lines.map(({ remainingMicros }) => {
-    remainingTotal += remainingMicros;
-    const share = total === 0 ? 0 : Math.round((amountMicros * remainingTotal) / total) - assigned;
-    assigned += share;
-    return share;
-  });
 }
 
 function subtractShare(line: LineRefunds, { id, date }: PartialRefund, share: number): LineRefunds {
