@@ -4,6 +4,7 @@ import { type ActiveGrant, TokenItem } from '../customers/access-token-table.ts'
 import type { CustomerSummary } from '../customers/customer-summary.ts';
 import { CustomerItem } from '../customers/customer-table.ts';
 import { Merge } from '../customers/merge.ts';
+import { listMergesOf, saveMerge } from '../customers/merge-table.ts';
 import { eraseUserFromEvent } from '../events/erase-user-from-event.ts';
 import type { EventRecord, RawEvent } from '../events/event.ts';
 import { findRawView, packEvent, parseEventItem } from '../events/event-table.ts';
@@ -211,7 +212,7 @@ export async function deleteOrphanedClaims(
   }
 }
 
-/** Deletes the log of merges of the customer into others, and the aliases that they have moved. */
+/** Deletes the log of merges of the customer into others, and the aliases that they and later merges have moved. */
 export async function deleteMerges(
   service: Service,
   appName: string,
@@ -220,6 +221,11 @@ export async function deleteMerges(
 ): Promise<void> {
   for await (const items of scanNamingItems(service, appName, username, 'merge')) {
     for (const merge of items.map((item) => parse(Merge, item, 'DatabaseError'))) {
+      for (const later of await listLaterMerges(service, appName, merge)) {
+        onRemoved(await deleteMergedAliases(service.table, appName, { ...later, aliases: merge.aliases }));
+        const aliases = later.aliases.filter((alias) => !merge.aliases.includes(alias));
+        await saveMerge(service, appName, { ...later, aliases });
+      }
       onRemoved(await deleteMerge(service.table, { appName, merge, ...scanBounds(service) }));
     }
   }
@@ -325,14 +331,36 @@ const scanMovedClaims = (table: Table, { appName, merge: { mergeId, to }, pageSi
     pageSize,
   });
 
+/** Lists the merges that have moved aliases of an earlier merge on, the last one first. */
+async function listLaterMerges(
+  service: Service,
+  appName: string,
+  { to, aliases }: Merge,
+  known: readonly Merge[] = [],
+): Promise<Merge[]> {
+  const isLater = (merge: Merge): boolean =>
+    merge.aliases.some((alias) => aliases.includes(alias)) &&
+    !known.some(({ mergeId, to: receiver }) => mergeId === merge.mergeId && receiver === merge.to);
+  const next = (await listMergesOf(service, appName, to)).filter(isLater);
+  const later: Merge[] = [];
+  for (const merge of next)
+    later.push(...(await listLaterMerges(service, appName, { ...merge, aliases }, [...known, ...next])), merge);
+  return later;
+}
+
+/** Deletes the aliases that a merge has moved. Returns their number. */
+async function deleteMergedAliases(table: Table, appName: string, { to, aliases }: Merge): Promise<number> {
+  const items = await table.batchGet(aliases.map((alias) => keys.aliasKey(appName, alias)));
+  const moved = items.filter(({ username, isMerged }) => isMerged === true && username === to).map(toKey);
+  await table.batchDelete(moved);
+  return moved.length;
+}
+
 /** Deletes the merge after everything that it leads to. Returns the number of items. */
 async function deleteMerge(table: Table, scan: MergeScan): Promise<number> {
   const { appName, merge } = scan;
   const { mergeId, to } = merge;
-  const aliases = await table.batchGet(merge.aliases.map((alias) => keys.aliasKey(appName, alias)));
-  const moved = aliases.filter(({ username, isMerged }) => isMerged === true && username === to).map(toKey);
-  await table.batchDelete(moved);
-  let count = moved.length;
+  let count = await deleteMergedAliases(table, appName, merge);
   for await (const items of scanMovedClaims(table, scan)) {
     await table.batchDelete(items.map(toKey));
     count += items.length;

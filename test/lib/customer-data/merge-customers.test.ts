@@ -336,6 +336,25 @@ describe('reverseMerge', () => {
 });
 
 describe('eraseCustomer after a merge', () => {
+  it.each(['guest', 'ann', 'bea'])('leaves no name of %s after two merges in a row', async (erased) => {
+    const names = Object.fromEntries(['guest', 'ann', 'bea'].map((name) => [name, createUniqueName(name)]));
+    const { guest = '', ann = '', bea = '' } = names;
+    const alias = createUniqueName('alias');
+    await givenPurchases(guest, 2);
+    await givenAlias(guest, alias);
+    await merge(guest, ann);
+    const { mergeId } = await merge(ann, bea);
+    await eraseCustomer(service, app, names[erased] ?? '', noWait);
+    const items = (await scanItems(table.name)).filter(({ pk }) => String(pk).startsWith(`${app.name}#`));
+    const erasedNames = [names[erased] ?? '', toMd5Alias(names[erased] ?? ''), ...(erased === 'guest' ? [alias] : [])];
+    expect(findNames(items.map(formatItem), erasedNames)).toEqual([]);
+    expect(await listOwned(bea)).toHaveLength(erased === 'bea' ? 0 : 2);
+    if (erased !== 'guest') return;
+    await reverse(bea, mergeId);
+    const resolved = await resolveMergedName(createService(table), app.name, ann);
+    expect(resolved).toBe(ann);
+  });
+
   it.each([
     ['guest', 'ann'],
     ['ann', 'guest'],
