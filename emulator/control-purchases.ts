@@ -21,6 +21,7 @@ const orderMembers: Readonly<Partial<Record<keyof PurchaseOrder, readonly string
   daysUntilDue: stripePlatforms,
   backdate: stripePlatforms,
   metered: stripePlatforms,
+  invoiceCreation: stripePlatforms,
   taxRate: [...stripePlatforms, platformTokens.googlePlay, platformTokens.braintree],
   freeCycles: [platformTokens.braintree],
 };

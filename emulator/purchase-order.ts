@@ -112,6 +112,8 @@ export const PurchaseOrder = v.strictObject({
   backdate: v.exactOptional(Period),
   /** processor_a: whether the price is per unit of usage, which is billed at the end of a period. */
   metered: v.exactOptional(v.boolean()),
+  /** processor_a: whether the checkout of a one-time purchase creates an invoice when it is paid. */
+  invoiceCreation: v.exactOptional(v.boolean()),
   /** processor_b: billing periods that a discount makes free. */
   freeCycles: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(12))),
   /** Percentage of the tax that is added to the price. processor_b: that the price contains. */

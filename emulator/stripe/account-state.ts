@@ -97,6 +97,16 @@ export const listInvoices = ({ objects }: AccountObjects, subscription: string):
     ({ parent }) => getId(parent?.subscription_details?.subscription) === subscription,
   );
 
+/** Lists the invoices of a subscription, or of the payment of a checkout. */
+export function listPurchaseInvoices(records: AccountObjects, purchaseId: string): Stripe.Invoice[] {
+  const { invoices, invoice_payments } = records.objects;
+  const ofPayment = [...invoice_payments.values()].filter(
+    ({ payment }) => getId(payment.payment_intent) === purchaseId,
+  );
+  const paidIds = ofPayment.map(({ invoice }) => getId(invoice));
+  return [...listInvoices(records, purchaseId), ...[...invoices.values()].filter(({ id }) => paidIds.includes(id))];
+}
+
 /** Lists the successful and failed charges of an invoice. */
 export function listInvoiceCharges({ objects }: AccountObjects, invoice: string): Stripe.Charge[] {
   const intents = [...objects.invoice_payments.values()]

@@ -4,6 +4,7 @@ import { generateId, getId, getObject, type SessionOptions, saveObject } from '.
 import { type AccountState, emitEvent } from './account-state.ts';
 import { paymentEvents } from './billing.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
+import { invoiceSession } from './session-invoice.ts';
 import { buildAddress, buildCustomer } from './session-objects.ts';
 import { startSubscription } from './start-subscription.ts';
 
@@ -106,7 +107,7 @@ function subscribe(state: AccountState, { lines, options, customer, at, isPendin
 
 function payOnce(state: AccountState, { session, options, customer, at, isPending }: CheckoutPayment) {
   const amount = session.amount_total ?? 0;
-  if (amount === 0) return { subscription: null, payment_intent: null };
+  if (amount === 0) return { subscription: null, payment_intent: null, invoice: null };
   const [intent, charge] = [generateId('pi'), generateId('ch')];
   const { livemode, currency } = session;
   const { metadata, country = defaultCountry } = options;
@@ -115,7 +116,8 @@ function payOnce(state: AccountState, { session, options, customer, at, isPendin
   const payment = saveObject(state.records, 'payment_intents', buildPaymentIntent(input, intent, charge, status));
   saveObject(state.records, 'charges', buildCharge(input, charge, intent, status));
   emitEvent(state, paymentEvents[status], { purchaseId: intent, at, object: payment });
-  return { subscription: null, payment_intent: intent };
+  const invoice = isPending ? null : invoiceSession(state, session, { intent, customer, at });
+  return { subscription: null, payment_intent: intent, invoice };
 }
 
 /** Expires an unpaid checkout session. */

@@ -1,10 +1,16 @@
 import type Stripe from 'stripe';
 import { sum } from '../sum.ts';
 import { type AccountObjects, generateId, getId, saveObject, toApiList } from './account-objects.ts';
-import { emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
+import {
+  type AccountState,
+  emitEvent,
+  listInvoiceCharges,
+  listPurchaseInvoices,
+  requirePossible,
+} from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
 import { formatAmount, toMinorUnits } from './money.ts';
-import type { SubscriptionTransition } from './subscription-status.ts';
+import type { ReversalInput } from './payment-reversals.ts';
 
 /**
  * Issues a credit note for a part of the latest paid invoice, or for the rest of it, that the customer gets back
@@ -12,9 +18,12 @@ import type { SubscriptionTransition } from './subscription-status.ts';
  *
  * @see https://docs.stripe.com/api/credit_notes/create
  */
-export const refundOutside: SubscriptionTransition = (state, { id: purchaseId }, at, { amountMicros }) => {
+export function refundOutside(
+  state: AccountState,
+  { purchaseId, at, details: { amountMicros } }: ReversalInput,
+): string {
   const { records } = state;
-  const invoice = listInvoices(records, purchaseId).findLast(({ status, amount_paid }) => {
+  const invoice = listPurchaseInvoices(records, purchaseId).findLast(({ status, amount_paid }) => {
     return status === 'paid' && amount_paid > 0;
   });
   requirePossible(invoice !== undefined, purchaseId, 'does not have a paid invoice');
@@ -28,7 +37,7 @@ export const refundOutside: SubscriptionTransition = (state, { id: purchaseId },
   saveObject(records, 'invoices', { ...invoice, post_payment_credit_notes_amount: credited + amount });
   emitEvent(state, 'credit_note.created', { purchaseId, at, object });
   return purchaseId;
-};
+}
 
 /** Lists the credit notes of an invoice, oldest first. */
 export const listCreditNotes = ({ objects }: AccountObjects, invoice: string): Stripe.CreditNote[] =>

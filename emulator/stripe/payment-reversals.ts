@@ -5,7 +5,7 @@ import { type AccountState, emitEvent, listInvoiceCharges, listInvoices, require
 import { formatAmount, toMinorUnits } from './money.ts';
 import { buildDispute, buildDisputeBalance, buildRefund } from './reversal-objects.ts';
 
-interface ReversalInput {
+export interface ReversalInput {
   readonly purchaseId: string;
   readonly at: number;
   readonly details: ActionBody;

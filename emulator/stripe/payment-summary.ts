@@ -1,6 +1,6 @@
 import type { AccountObjects } from './account-objects.ts';
 import { getId } from './account-objects.ts';
-import { listInvoices } from './account-state.ts';
+import { listPurchaseInvoices } from './account-state.ts';
 import { listCreditNotes } from './credit-notes.ts';
 import { toAmountMicros } from './money.ts';
 import { listCharges } from './payment-reversals.ts';
@@ -24,7 +24,7 @@ export function summarizePayments(records: AccountObjects, purchaseId: string) {
     paidMicros: toMicros(charges.map(({ amount }) => amount)),
     refundedMicros: toMicros([
       ...charges.map(({ amount_refunded }) => amount_refunded),
-      ...listInvoices(records, purchaseId).flatMap(({ id }) =>
+      ...listPurchaseInvoices(records, purchaseId).flatMap(({ id }) =>
         listCreditNotes(records, id).map(({ amount }) => amount),
       ),
     ]),

@@ -8,6 +8,7 @@ import { retryDelayMs } from './invoice-objects.ts';
 import { payOpenInvoice } from './open-invoices.ts';
 import { toChargeStatus, toIntentStatus } from './payment-objects.ts';
 import { buildFailureBalance } from './reversal-objects.ts';
+import { invoiceSession } from './session-invoice.ts';
 
 interface PurchaseAction {
   readonly purchaseId: string;
@@ -42,9 +43,11 @@ export function payPending(state: AccountState, { purchaseId, at, details }: Pur
 }
 
 function completeSession(state: AccountState, purchaseId: string, at: number): void {
+  const open = getSession(state, purchaseId);
   const session = saveObject(state.records, 'checkout/sessions', {
-    ...getSession(state, purchaseId),
+    ...open,
     payment_status: 'paid',
+    invoice: open.invoice ?? invoiceSession(state, open, { intent: purchaseId, customer: getId(open.customer), at }),
   });
   emitEvent(state, 'checkout.session.async_payment_succeeded', { purchaseId, at, object: session });
 }

@@ -71,6 +71,7 @@ function buyInSession(state: AccountState, order: PurchaseOrder, prepared: Prepa
     cancelUrl: 'https://example.com/cancel',
     metadata,
     customerCreation: 'always' as const,
+    invoiceCreation: order.invoiceCreation === true,
   };
   const session = buildSession(at, input, (id) => `https://checkout.stripe.com/c/pay/${id}`);
   saveObject(records, 'checkout/sessions', session);

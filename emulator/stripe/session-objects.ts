@@ -59,6 +59,8 @@ interface SessionInput {
   readonly cancelUrl: string | null;
   readonly metadata: Stripe.Metadata;
   readonly customerCreation: 'always' | 'if_required' | null;
+  /** The checkout of a one-time purchase creates an invoice when it is paid. */
+  readonly invoiceCreation?: boolean;
 }
 
 /**
@@ -87,6 +89,7 @@ export function buildSession(at: number, input: SessionInput, toUrl: (id: string
         ? (input.customerCreation ?? 'if_required')
         : input.customerCreation,
     expires_at: toSeconds(at + dayMs),
+    invoice_creation: mode === 'payment' ? { ...invoiceCreation, enabled: input.invoiceCreation === true } : null,
     livemode,
     metadata: input.metadata,
     mode,
@@ -97,6 +100,19 @@ export function buildSession(at: number, input: SessionInput, toUrl: (id: string
     url: toUrl(id),
   };
 }
+
+const invoiceCreation: Stripe.Checkout.Session.InvoiceCreation = {
+  enabled: false,
+  invoice_data: {
+    account_tax_ids: null,
+    custom_fields: null,
+    description: null,
+    footer: null,
+    issuer: null,
+    metadata: null,
+    rendering_options: null,
+  },
+};
 
 const unsetFields = {
   adaptive_pricing: { enabled: false },
@@ -118,7 +134,6 @@ const unsetFields = {
   discounts: [],
   integration_identifier: null,
   invoice: null,
-  invoice_creation: null,
   locale: null,
   managed_payments: null,
   origin_context: null,

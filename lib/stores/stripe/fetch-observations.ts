@@ -18,7 +18,7 @@ import type { StripeAccount } from './stripe-account.ts';
 import {
   fetchCharge,
   fetchFailureDates,
-  fetchInvoiceSubscription,
+  fetchInvoice,
   fetchPaymentIntent,
   fetchPrices,
   fetchSession,
@@ -126,11 +126,13 @@ async function fetchChargeObservations(charge: Charge, account: StripeAccount): 
 }
 
 async function fetchInvoiceObservations(id: string, account: StripeAccount): Promise<Observation[]> {
-  const subscription = await fetchInvoiceSubscription(account.stripe, id);
-  if (subscription === undefined) {
-    throw new ServiceError('InvalidPayload', 'The invoice does not belong to a subscription.');
-  }
-  return await fetchSubscriptionObservations(subscription, account);
+  const invoice = await fetchInvoice(account.stripe, id);
+  const subscription = getSubscriptionId(invoice);
+  if (subscription !== undefined) return await fetchSubscriptionObservations(subscription, account);
+  const [intent] = invoice.payments.data.flatMap(({ payment }) => payment.payment_intent ?? []);
+  const [session] = intent === undefined ? [] : await listSessions(account.stripe, { payment_intent: intent });
+  if (session) return await mapSessions([session], account);
+  throw new ServiceError('InvalidPayload', 'The invoice belongs neither to a subscription nor to a checkout session.');
 }
 
 async function fetchStandaloneChargeObservations(
@@ -187,7 +189,11 @@ async function mapSessions(sessions: readonly Session[], account: StripeAccount)
   const productIds = sessions.flatMap(({ line_items }) =>
     (line_items?.data ?? []).flatMap(({ price }) => (price === null ? [] : [getPriceProductId(price)])),
   );
-  const [products, index] = await Promise.all([listProducts(stripe, productIds), fetchChargeIndex(charges, stripe)]);
+  const invoices = sessions.flatMap(({ invoice }) => (typeof invoice === 'string' ? [] : (invoice ?? [])));
+  const [products, index] = await Promise.all([
+    listProducts(stripe, productIds),
+    fetchChargeIndex(charges, stripe, invoices),
+  ]);
   const observations = sessions.map(async (session) => {
     const hasSeveralLines = (session.line_items?.data ?? []).length > 1;
     const mainProductId = hasSeveralLines ? await account.findStoredProductId(getPaymentId(session)) : undefined;

@@ -57,7 +57,7 @@ export function splitInvoice(invoice: Invoice, items: readonly BilledItem[], cha
   const totals = shares.map(({ lines }) => sumTotals(lines));
   const amounts = splitAmount(amountPaid, totals);
   const taxes = splitTax(invoice, shares, sumTotals(data));
-  const reversals = findInvoiceReversals(invoice, charges);
+  const reversals = addOutsideRefunds(findPaymentReversals(invoice, charges), invoice, charges);
   const parts = reversals && splitReversals(reversals, amounts, invoice.currency);
   const paymentIds = listPaymentIds(invoice);
   const failures = paymentIds.flatMap((id) => charges.failures.get(id) ?? [])[0];
@@ -117,10 +117,17 @@ export const sumTaxes = ({ taxes }: Line, behavior?: 'exclusive' | 'inclusive'):
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Returns the reversals of an invoice: those of its payments, and what was paid back outside of Stripe. */
-function findInvoiceReversals(invoice: Invoice, charges: ChargeIndex): PaymentReversals | undefined {
-  const ofPayments = findPaymentReversals(invoice, charges);
-  const ofNotes = charges.creditNotes
+/**
+ * Adds what was paid back outside of Stripe to the reversals of the payments of an invoice. Stripe lists the newest
+ * credit note first.
+ */
+export function addOutsideRefunds(
+  ofPayments: PaymentReversals | undefined,
+  invoice: Invoice,
+  { creditNotes }: Pick<ChargeIndex, 'creditNotes'>,
+): PaymentReversals | undefined {
+  const ofNotes = creditNotes
+    .toReversed()
     .filter((note) => note.invoice === invoice.id)
     .flatMap((note) => toOutsideRefund(note, invoice.currency));
   if (ofNotes.length === 0) return ofPayments;

@@ -268,6 +268,8 @@ export const Session = v.object({
   customer_details: lenient(v.object({ address: NullableAddress })),
   subscription: NullableReference,
   payment_intent: lenient(v.union([v.string(), PaymentIntent])),
+  /** One-time sales only if the session has `invoice_creation`: created when the payment succeeds. */
+  invoice: lenient(v.union([v.string(), Invoice])),
   metadata: NullableMetadata,
   discounts: lenientArray(v.object({ coupon: NullableReference, promotion_code: NullableReference })),
   line_items: v.exactOptional(listSchema(LineItem)),

@@ -6,6 +6,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { selectCountry } from './buyer-country.ts';
+import { addOutsideRefunds } from './invoices.ts';
 import {
   getPriceProductId,
   type MappingContext,
@@ -134,9 +135,11 @@ export const getPaymentId = ({ id, payment_intent: intent }: Session): string =>
 function toSessionPayment(
   session: Session,
   intent: PaymentIntent | undefined,
-  { reversals, countries }: ChargeIndex,
+  { reversals, countries, creditNotes }: ChargeIndex,
 ): Payment {
   const charge = getLatestCharge(intent);
+  const { invoice } = session;
+  const ofCharge = charge && reversals.get(charge.id);
   return {
     id: getPaymentId(session),
     transactionId: charge?.id ?? intent?.id ?? session.id,
@@ -145,7 +148,10 @@ function toSessionPayment(
     currency: intent?.currency || session.currency || '',
     amount: intent?.amount_received ?? session.amount_total ?? 0,
     tax: session.total_details?.amount_tax ?? 0,
-    reversals: charge && reversals.get(charge.id),
+    reversals:
+      invoice === null || typeof invoice === 'string'
+        ? ofCharge
+        : addOutsideRefunds(ofCharge, invoice, { creditNotes }),
     country: selectCountry(session.customer_details?.address, countries, [charge?.id, intent?.id]),
     isDiscounted: session.discounts.length > 0,
   };

@@ -21,7 +21,7 @@ import {
 
 /** @see https://docs.stripe.com/api/expanding_objects */
 const subscriptionExpansions = ['latest_invoice', 'discounts.source.coupon'];
-const sessionExpansions = ['line_items', 'payment_intent.latest_charge.refunds'];
+const sessionExpansions = ['line_items', 'payment_intent.latest_charge.refunds', 'invoice'];
 const toListExpansions = (paths: readonly string[]): string[] => paths.map((path) => `data.${path}`);
 
 /** Parses an object that Stripe returned, with all elements of the lists inside of it. */
@@ -55,9 +55,9 @@ export async function listInvoices(
   return await parseComplete(v.array(Invoice), await listAll(invoices), stripe);
 }
 
-/** Fetches the id of the subscription that an invoice bills. */
-export const fetchInvoiceSubscription = async (stripe: Stripe, id: string): Promise<string | undefined> =>
-  getSubscriptionId(parseStripeObject(InvoiceOwner, await stripe.invoices.retrieve(id)));
+/** Fetches an invoice with its payments. */
+export const fetchInvoice = async (stripe: Stripe, id: string): Promise<Invoice> =>
+  await parseComplete(Invoice, await stripe.invoices.retrieve(id, { expand: ['payments'] }), stripe);
 
 /**
  * Lists the subscriptions whose invoices a payment intent paid. Payment intents do not refer to their invoices.

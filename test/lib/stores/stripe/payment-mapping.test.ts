@@ -7,7 +7,9 @@ import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts
 import {
   context,
   givenCharge,
+  givenCreditNote,
   givenDispute,
+  givenInvoice,
   givenRefund,
   givenSession,
   periodStart,
@@ -47,6 +49,10 @@ const givenIntent = (charge: Partial<v.InferInput<typeof Charge>>) => {
     latest_charge: givenCharge({ id: 'ch_1', amount: 1497, created: startSeconds, payment_intent: 'pi_1', ...charge }),
   };
 };
+
+function throwMissing(): never {
+  throw new Error('The observation is missing.');
+}
 
 describe('toPaymentObservations', () => {
   const common = {
@@ -149,6 +155,29 @@ describe('toPaymentObservations', () => {
     const partialRefunds = [{ id: 're_1', date: (startSeconds + 60) * 1000, amountMicros: 5_000_000 }];
     expect(observation?.transactions).toMatchObject([{ partialRefunds }]);
     expect(observation?.transactions[0]).not.toHaveProperty('refundedAt');
+  });
+
+  it.each([
+    ['a part', [400], { refunded: undefined, parts: [4_000_000] }],
+    ['all of it', [1497], { refunded: startSeconds + 60, parts: [] }],
+    ['the rest after another refund', [1397], { refunded: startSeconds + 60, parts: [1_000_000] }],
+    ['a credit to the balance', [0], { refunded: undefined, parts: [] }],
+  ])('maps what a credit note of its invoice returned outside of Stripe: %s', (title, amounts, expected) => {
+    const refunds = { data: title.includes('rest') ? [givenRefund({ id: 're_1', created: startSeconds + 30 })] : [] };
+    const charge = givenIntent({ refunds }).latest_charge;
+    const creditNotes = amounts.map((out_of_band_amount) =>
+      givenCreditNote({ invoice: 'in_1', out_of_band_amount, created: startSeconds + 60 }),
+    );
+    const invoice = givenInvoice({ id: 'in_1', amount_paid: 1497, parent: null });
+    const session = givenSession({ payment_intent: givenIntent({ refunds }), invoice });
+    const sale = { ...givenSale(), ...indexCharges([charge], { creditNotes }) };
+    const [{ purchase, transactions } = throwMissing()] = toPaymentObservations(session, sale);
+    const { refundedAt, partialRefunds = [] } = transactions[0] ?? {};
+    expect({
+      refunded: refundedAt && refundedAt / 1000,
+      parts: partialRefunds.map((part) => part.amountMicros),
+    }).toEqual(expected);
+    expect(purchase.endedAt).toBe(refundedAt);
   });
 
   it('ends a purchase with a lost dispute', () => {

@@ -7,6 +7,8 @@ import { loadStore } from '../../../../lib/stores/index.ts';
 import type { ActionRequest } from '../../../../lib/stores/purchase-action.ts';
 import { findRejection } from '../../../../lib/stores/settings.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
+import { fetchObservations } from '../../../../lib/stores/stripe/fetch-observations.ts';
+import { openStripeAccount } from '../../../../lib/stores/stripe/stripe-account.ts';
 import { startBeforeAll } from '../../../../testing/start-before-all.ts';
 import { startCheckoutService } from './checkout-fixture.ts';
 
@@ -199,6 +201,33 @@ describe('the refund of what is left of an invoice with several payments', () =>
     expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
     const refunds = (await listTransactions(id)).flatMap(listRefundedAmounts);
     expect(refunds.reduce((sum, refund) => sum + (refund.amountMicros ?? 0), 0)).toBe(10_000_000);
+  });
+});
+
+describe('a one-time purchase with an invoice', () => {
+  const coins = { productId: 'coins', type: 'consumable', priceMicros: 10_000_000, invoiceCreation: true };
+
+  it.each<[string, readonly number[], object]>([
+    ['keeps access after a part', [4_000_000], { ok: true }],
+    ['ends with the rest', [4_000_000, 6_000_000], { ok: false, code: 6778003 }],
+  ])('is refunded by what a credit note returns outside of Stripe: it %s', async (_title, parts, expected) => {
+    const { id } = await service.buy(coins);
+    await service.validatePurchase(id);
+    for (const amountMicros of parts) await service.act(id, 'refund-outside', { amountMicros });
+    expect(await service.validatePurchase(id)).toMatchObject(expected);
+    const refunds = (await listTransactions(id)).flatMap(listRefundedAmounts);
+    expect(refunds.map(({ amountMicros }) => amountMicros)).toEqual(parts);
+  });
+
+  it('is found by its invoice, which is in the events of credit notes', async () => {
+    const { id, sessionId } = await service.buy({ ...coins, pending: true });
+    await service.act(id, 'pay');
+    const { invoice } = await service.fetchFromStripe(`checkout/sessions/${sessionId}`);
+    const observations = await fetchObservations(
+      invoice,
+      openStripeAccount('processor_a', await service.createContext()),
+    );
+    expect(observations.map(({ purchase }) => purchase.purchaseId)).toEqual([`processor_a:${id}`]);
   });
 });
 
