@@ -30,7 +30,8 @@ type Lister = (stripe: Stripe, parentId: string) => Stripe.ApiListPromise<unknow
 export const embeddedLists: Readonly<Record<string, Lister>> = {
   lines: (stripe, id) => stripe.invoices.listLineItems(id, { limit: pageSize }),
   payments: (stripe, invoice) => stripe.invoicePayments.list({ invoice, limit: pageSize }),
-  items: (stripe, subscription) => stripe.subscriptionItems.list({ subscription, limit: pageSize }),
+  items: (stripe, subscription) =>
+    stripe.subscriptionItems.list({ subscription, limit: pageSize, expand: ['data.discounts'] }),
   line_items: (stripe, id) => stripe.checkout.sessions.listLineItems(id, { limit: pageSize }),
   refunds: (stripe, charge) => stripe.refunds.list({ charge, limit: pageSize }),
 };

@@ -63,13 +63,21 @@ export function toRenewalIntent(
     : { renewalIntent: 'Renew' };
 }
 
-/** Returns the discount of a subscription that runs at `now`, or ran before. */
-export function toDiscount(discounts: Subscription['discounts'], now: EpochMillis) {
-  const [discount] = discounts.filter((value): value is Discount => typeof value !== 'string');
+/**
+ * Returns the discount of an item, or else of its subscription, that runs at `now`, or ran before. Stripe applies the
+ * discounts of the item first. Their coupons are ids: Stripe expands four levels.
+ *
+ * @see https://docs.stripe.com/api/subscription_items/object#subscription_item_object-discounts
+ */
+export function toDiscount({ discounts }: Subscription, { current }: BilledItem, now: EpochMillis) {
+  const [discount] = [...(current?.discounts ?? []), ...discounts].filter(
+    (value): value is Discount => typeof value !== 'string',
+  );
   if (!discount) return {};
   const coupon = discount.source?.coupon ?? null;
   const isRunning = discount.end === null || toMillis(discount.end) > now;
-  const isLimited = coupon !== null && typeof coupon !== 'string' && coupon.duration !== 'forever';
+  const isOfLimitedCoupon = coupon !== null && typeof coupon !== 'string' && coupon.duration !== 'forever';
+  const isLimited = discount.end !== null || isOfLimitedCoupon;
   return {
     discountId: discount.promotion_code ?? (typeof coupon === 'string' ? coupon : coupon?.id),
     isIntroPeriod: (isLimited && isRunning) || undefined,

@@ -57,6 +57,7 @@ const Discount = v.object({
   source: lenient(v.object({ coupon: lenient(v.union([v.string(), Coupon])) })),
 });
 export type Discount = v.InferOutput<typeof Discount>;
+const Discounts = lenientArray(v.union([v.string(), Discount]));
 
 const Amounts = lenientArray(v.object({ amount: v.number() }));
 const InvoiceLine = v.object({
@@ -145,7 +146,7 @@ export const Subscription = v.object({
   cancellation_details: lenient(v.object({ reason: NullableText, feedback: NullableText })),
   /** Only set while the status is `paused`. */
   status_details: lenient(v.object({ paused: lenient(v.object({ transitioned_at: NullableSeconds })) })),
-  discounts: lenientArray(v.union([v.string(), Discount])),
+  discounts: Discounts,
   metadata: NullableMetadata,
   latest_invoice: lenient(v.union([v.string(), Invoice])),
   items: listSchema(
@@ -158,6 +159,7 @@ export const Subscription = v.object({
       /** A trial of this item alone. */
       current_trial: lenient(v.object({ start_date: Seconds, end_date: Seconds })),
       price: Price,
+      discounts: Discounts,
     }),
   ),
 });

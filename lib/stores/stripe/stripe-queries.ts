@@ -20,7 +20,7 @@ import {
 } from './payloads.ts';
 
 /** @see https://docs.stripe.com/api/expanding_objects */
-const subscriptionExpansions = ['latest_invoice', 'discounts.source.coupon'];
+const subscriptionExpansions = ['latest_invoice', 'discounts.source.coupon', 'items.data.discounts'];
 const sessionExpansions = ['line_items', 'payment_intent.latest_charge.refunds', 'invoice'];
 const toListExpansions = (paths: readonly string[]): string[] => paths.map((path) => `data.${path}`);
 

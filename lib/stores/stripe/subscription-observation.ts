@@ -111,7 +111,7 @@ function toItemObservation(
         endedAt: reversal?.at,
         ...toRenewalIntent(subscription, item, terms),
         lastRenewalDate: toOptionalMillis(listPaidTime(billings).findLast(isRenewal)?.period.start),
-        ...toDiscount(subscription.discounts, mapping.now),
+        ...toDiscount(subscription, item, mapping.now),
         ...(offer?.isRunning && !offer.isFree && { isIntroPeriod: true }),
       }),
     },

@@ -14,6 +14,7 @@ import {
   givenLines,
   givenOpenInvoice,
   givenRefund,
+  givenSubscription,
   now,
   observe,
   periodEnd,
@@ -42,6 +43,9 @@ const active: Partial<Purchase> = {
   currency: 'USD',
   quantity: 2,
 };
+
+/** The coupon is not expanded: Stripe expands four levels. */
+const itemDiscount = { end: periodEnd, promotion_code: null, source: { coupon: 'launch' } };
 
 describe('toSubscriptionObservations', () => {
   it('maps all fields of an active subscription and no others', () => {
@@ -152,6 +156,15 @@ describe('toSubscriptionObservations', () => {
       { discounts: [{ end: null, promotion_code: null, source: { coupon: { id: 'friend', duration: 'forever' } } }] },
       { discountId: 'friend' },
       ['isIntroPeriod'],
+    ],
+    [
+      'with a discount of its item before one of the subscription',
+      {
+        items: { data: givenSubscription().items.data.map((item) => ({ ...item, discounts: [itemDiscount] })) },
+        discounts: [{ end: null, promotion_code: null, source: { coupon: { id: 'friend', duration: 'forever' } } }],
+      },
+      { discountId: 'launch', isIntroPeriod: true },
+      [],
     ],
     [
       'with an unknown status',
