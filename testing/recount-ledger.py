@@ -148,7 +148,13 @@ def read_stripe(purchase, products, now):
             start, sale.end = to_ms(line["periodStart"]), to_ms(line["periodEnd"])
             if whole:
                 if gross == 0:
-                    sale.payer = next((paid for end, paid in reversed(wholes.items()) if end > start and paid.gross), None)
+                    credited_at = max([to_ms(other["createdAt"]) for other in invoices[: index + 1] if other["totalMicros"] < 0] or [0])
+                    paid = [(end, other) for end, other in wholes.items() if other.gross]
+                    # What is left of the credit stays in the balance after the period of the former plan.
+                    sale.payer = next((other for end, other in reversed(paid) if end > start), None)
+                    since = [other for other in sales if paid and other.gross and other.paid_at >= paid[-1][1].paid_at]
+                    if sale.payer is None and since and credited_at >= since[0].paid_at and all(other.is_whole for other in since):
+                        sale.payer = paid[-1][1]
                 wholes[sale.end] = sale
             else:
                 sale.whole = wholes.get(sale.end)

@@ -287,7 +287,7 @@ const sequences: readonly Sequence[] = [
     'processor_a',
     renewing,
     ['P10D', cheaper, 'P1M', 'P1M', 'refund'],
-    [['cheaper', 'owned', 'PURCHASED PLAN_CHANGED RENEWED RENEWED REFUNDED']],
+    [['cheaper', 'Customer', 'PURCHASED PLAN_CHANGED RENEWED RENEWED REFUNDED']],
   ],
   [
     'an item that is removed with a credit before a dispute',

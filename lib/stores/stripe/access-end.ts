@@ -1,8 +1,9 @@
 import type { EpochMillis } from '../../foundation/time.ts';
+import { sumTotals } from './invoices.ts';
 import type { ItemTerms } from './item-terms.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toMillis, toOptionalMillis } from './money.ts';
-import { type Billing, findCurrentPayment, hasPeriodPrice, listPaidTime } from './paid-periods.ts';
+import { type Billing, findCurrentPayment, hasPeriodPrice, listPaidTime, type PeriodBilling } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 import type { BilledItem } from './subscription-items.ts';
@@ -77,10 +78,21 @@ export function findReversal(
 
 /**
  * Finds the payment of the period that starts at `start`, in epoch seconds. A period without its own payment is
- * paid by the credit of a former plan: Stripe credits the rest of its period.
+ * paid by the credit of a former plan: Stripe credits the rest of its period, and keeps in the balance what is left of
+ * the credit for later periods. A change that was paid, too, can have paid them.
+ *
+ * @see https://docs.stripe.com/billing/customer/balance
+ * @see https://support.stripe.com/questions/refunding-credit-balance-to-customer-after-subscription-downgrade-or-cancellation
  */
-const findPayment = (paidTime: readonly Billing[], start: number): Billing | undefined =>
-  paidTime.findLast((billing) => hasPeriodPrice(billing) && (billing.line?.period.end ?? 0) > start);
+function findPayment(paidTime: readonly PeriodBilling[], start: number): Billing | undefined {
+  const last = paidTime.findLast(hasPeriodPrice);
+  const around = paidTime.findLast((billing) => hasPeriodPrice(billing) && (billing.line?.period.end ?? 0) > start);
+  const line = paidTime.findLast(({ period }) => period.start <= start)?.line;
+  if (around || !last || !line || sumTotals([line]) <= 0) return around;
+  const sinceLast = paidTime.slice(paidTime.indexOf(last)).map(({ share }) => share);
+  const isPaidOtherwise = sinceLast.some(({ amount, reversals }) => amount > 0 && !reversals?.end);
+  return !isPaidOtherwise && sinceLast.some(({ lines }) => sumTotals(lines) < 0) ? last : undefined;
+}
 
 interface PaidEndContext {
   readonly billings: readonly Billing[];

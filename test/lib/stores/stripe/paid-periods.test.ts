@@ -381,6 +381,58 @@ describe('the refund of an invoice', () => {
   });
 });
 
+describe('the refund of a payment before a period that the balance pays', () => {
+  const rest = { start: '2027-01-11', end: '2027-02-01', kind: 'proration' } as const;
+  const downgrade = bill(2, '2027-01-11', [
+    { ...rest, amount: -680 },
+    { ...rest, amount: 68, product: 'max' },
+  ]);
+  const february = { amount: 100, start: '2027-02-01', end: '2027-03-01', product: 'max' } as const;
+  const paidByBalance = bill(3, '2027-02-01', [february], { amount_paid: 0, payments: { data: [] } });
+  const march = { ...february, start: '2027-03-01', end: '2027-04-01' };
+  const nextByBalance = bill(4, '2027-03-01', [march], { amount_paid: 0, payments: { data: [] } });
+  const first = {
+    amount: 1000,
+    refunded: true,
+    refunds: { data: [givenRefund({ amount: 1000, created: seconds('2027-02-11') })] },
+  };
+  const read = (invoices: readonly Invoice[], period: readonly [string, string] = [months[1], months[2]]) => {
+    const charges = [givenCharge({ id: 'ch_1', payment_intent: 'pi_1', ...first })];
+    const max = { id: 'price_max', product: 'prod_max', unit_amount: 100 };
+    const at = period[0] === months[1] ? '2027-02-12' : '2027-03-12';
+    const { purchase, transactions } = look(seen(at, { period, price: max }, invoices, { charges }));
+    return [toDay(purchase.endedAt), toDay(transactions.at(-1)?.expirationDate)];
+  };
+
+  it.each<[string, ReturnType<typeof read>, Parameters<typeof read>]>([
+    ['ends it if a downgrade credited the rest', ['2027-02-11', '2027-02-11'], [[month(1), downgrade, paidByBalance]]],
+    [
+      'ends a later one',
+      ['2027-02-11', undefined],
+      [
+        [month(1), downgrade, paidByBalance, nextByBalance],
+        [months[2], months[3]],
+      ],
+    ],
+    ['keeps it if the balance is not from the plan', [undefined, '2027-03-01'], [[month(1), paidByBalance]]],
+    [
+      'keeps it if a discount makes it free',
+      [undefined, '2027-03-01'],
+      [[month(1), downgrade, bill(3, '2027-02-01', [{ ...february, discount: 100 }], { amount_paid: 0 })]],
+    ],
+    [
+      'keeps it if another payment was made since then',
+      [undefined, '2027-04-01'],
+      [
+        [month(1), downgrade, bill(3, '2027-02-01', [february], { amount_paid: 30 }), nextByBalance],
+        [months[2], months[3]],
+      ],
+    ],
+  ])('%s', (_title, expected, input) => {
+    expect(read(...input)).toEqual(expected);
+  });
+});
+
 describe('the first payment of an item', () => {
   const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
   const first = bill(1, '2027-02-15', [{ ...rest, amount: 500 }], { billing_reason: 'subscription_create' });
