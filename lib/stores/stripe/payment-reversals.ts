@@ -37,7 +37,7 @@ export interface ChargeReversals extends PaymentReversals {
  */
 function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): ChargeReversals {
   const refunds = [...charge.refunds.data].reverse().sort((a, b) => a.created - b.created);
-  const isRefunded = charge.refunded && (refunds.length === 0 || !refunds.every(isReturned));
+  const isRefunded = charge.refunded && !lacksRefunds(charge, refunds);
   const completing = isRefunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
   const refundEnd = isRefunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
   const ownDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
@@ -77,6 +77,12 @@ const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefin
     : refundEnd === undefined
       ? undefined
       : { at: refundEnd, kind: 'refund' };
+
+/** Some refunds failed, and the others do not return the whole payment. The charge can stay marked as refunded. */
+const lacksRefunds = ({ amount }: Charge, refunds: readonly Refund[]): boolean => {
+  const kept = refunds.filter((refund) => !isReturned(refund));
+  return kept.length < refunds.length && kept.reduce((sum, refund) => sum + refund.amount, 0) < amount;
+};
 
 /** The money of the refund came back to the account. */
 const isReturned = ({ status }: Refund): boolean => status === 'failed' || status === 'canceled';

@@ -334,7 +334,15 @@ describe('toSubscriptionObservations: payment reversals', () => {
     ],
     [
       'a failed refund after a full refund',
-      { refunded: true, refunds: { data: [{ ...second, status: 'failed' }, first] } },
+      {
+        refunded: true,
+        refunds: {
+          data: [
+            { ...second, status: 'failed' },
+            { ...first, amount: 998 },
+          ],
+        },
+      },
       {
         refundedAt: refundDates.re_1,
         partialRefunds: [{ id: 're_2', date: refundDates.re_2, amountMicros: 2_000_000, status: 'returned' }],
@@ -345,6 +353,16 @@ describe('toSubscriptionObservations: payment reversals', () => {
       { refunded: true, refunds: { data: [{ ...first, amount: 998, status: 'failed' }] } },
       {
         partialRefunds: [{ id: 're_1', date: refundDates.re_1, amountMicros: 9_980_000, status: 'returned' }],
+      },
+    ],
+    [
+      'a refund of the rest that failed, although the charge is still marked as refunded',
+      { refunded: true, refunds: { data: [{ ...second, amount: 898, status: 'failed' }, first] } },
+      {
+        partialRefunds: [
+          { id: 're_1', date: refundDates.re_1, amountMicros: 1_000_000 },
+          { id: 're_2', date: refundDates.re_2, amountMicros: 8_980_000, status: 'returned' },
+        ],
       },
     ],
     ['a pending partial refund', { refunds: { data: [{ ...first, status: 'pending' }] } }, {}],
