@@ -18,7 +18,7 @@ import { findReversals, getStatusDate, isPaid, isSettlementPending } from './pay
 import {
   findPlanAt,
   findPlanPrice,
-  isInFreePeriodAfter,
+  isPaidWithout,
   markProrations,
   type SubscriptionPayment,
 } from './subscription-payments.ts';
@@ -44,8 +44,15 @@ export function toSubscriptionObservation(
     ...toPaidPeriod({ payment, isProration }, payment === latest ? paidUntil : undefined, context),
     ...omitUndefined({ plan: findPlanPrice({ payment, isProration }, subscription) }),
   }));
-  const isFree = latest && isInFreePeriodAfter(latest, subscription);
-  const endedAt = latest && !isFree ? findReversals(latest, refunds).refundedAt : undefined;
+  const changes = marked.slice(
+    0,
+    marked.findIndex(({ payment }) => payment === latest),
+  );
+  const isChangePaid = changes.some(({ payment }) => findReversals(payment, refunds).refundedAt === undefined);
+  const endedAt =
+    latest && !isPaidWithout(latest, subscription, { isChangePaid })
+      ? findReversals(latest, refunds).refundedAt
+      : undefined;
   const isExpired = getAccessEnd(subscription, context) <= context.asOf;
   const cancelationReason =
     latest && endedAt !== undefined

@@ -51,20 +51,21 @@ function isWithinFreePeriod(
 }
 
 /**
- * The current period costs nothing, such as with a discount, and started after a payment. Another period without a
- * payment is paid by the balance: Braintree credits the rest of a former plan, whose payment can be refunded.
+ * The current period started after a payment and costs nothing, such as with a discount. Another period without a
+ * payment is paid by the balance: Braintree credits the rest of a former plan, whose payment can be refunded. The
+ * charge of a plan change since then can have paid it, too.
  * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/manage/node#proration
  * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
  */
-export function isInFreePeriodAfter({ subscription: paid }: BraintreeTransaction, subscription: Subscription): boolean {
+export function isPaidWithout(
+  { subscription: paid }: BraintreeTransaction,
+  subscription: Subscription,
+  { isChangePaid }: { readonly isChangePaid: boolean },
+): boolean {
   const { price, addOns, discounts, billingPeriodStartDate: start = '', billingPeriodEndDate: end } = subscription;
   const isLater = paid?.billingPeriodEndDate !== undefined && start > paid.billingPeriodEndDate;
-  return (
-    isLater &&
-    price !== undefined &&
-    getLastPaidDay(subscription) === end &&
-    toMicros(price) + sumAdjustments(addOns) <= sumAdjustments(discounts)
-  );
+  const isFree = price !== undefined && toMicros(price) + sumAdjustments(addOns) <= sumAdjustments(discounts);
+  return isLater && getLastPaidDay(subscription) === end && (isFree || isChangePaid);
 }
 
 /** The charge can be some seconds earlier than the entry of the new price. */

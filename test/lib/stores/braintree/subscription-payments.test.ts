@@ -389,6 +389,16 @@ describe('the refund of a payment before a period without one', () => {
     expect(read(changes)).toEqual(expected);
   });
 
+  it('keeps a period that the balance pays if the charge of a plan change was not refunded', () => {
+    const returned = { ...refund, id: 'second-refund', amount: '5.00', refundedTransactionId: 'proration' };
+    const find = (charge: object) => {
+      const state = { ...later, price: '10.00', transactions: [charge, refunded] };
+      return observe('2026-11-06T00:00:00Z', state, [refund, returned]).purchase.endedAt;
+    };
+    expect(find(proration)).toBeUndefined();
+    expect(find({ ...proration, refundIds: [returned.id] })).toBe(refundedAt);
+  });
+
   it('keeps a free period that starts after the refund', () => {
     const date = '2026-10-20T12:00:00Z';
     const state = read({ price: '10.00', discounts: [discount] }, date);
