@@ -1,9 +1,10 @@
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
+import { platformTokens } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
 import type { PaymentFigures } from './payment-figures.ts';
-import { mergePartialRefunds } from './refunds.ts';
+import { chooseLarger, isReversed, mergePartialRefunds } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How current data from a store is. */
@@ -92,9 +93,9 @@ const compareIds = (a: string, b: string): number => a.length - b.length || (a <
 
 /**
  * Merges two observations of one sale. Id and purchase date come from the first transaction of the sale. Other dates
- * and refund come from the later observation, which can lack the amount, whether it is a renewal and why it was voided. Partial refunds
- * come from both. The amount comes from the observation with the better amount, and the USD conversion is the best one
- * for that amount.
+ * and refund come from the later observation, which can lack the amount, whether it is a renewal and why it was voided.
+ * Partial refunds come from both. The amount comes from the observation with the better amount, and the USD conversion
+ * is the best one for that amount.
  */
 function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
   const state = isLaterObservation(b, a) ? b : a;
@@ -113,6 +114,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
       partialRefunds: mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds),
       plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]),
     }),
+    ...mergeRefunds(a.transaction, b.transaction),
     ...pickAmount(amountSource.transaction),
   };
   const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
@@ -175,12 +177,27 @@ const pickAmount = ({
 }: Transaction): Partial<Transaction> =>
   omitUndefined({ currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount });
 
+/**
+ * Queries of the Microsoft Store show neither a refund nor its reversal: both come from events that several workers
+ * process at the same time. The latest ones of both observations count.
+ */
+function mergeRefunds(a: Transaction, b: Transaction): Partial<Transaction> {
+  if (a.platform !== platformTokens.microsoftStore) return {};
+  const refund = omitUndefined({
+    refundedAt: chooseLarger(a.refundedAt, b.refundedAt),
+    refundReversedAt: chooseLarger(a.refundReversedAt, b.refundReversedAt),
+  });
+  const { refundedAt: _refundedAt, ...reversed } = refund;
+  return isReversed(refund) ? reversed : refund;
+}
+
 /** Removes the fields that are merged on their own. */
 function pickState(transaction: Transaction): Transaction {
   const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, ...others } =
     omitUsdRate(transaction);
-  const { partialRefunds, plannedExpirationDate, credits, ...rest } = others;
-  return rest;
+  const { partialRefunds, plannedExpirationDate, credits, refundReversedAt, ...rest } = others;
+  const { refundedAt, ...unrefunded } = rest;
+  return rest.platform === platformTokens.microsoftStore ? unrefunded : rest;
 }
 
 /**

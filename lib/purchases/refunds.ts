@@ -59,7 +59,14 @@ function chooseLaterStatus(a: PartialRefund['status'], b: PartialRefund['status'
 export const isReturned = ({ status, latestDate = 0, reversedAt }: PartialRefund): boolean =>
   status === 'returned' || (reversedAt !== undefined && reversedAt >= latestDate);
 
-const chooseLarger = (a?: number, b?: number): number | undefined =>
+/** The full refund of the payment was reversed at its date or later. */
+export const isReversed = ({
+  refundedAt,
+  refundReversedAt,
+}: Pick<Transaction, 'refundedAt' | 'refundReversedAt'>): boolean =>
+  refundedAt !== undefined && refundReversedAt !== undefined && refundReversedAt >= refundedAt;
+
+export const chooseLarger = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
 /**

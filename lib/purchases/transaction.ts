@@ -108,6 +108,8 @@ export const Transaction = v.object({
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
   /** When the store refunded the whole payment, or the rest of it after partial refunds. */
   refundedAt: v.exactOptional(v.number()),
+  /** When the refund was reversed, at a store whose queries do not show refunds. Internal. */
+  refundReversedAt: v.exactOptional(v.number()),
   /** Why the store voided the payment. Queries of the purchase do not show it. Internal. */
   voidReason: v.exactOptional(CancelationReason),
 });

@@ -3,6 +3,7 @@ import { parse } from '../../foundation/parse.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
+import { isReversed } from '../../purchases/refunds.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -26,12 +27,13 @@ export async function observe(
   if (!purchase) return { reason, observations: [] };
   const refetched = await tryRefetch(purchase, clawback, context);
   const observation = refetched?.observation ?? toStoredObservation(purchase, clawback, context.now());
-  const isEnded = isRevokedState(clawback.state) || (clawback.state === 'Refunded' && isRemoved(refetched));
   const storedTransactions = (await context.listTransactions?.(clawback.purchaseId)) ?? [];
   const storedIds = new Set(storedTransactions.map(({ transactionId }) => transactionId));
   const newTransactions = observation.transactions.filter(({ transactionId }) => !storedIds.has(transactionId));
   const payment = findPayment([...storedTransactions, ...newTransactions], clawback);
   if (!payment) return { reason, observations: [observation] };
+  const isLost = isRevokedState(clawback.state) || (clawback.state === 'Refunded' && isRemoved(refetched));
+  const isEnded = isLost && !isReversed({ ...payment, refundedAt: clawback.eventDate });
   const refunded = applyRefund(payment, clawback, key);
   return { reason, observations: [applyClawback(observation, { clawback, payment: refunded, isEnded })] };
 }
@@ -99,8 +101,9 @@ function applyClawback(
 function applyRefund(payment: Transaction, clawback: Clawback, eventId: string): Transaction {
   const { state, eventDate, partialRefund } = clawback;
   const { refundedAt: _refundedAt, ...paid } = payment;
-  if (toNotificationReason(state) !== 'REFUNDED') return isChargebackReversal(clawback) ? paid : payment;
-  if (!partialRefund) return { ...paid, refundedAt: eventDate };
+  if (isChargebackReversal(clawback)) return { ...paid, refundReversedAt: eventDate };
+  if (toNotificationReason(state) !== 'REFUNDED') return payment;
+  if (!partialRefund) return isReversed({ ...paid, refundedAt: eventDate }) ? paid : { ...paid, refundedAt: eventDate };
   const { amountMicros, partialRefunds = [] } = payment;
   const { part } = partialRefund;
   const isKnown = part !== undefined && amountMicros !== undefined;

@@ -115,6 +115,34 @@ describe('merge', () => {
     );
   });
 
+  it('keeps a refund that only events report, unless it was reversed since, in any order', () => {
+    const events = fc.array(fc.record({ refund: fc.nat({ max: 3 }), reversal: fc.nat({ max: 3 }) }), { minLength: 1 });
+    fc.assert(
+      fc.property(events, fc.infiniteStream(fc.nat()), (list, choices) => {
+        const observations = list.map(({ refund, reversal }, index) => {
+          // Several at the same time, and queries between them.
+          const { purchase } = createObservation({ platform: 'store_c' });
+          const fields = {
+            ...(refund > 0 && refund > reversal && { refundedAt: startDate + refund }),
+            ...(reversal > 0 && { refundReversedAt: startDate + reversal }),
+          };
+          const asOf = startDate + Math.floor(index / 2);
+          return createObservation(
+            { platform: 'store_c' },
+            { asOf, transactions: [createTransaction(purchase, fields)] },
+          );
+        });
+        const merged = mergeAll(observations);
+        expect(mergeAll(shuffle([...observations, ...observations], choices))).toEqual(merged);
+        const reversed = Math.max(...list.map(({ reversal }) => reversal));
+        const refunded = Math.max(...list.map(({ refund, reversal }) => (refund > reversal ? refund : 0)));
+        const refundedAt = refunded > reversed ? startDate + refunded : undefined;
+        expect(merged?.transactions[0]?.transaction.refundedAt).toBe(refundedAt);
+      }),
+      sampleRuns({ sample: 100, full: 500 }),
+    );
+  });
+
   it('returns one transaction for each sale, with its first id, whatever ids and order the observations have', () => {
     const restores = fc.array(fc.nat({ max: 2 }), { minLength: 13, maxLength: 13 });
     fc.assert(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { withoutPlatform } from '../../../../lib/foundation/platform.ts';
 import { dayMs, hourMs, minuteMs } from '../../../../lib/foundation/time.ts';
+import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
@@ -44,7 +45,7 @@ async function createClawback(state: string, changes: StoredChanges = {}) {
     };
     return await microsoftStore.observe?.(JSON.parse(JSON.stringify(notification)), context);
   };
-  return { observe, purchase, payment, eventDate, context };
+  return { observe, observation, purchase, payment, eventDate, context };
 }
 
 const advanceToEvent = async () => await microsoft.advance('PT2H');
@@ -115,6 +116,44 @@ describe('observe (Microsoft Store)', () => {
     expect(observation?.purchase).not.toHaveProperty('cancelationReason');
     expect(observation?.transactions).toHaveLength(1);
     expect(observation?.transactions[0]).not.toHaveProperty('refundedAt');
+  });
+
+  it.each([
+    [['Revoked'], true],
+    [['Revoked', 'ChargebackReversal'], false],
+    [['Revoked', 'ChargebackReversal', 'Revoked'], true],
+  ])(
+    'applies %j once and for all, in any order, if workers have read the purchase before',
+    async (states, isRefunded) => {
+      const { observe, observation, context } = await createClawback('Revoked');
+      const observations = [observation];
+      for (const state of states) {
+        await microsoft.advance('PT1H');
+        const event = await observe({ state, eventDate: microsoft.clock.now() - minuteMs });
+        observations.push(...(event?.observations ?? []));
+      }
+      await microsoft.advance('PT1H');
+      observations.push(...((await microsoftStore.refresh?.(observation.refreshToken ?? {}, context)) ?? []));
+      const mergeAll = (list: readonly Observation[]) =>
+        list.reduce<PurchaseState | undefined>(
+          (state, { refreshToken: _token, ...next }) => merge(state, next),
+          undefined,
+        );
+      const merged = mergeAll(observations);
+      expect(merged?.transactions.map(({ transaction }) => transaction.refundedAt !== undefined)).toEqual([isRefunded]);
+      for (const list of [observations.toReversed(), [...observations.slice(1), observation]])
+        expect(mergeAll(list)).toEqual(merged);
+    },
+  );
+
+  it('keeps access for a refund that was reversed before its event is processed', async () => {
+    const { observe, eventDate } = await createClawback('Revoked', {
+      payment: { refundReversedAt: startTime + 2 * hourMs },
+    });
+    await advanceToEvent();
+    const result = await observe({ eventDate });
+    expect(result?.observations[0]?.purchase).not.toHaveProperty('endedAt');
+    expect(result?.observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
   });
 
   it('keeps a stored refund for an unknown state', async () => {
