@@ -9,8 +9,8 @@ import type { PlayApi } from './play-api.ts';
 export interface ItemOrders {
   /** The latest order by product. */
   readonly orders: ReadonlyMap<string, Order>;
-  /** The earlier orders by id. */
-  readonly pastOrders: ReadonlyMap<string, Order>;
+  /** The latest and the earlier orders by id. The latest order of an item can be an earlier one of another item. */
+  readonly allOrders: ReadonlyMap<string, Order>;
   /** Products whose latest order paid for a replaced purchase. */
   readonly productsPaidBefore: ReadonlySet<string>;
 }
@@ -46,10 +46,8 @@ export async function fetchItemOrders(
     if (isPaidBefore) productsPaidBefore.add(productId);
     else if (order) orders.set(productId, order);
   }
-  const pastOrders = [...fetched].filter(
-    ([orderId, order]) => !latestIds.has(orderId) && !isOrderOfOtherToken(order, token),
-  );
-  return { orders, pastOrders: new Map(pastOrders), productsPaidBefore };
+  const ownOrders = [...fetched].filter(([, order]) => !isOrderOfOtherToken(order, token));
+  return { orders, allOrders: new Map(ownOrders), productsPaidBefore };
 }
 
 const hasPayment = ({ purchase, transactions }: Observation, productId: string, orderId: string | undefined): boolean =>

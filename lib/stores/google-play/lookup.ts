@@ -96,7 +96,7 @@ async function observeSubscription(
   const items = listOwnedItems(subscription);
   const productIds = items.map((item) => item.productId);
   const own = await loadTokenPurchases(token, productIds, storedData);
-  const { orders, pastOrders, productsPaidBefore } = await fetchItemOrders(items, { token, play, replaced });
+  const { orders, allOrders, productsPaidBefore } = await fetchItemOrders(items, { token, play, replaced });
   const observations = toSubscriptionObservations(subscription, {
     token,
     now,
@@ -105,20 +105,19 @@ async function observeSubscription(
     ...own,
     predecessors: await findPredecessors(subscription, items, { own, replaced, storedData }),
     replacedPeriods: listPeriods(replaced),
-    pastOrders,
+    allOrders,
     productsPaidBefore,
     ...pickOptional(chain.context),
   });
-  const allOrders = [...orders.values(), ...pastOrders.values()];
   const dropped = await observeDroppedItems(subscription, {
     token,
     own,
-    orders: allOrders,
+    orders: allOrders.values(),
     productId,
     now,
     storedData,
   });
-  return [...withPastOrders([...observations, ...dropped], { orders: pastOrders, known: own.known }), ...replaced];
+  return [...withPastOrders([...observations, ...dropped], { orders: allOrders, known: own.known }), ...replaced];
 }
 
 /**

@@ -25,8 +25,8 @@ import { hasOutstandingPayment, toSubscriptionState } from './subscription-state
 
 /** Input to the mapping of a subscription, in addition to the subscription. */
 export interface SubscriptionContext extends MappingContext, Omit<PlanContext, 'order' | 'paid'> {
-  /** The earlier orders by id. */
-  readonly pastOrders: ReadonlyMap<string, Order>;
+  /** The latest and the earlier orders by id. */
+  readonly allOrders: ReadonlyMap<string, Order>;
   /** Products whose latest order paid for a replaced purchase. */
   readonly productsPaidBefore: ReadonlySet<string>;
 }
@@ -81,12 +81,12 @@ type ItemContext = SubscriptionContext & { readonly purchaseId: string };
 function findItemStart(
   subscription: Subscription,
   item: LineItem,
-  { token, purchaseId, orders, pastOrders, known }: ItemContext,
+  { token, purchaseId, allOrders, known }: ItemContext,
 ): EpochMillis | undefined {
   const stored = purchaseId === toPurchaseId(token) ? undefined : known.get(purchaseId)?.purchase.purchaseDate;
   const deferredStart = findDeferredStart(subscription, item);
   if (stored !== undefined || deferredStart === undefined) return stored ?? subscription.startTime;
-  return findFirstPayment(item.productId, [...orders.values(), ...pastOrders.values()]) ?? deferredStart;
+  return findFirstPayment(item.productId, allOrders.values()) ?? deferredStart;
 }
 
 function toSubscriptionPurchase(subscription: Subscription, item: LineItem, context: ItemContext): Purchase {

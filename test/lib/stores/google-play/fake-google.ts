@@ -37,7 +37,7 @@ export function createGoogleContext(
     [/oauth2/, { access_token: 'token', expires_in: 3600 }],
     [/subscriptionsv2/, subscription],
     [/productsv2/, product],
-    [/orders/, order],
+    [order?.orderId ? new RegExp(`/orders/${order.orderId}$`) : /orders/, order],
   ];
   return {
     appName: 'app',

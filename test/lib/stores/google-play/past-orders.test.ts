@@ -50,4 +50,40 @@ describe('validate (Google Play) of a renewed subscription', () => {
       { transactionId: 'store_b:GPA.1', isTrialPeriod: true, expirationDate: '2026-11-21T12:00:00.000Z' },
     ]);
   });
+
+  it.each(['base', 'addOn'])(
+    'returns the earlier payments of each item if the latest order paid for %s only',
+    async (paid) => {
+      const service = { servicePeriodEndTime: '2026-11-21T12:00:00Z' };
+      const toLine = (productId: string) => ({
+        productId,
+        total: { currencyCode: 'USD', units: '4' },
+        subscriptionDetails: service,
+      });
+      const orders = [
+        { ...createOrder('GPA.1'), lineItems: ['base', 'addOn'].map(toLine) },
+        { ...createOrder('GPA.1..0'), lineItems: ['base', 'addOn'].map(toLine) },
+        { ...createOrder('GPA.1..1'), lineItems: [toLine(paid)] },
+      ];
+      const lineItems = ['base', 'addOn'].map((productId) => ({
+        productId,
+        expiryTime,
+        latestSuccessfulOrderId: productId === paid ? 'GPA.1..1' : 'GPA.1..0',
+      }));
+      const context = createGoogleContext({
+        subscription: { ...renewedSubscription, lineItems },
+        order: { orders } as object,
+      });
+      const { observations } = await googlePlay.validate(createRequest(), context);
+      const payments = observations.map(({ purchase, transactions }) => [
+        purchase.productId,
+        transactions.map(({ transactionId }) => transactionId).sort(),
+      ]);
+      const earlier = ['store_b:GPA.1', 'store_b:GPA.1..0'];
+      expect(Object.fromEntries(payments)).toEqual({
+        'store_b:base': paid === 'base' ? [...earlier, 'store_b:GPA.1..1'] : earlier,
+        'store_b:addOn': paid === 'addOn' ? [...earlier, 'store_b:GPA.1..1'] : earlier,
+      });
+    },
+  );
 });
