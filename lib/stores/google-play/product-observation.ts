@@ -166,7 +166,7 @@ const toFreeAmount = ({ currency }: Pick<ValidationRequest, 'currency'>) =>
 
 /**
  * Finds the time of a cancellation, which only the order has. Without it, the stored end counts, then the notification.
- * The purchase date comes last: it is the same in every query.
+ * The purchase date comes last: it is the same in every query. A stored end at that date is unknown.
  */
 function findProductEnd(
   { purchaseCompletionTime }: OneTimePurchase,
@@ -177,6 +177,7 @@ function findProductEnd(
     knownEnd,
   }: Pick<MappingContext, 'now' | 'endNotifiedAt'> & { knownEnd: EpochMillis | undefined },
 ): EpochMillis {
-  const endedAt = getRefundDate(order) ?? order?.lastEventTime ?? knownEnd ?? endNotifiedAt ?? purchaseCompletionTime;
+  const storedEnd = knownEnd === purchaseCompletionTime ? undefined : knownEnd;
+  const endedAt = getRefundDate(order) ?? order?.lastEventTime ?? storedEnd ?? endNotifiedAt ?? purchaseCompletionTime;
   return Math.min(endedAt ?? now, now - secondMs);
 }

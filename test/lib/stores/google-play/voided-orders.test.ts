@@ -162,6 +162,47 @@ describe('a voided order that Google Play does not return (Google Play)', () => 
     expect(mergeAll(observation, query)?.purchase).toMatchObject({ cancelationReason: 'Developer' });
   });
 
+  it.each(['VOIDED_PURCHASE', 'ONE_TIME_PRODUCT_CANCELED'])(
+    'refunds a one-time purchase at the time of %s, also if a query saw its end before',
+    async (type) => {
+      const product = {
+        productLineItem: [{ productId: 'premium' }],
+        purchaseStateContext: { purchaseState: 'CANCELLED' },
+        purchaseCompletionTime: '2026-11-01T00:00:00Z',
+        orderId: 'GPA.5',
+      };
+      const paid = { ...payment, transactionId: 'store_b:GPA.5' };
+      let state = mergeAll({
+        asOf: 1,
+        purchase: { ...ids, transactionId: paid.transactionId },
+        transactions: [paid],
+        userAliases: [],
+      });
+      const context = (seconds: number) =>
+        createGoogleContext(
+          { product },
+          {
+            now: () => now + seconds * 1000,
+            findPurchase: async () => state?.purchase,
+            listTransactions: async () => state?.transactions.map(({ transaction }) => transaction) ?? [],
+          },
+        );
+      const query = async (seconds: number) =>
+        (await googlePlay.validate(createRequest('non consumable'), context(seconds))).observations;
+      const voidedOrderId = type === 'VOIDED_PURCHASE' ? { voidedOrderId: 'GPA.5' } : {};
+      const payload = { token: 'token-1', kind: 'product', productId: 'premium', ...voidedOrderId };
+      const notify = async () =>
+        (await googlePlay.observe?.({ key: 'key', type, occurredAt: voidedAt, payload }, context(1)))?.observations ??
+        [];
+      for (const observe of [() => query(0), notify, () => query(2)]) {
+        const observations = await observe();
+        for (const { refreshToken: _token, ...observation } of observations) state = merge(state, observation);
+      }
+      expect(state?.purchase.endedAt).toBe(voidedAt);
+      expect(state?.transactions.map(({ transaction }) => transaction.refundedAt)).toEqual([voidedAt]);
+    },
+  );
+
   it('waits for a retry while Google Play is unavailable or does not list the partial refund', async () => {
     await expect(observeVoided({ orderStatus: 503 })).rejects.toMatchObject({ code: 'ConnectionFailed' });
     await expect(observeVoided({ isPartial: true })).rejects.toMatchObject({ code: 'ConnectionFailed' });
