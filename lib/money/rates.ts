@@ -31,7 +31,10 @@ export const CurrencyCode = v.pipe(v.string(), v.regex(/^[A-Z]{3}$/));
 /** Reference rates of a day: units of each currency per euro. Always contains the US dollar. */
 export const DailyRates = v.object({
   date: IsoDay,
-  perEuro: v.objectWithRest({ USD: PositiveDecimal }, PositiveDecimal),
+  perEuro: v.pipe(
+    v.record(v.string(), PositiveDecimal),
+    v.check(({ USD }) => USD !== undefined, 'a rate of USD'),
+  ),
 });
 export type DailyRates = v.InferOutput<typeof DailyRates>;
 
