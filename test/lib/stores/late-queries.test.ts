@@ -13,7 +13,7 @@ import type { StoreContext } from '../../../lib/stores/store-context.ts';
 import { validateReceipt } from '../../../lib/validation/contract.ts';
 import { toValidationRequest } from '../../../lib/validation/to-validation-request.ts';
 import { createUniqueName } from '../../../testing/given.ts';
-import { toActionRequest } from '../../../testing/ownership-actions.ts';
+import { listSubscriptionActions, toActionRequest } from '../../../testing/ownership-actions.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { stoppedStopwatch } from '../../../testing/stopwatch.ts';
@@ -23,6 +23,7 @@ const emulator = startBeforeAll(async () => await startEmulatorClient({ clock: c
 /** An app that keeps in memory what it has observed. */
 function createObserver(platform: Platform) {
   const states = new Map<string, PurchaseState>();
+  let stored: ReadonlyMap<string, PurchaseState> = states;
   const { now } = emulator.clock;
   const stopwatch = stoppedStopwatch;
   const context: StoreContext = {
@@ -33,8 +34,8 @@ function createObserver(platform: Platform) {
     extraRoots: [emulator.rootCertificate],
     runOnce: async (_key, run) => await run(),
     fetch: createRecordedFetch({ storeName: platform, record: () => {}, now, stopwatch, storesUrl: emulator.url }),
-    findPurchase: async (purchaseId) => states.get(purchaseId)?.purchase,
-    listTransactions: async (id) => states.get(id)?.transactions.map(({ transaction }) => transaction) ?? [],
+    findPurchase: async (purchaseId) => stored.get(purchaseId)?.purchase,
+    listTransactions: async (id) => stored.get(id)?.transactions.map(({ transaction }) => transaction) ?? [],
   };
   const record = ({ refreshToken: _token, ...observation }: Observation): void => {
     const { purchaseId } = observation.purchase;
@@ -48,6 +49,12 @@ function createObserver(platform: Platform) {
         const { observations } = await (await loadStore(platform)).validate(request, context);
         observations.forEach(record);
       }
+    },
+    /** Runs queries that all read the state before the first of them, as workers do that start at the same time. */
+    async runAtOnce(run: () => Promise<void>) {
+      stored = new Map(states);
+      await run();
+      stored = states;
     },
     listStates: () => [...states].sort().map(([, state]) => toComparable(state)),
   };
@@ -126,6 +133,42 @@ describe('validate', () => {
         },
       );
       await fc.assert(property, { ...sampleRuns({ sample: 4, full: 300 }), endOnFailure: true });
+    },
+    3_600_000,
+  );
+
+  it.each(['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const)(
+    'returns the same state of a subscription of %s if the queries before and after a change read the same state',
+    async (platform) => {
+      const names = listSubscriptionActions(platform, 'plain');
+      const histories = fc.array(fc.constantFrom(...names), { minLength: 2, maxLength: 5 });
+      const property = fc.asyncProperty(histories, fc.nat({ max: 730 }), async (history, startDay) => {
+        await emulator.reset();
+        emulator.clock.set(Date.parse('2027-01-01T10:00:00Z') + startDay * dayMs);
+        const terms = { productId: createUniqueName(), period: 'P1M', autoRenew: true };
+        const ids: string[] = [(await emulator.buy({ platform, ...terms })).body.id];
+        const [serial, concurrent] = [createObserver(platform), createObserver(platform)];
+        const validate = async () => {
+          for (const observer of [serial, concurrent]) await observer.validate(ids);
+        };
+        await validate();
+        for (const name of history) {
+          const { action, details } = toActionRequest(name);
+          const plan = { productId: createUniqueName(), period: 'P1M', priceMicros: 7_990_000 };
+          await concurrent.runAtOnce(async () => {
+            await validate();
+            emulator.clock.set(emulator.clock.now() + 5);
+            const body = { ...details, ...(action === 'change-plan' && plan) };
+            const { status, body: result } = await emulator.act(ids.at(-1) ?? '', action, body);
+            if (status === 200 && !ids.includes(result.id)) ids.push(result.id);
+            await validate();
+          });
+          await emulator.advance('P8D');
+          await validate();
+        }
+        expect(concurrent.listStates()).toEqual(serial.listStates());
+      });
+      await fc.assert(property, { ...sampleRuns({ sample: 3, full: 60 }), endOnFailure: true });
     },
     3_600_000,
   );
