@@ -151,14 +151,27 @@ function toPaidPeriod(
   };
 }
 
-/** Maps the state of a first payment that is missing: pending, or never made before the subscription ended. */
+/**
+ * Maps the state of a first payment that is missing: pending, or never made before the subscription ended. A first
+ * payment can fail later than the subscription was created: a debit days later, which can leave it active, or the
+ * payment on a later first billing date.
+ *
+ * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/overview/
+ * @see https://developer.paypal.com/braintree/docs/reference/general/statuses
+ */
 function toFirstPaymentState(subscription: Subscription, payments: readonly BraintreeTransaction[]): Partial<Purchase> {
-  const { status, trialPeriod, transactions } = subscription;
+  const { status, trialPeriod, transactions, firstBillingDate } = subscription;
   const paidDay = transactions.length === 0 ? getLastPaidDay(subscription) : subscription.paidThroughDate;
   if (trialPeriod) return {};
   if (status === 'Pending') return { isPending: true };
   if (payments.length > 0) return {};
   if (transactions.some(isSettlementPending)) return { isPending: true };
+  const failed = transactions.find(({ type, subscription: period }) => {
+    const start = period?.billingPeriodStartDate;
+    return type === 'sale' && start !== undefined && start <= firstBillingDate;
+  });
+  if (failed && status === 'Past Due') return { isPending: true };
+  if (failed && status === 'Active') return { isAbandoned: true, expirationDate: getStatusDate(failed) };
   if ((status !== 'Canceled' && status !== 'Expired') || paidDay !== undefined) return {};
   return { isAbandoned: true, expirationDate: getStatusDate(subscription) };
 }

@@ -356,6 +356,38 @@ describe('the retry of a payment', () => {
   });
 });
 
+describe('a first payment that fails', () => {
+  const declined = { timestamp: '2026-10-04T00:00:00Z' };
+  const debit = {
+    status: 'settlement_declined',
+    statusHistory: [
+      { status: 'settlement_declined', ...declined },
+      { status: 'settlement_pending', timestamp: first.createdAt },
+    ],
+  };
+  const card = { status: 'processor_declined', statusHistory: [{ status: 'processor_declined', ...declined }] };
+  const abandoned = { isAbandoned: true, expirationDate: Date.parse(declined.timestamp) };
+
+  it.each<[string, object, object, object]>([
+    ['a debit days later, while Braintree keeps it active', {}, debit, abandoned],
+    ['on a later first billing date', { status: 'Past Due', paidThroughDate: null }, card, { isPending: true }],
+  ])('gives no access: %s', (_title, changes, payment, expected) => {
+    const { purchase, transactions } = observe('2026-10-05T00:00:00Z', {
+      ...changes,
+      transactions: [{ ...first, ...payment }],
+    });
+    expect(purchase).toMatchObject(expected);
+    expect(transactions).toEqual([]);
+  });
+
+  it('keeps access after a free period', () => {
+    const late = { ...november, currentBillingCycle: 2, status: 'Past Due', paidThroughDate: null };
+    const { purchase } = observe('2026-11-03T00:00:00Z', { ...late, transactions: [{ ...second, ...card }] });
+    expect(purchase).not.toHaveProperty('isPending');
+    expect(purchase.isBillingRetryPeriod).toBe(true);
+  });
+});
+
 describe('the refund of a payment before a period without one', () => {
   const refunded = { ...first, refundIds: ['refund'] };
   const refund = buildPayment('refund', '2026-11-05T12:00:00Z', { type: 'credit', refundedTransactionId: 'first' });
