@@ -11,7 +11,7 @@ import { type TrustedRoots, verifyCertificateChain } from './certificate-chain.t
  */
 const Header = v.object({
   alg: v.literal('ES256'),
-  x5c: v.strictTuple([v.string(), v.string(), v.string()]),
+  x5c: v.pipe(v.array(v.string()), v.minLength(3), v.maxLength(3)),
 });
 
 /** Transactions, renewals and notifications have a `signedDate`; app transactions have a `receiptCreationDate`. */
