@@ -3,7 +3,7 @@ import { parse } from '../../foundation/parse.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { hasOtherPlan, isExpired, type Purchase } from '../../purchases/purchase.ts';
+import { hasOtherPlan, hasUnspecificReason, isExpired, type Purchase } from '../../purchases/purchase.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { markForFulfillment } from './fulfill.ts';
@@ -113,11 +113,17 @@ const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
   purchaseId === withPlatform(platformTokens.googlePlay, token) ||
   purchaseId.startsWith(`${withPlatform(platformTokens.googlePlay, token)}:`);
 
-const isRevoked = (purchase: Purchase, voidedOrderId: string | undefined, now: EpochMillis): boolean =>
+const isRevoked = (observation: Observation, voidedOrderId: string | undefined, now: EpochMillis): boolean =>
   voidedOrderId !== undefined &&
-  purchase.transactionId === withPlatform(platformTokens.googlePlay, voidedOrderId) &&
-  isExpired(purchase, now) &&
-  purchase.cancelationReason === 'System';
+  observation.purchase.transactionId === withPlatform(platformTokens.googlePlay, voidedOrderId) &&
+  isExpired(observation.purchase, now) &&
+  getEndReason(observation) === 'System';
+
+/** Returns the reason that the purchase has after the merge. */
+function getEndReason({ purchase, transactions }: Observation): Purchase['cancelationReason'] {
+  const latest = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
+  return (hasUnspecificReason(purchase) ? latest?.voidReason : undefined) ?? purchase.cancelationReason;
+}
 
 function summarizeObservations(
   [first, ...rest]: readonly Observation[],
@@ -139,7 +145,7 @@ function summarizeObservations(
   const predecessor = replaced.find((observation) => observation.purchase.purchaseId === replacedPurchaseId);
   return {
     isExpired: isExpired(purchase, now),
-    isRevoked: [first, ...updated].some((observation) => isRevoked(observation.purchase, voidedOrderId, now)),
+    isRevoked: [first, ...updated].some((observation) => isRevoked(observation, voidedOrderId, now)),
     isPaid: [first, ...rest].some(({ transactions }) => transactions.length > 0),
     isPlanChange: predecessor !== undefined && hasOtherPlan(predecessor.purchase, purchase),
     ...(purchase.priceConsentStatus && { priceConsentStatus: purchase.priceConsentStatus }),
