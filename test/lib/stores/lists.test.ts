@@ -56,6 +56,8 @@ const lists = {
   ],
   whole: [
     'app-store/classic-receipt.ts in_app',
+    // Three certificates.
+    'app-store/jws.ts x5c',
     'app-store/payloads.ts data',
     'app-store/payloads.ts items',
     'app-store/payloads.ts lastTransactions',
@@ -83,6 +85,7 @@ const lists = {
     'microsoft-store/fulfill.ts orderTransactions',
     'microsoft-store/payloads.ts satisfiedByProductIds',
     'stripe/payloads.ts Amounts',
+    'stripe/payloads.ts Discounts',
     'stripe/payloads.ts balance_transactions',
     'stripe/payloads.ts discounts',
     'stripe/payloads.ts pretax_credit_amounts',
