@@ -80,6 +80,8 @@ function normalize(url: string): string {
   const { origin, pathname, searchParams } = new URL(url);
   // Earlier releases listed the paid invoices of Stripe only.
   if (pathname === '/v1/invoices') searchParams.delete('status');
+  // They did not expand the discounts of items.
+  for (const [name, value] of [...searchParams]) if (value === 'items.data.discounts') searchParams.delete(name);
   searchParams.sort();
   return `${origin}${decodeURIComponent(pathname)}?${searchParams}`;
 }
