@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startHttpServer } from '../../local/http-server.ts';
 import type { LocalService } from '../../local/start-local.ts';
-import { callLocalControl, type Json } from '../../testing/call-local.ts';
+import { callLocalControl, callLocalService, type Json } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 const subscription = { productId: 'premium', type: 'paid subscription' } as const;
 const orders = [
@@ -106,7 +107,11 @@ describe('claimcheck compare', () => {
   }, 300_000);
 
   it('lists a planted difference and nothing else', async () => {
-    await callLocalControl(there, `/purchases/${purchases[planted]?.id}/revoke`, {});
+    const { id } = await callLocalControl(there, `/purchases/${purchases[planted]?.id}/revoke`, {});
+    // The reason comes with the last of its notifications.
+    const readReason = async () =>
+      (await callLocalService(there, `/v3/purchases/store_b:${id}`)).body.cancelationReason;
+    await waitFor('the reason of the revocation', readReason, (reason) => reason === 'Developer');
     const { code, out } = await compare([await writeBodies()]);
     expect({ code, report: JSON.parse(out) }).toEqual({
       code: 3,
