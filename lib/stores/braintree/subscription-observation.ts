@@ -18,7 +18,7 @@ import { findReversals, getStatusDate, isPaid, isSettlementPending } from './pay
 import {
   findPlanAt,
   findPlanPrice,
-  isPaidWithout,
+  isPaidWithoutPayment,
   markProrations,
   type SubscriptionPayment,
 } from './subscription-payments.ts';
@@ -50,7 +50,7 @@ export function toSubscriptionObservation(
   );
   const isChangePaid = changes.some(({ payment }) => findReversals(payment, refunds).refundedAt === undefined);
   const endedAt =
-    latest && !isPaidWithout(latest, subscription, { isChangePaid })
+    latest && !isPaidWithoutPayment(latest, subscription, { isChangePaid })
       ? findReversals(latest, refunds).refundedAt
       : undefined;
   const isExpired = getAccessEnd(subscription, context) <= context.asOf;

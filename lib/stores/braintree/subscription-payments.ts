@@ -57,7 +57,7 @@ function isWithinFreePeriod(
  * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/manage/node#proration
  * @see https://developer.paypal.com/braintree/docs/reference/general/webhooks/subscription/node
  */
-export function isPaidWithout(
+export function isPaidWithoutPayment(
   { subscription: paid }: BraintreeTransaction,
   subscription: Subscription,
   { isChangePaid }: { readonly isChangePaid: boolean },
