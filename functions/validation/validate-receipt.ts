@@ -14,8 +14,7 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
   const transactionType = resolveTransactionType(body.transaction);
   if (!transactionType)
     throw new ServiceError('InvalidPayload', `transaction.type ${body.transaction.type} is not supported.`);
-  const { applicationUsername: name } = submitted;
-  const username = name === undefined ? undefined : await resolveMergedName(service, app.name, name);
+  const username = await resolveMergedName(service, app.name, submitted.applicationUsername);
   const request = { ...submitted, ...(username !== undefined && { applicationUsername: username }) };
   if (username !== undefined) recorder.setUser(username);
   recorder.addContent({ products: [describeProduct(body)] });

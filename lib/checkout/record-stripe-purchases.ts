@@ -1,4 +1,5 @@
 import type { OperationContext } from '../events/operation-context.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
@@ -20,10 +21,8 @@ export async function recordStripePurchases(
   const recorded: EntitledPurchase[] = [];
   for (const username of usernames) {
     const userObservations = observations.filter(({ checkoutUsername }) => checkoutUsername === username);
-    const request =
-      username === undefined
-        ? {}
-        : { applicationUsername: await resolveMergedName(context.service, context.app.name, username) };
+    const applicationUsername = await resolveMergedName(context.service, context.app.name, username);
+    const request = omitUndefined({ applicationUsername });
     recorded.push(...(await recordObservations({ ...context, request }, userObservations)));
   }
   return recorded;

@@ -61,7 +61,7 @@ export async function importRow(
   const { observations, purchaseId } = await queryStore(row, store, storeContext);
   let isChanged = false;
   for (const name of usernames.length > 0 ? usernames : [undefined]) {
-    const applicationUsername = name === undefined ? undefined : await resolveMergedName(service, app.name, name);
+    const applicationUsername = await resolveMergedName(service, app.name, name);
     const recorded = await recordObservations(
       {
         app,

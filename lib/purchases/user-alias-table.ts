@@ -110,10 +110,14 @@ const hasCachedMerges = cacheRead(
 
 /**
  * Returns the customer that a name of a client identifies: the one that it was merged into, or the name itself. Clients
- * send the former name for years. Reads nothing for an app without merges.
+ * send the former name for years. Reads nothing for an app without merges, or without a name.
  */
-export async function resolveMergedName(service: Service, appName: string, username: string): Promise<string> {
-  if (!(await hasCachedMerges(service, appName))) return username;
+export async function resolveMergedName<Name extends string | undefined>(
+  service: Service,
+  appName: string,
+  username: Name,
+): Promise<Name | string> {
+  if (username === undefined || !(await hasCachedMerges(service, appName))) return username;
   const item = await service.table.get(keys.aliasKey(appName, toMd5Alias(username)));
   return isMergedName(item) ? String(item?.username) : username;
 }
