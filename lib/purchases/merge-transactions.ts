@@ -98,7 +98,7 @@ const compareIds = (a: string, b: string): number => a.length - b.length || (a <
  * is the best one for that amount.
  */
 function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
-  const state = isLaterObservation(b, a) ? b : a;
+  const [state, other] = isLaterObservation(b, a) ? [b, a] : [a, b];
   const idOrder = compareIds(a.transaction.transactionId, b.transaction.transactionId);
   const { transactionId, purchaseDate } = (idOrder === 0 ? state : idOrder < 0 ? a : b).transaction;
   const amountSource = hasBetterAmount(b, a) ? b : a;
@@ -107,9 +107,9 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     transactionId,
     purchaseDate,
     ...omitUndefined({
-      saleId: state.transaction.saleId ?? (state === a ? b : a).transaction.saleId,
-      isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal,
-      voidReason: state.transaction.voidReason ?? (state === a ? b : a).transaction.voidReason,
+      saleId: state.transaction.saleId ?? other.transaction.saleId,
+      isRenewal: state.transaction.isRenewal ?? other.transaction.isRenewal,
+      voidReason: state.transaction.voidReason ?? other.transaction.voidReason,
       credits: chooseCredits(a.transaction, b.transaction),
       partialRefunds: mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds),
       plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]),

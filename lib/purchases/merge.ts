@@ -11,7 +11,7 @@ import {
   toObservedTransaction,
 } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
-import { chooseLaterNotice, hasUnspecificReason, type Purchase } from './purchase.ts';
+import { chooseLaterNotice, type Purchase, withVoidReason } from './purchase.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -89,15 +89,14 @@ function toPurchaseState({
   };
 }
 
-/** Sets the id of the latest transaction, and why it was voided if the store reports no specific reason of the end. */
+/** Sets what the merged transactions decide: the id of the latest one and why it was voided. */
 function withMergedFields(
   purchase: Purchase,
   unmerged: readonly ObservedTransaction[],
   merged: readonly ObservedTransaction[],
 ): Purchase {
   const withId = withMergedId(purchase, unmerged, merged);
-  const voidReason = selectTransaction(merged, withId.transactionId)?.voidReason;
-  return voidReason && hasUnspecificReason(withId) ? { ...withId, cancelationReason: voidReason } : withId;
+  return withVoidReason(withId, selectTransaction(merged, withId.transactionId));
 }
 
 /** Replaces the id of the latest transaction by the id of its sale in the merged transactions. */

@@ -4,6 +4,7 @@ import { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { IsoDay, UsdRate } from '../money/rates.ts';
 import { ServiceConsumption } from './service-consumption.ts';
+import type { Transaction } from './transaction.ts';
 
 /** What a verified store notification proves while the store cannot be queried. */
 export const RenewalNotice = v.object({
@@ -129,6 +130,12 @@ export const isSubscription = (purchase: Purchase): boolean =>
 /** The store does not say by whom the purchase was ended. */
 export const hasUnspecificReason = ({ cancelationReason }: Purchase): boolean =>
   cancelationReason === 'System' || cancelationReason === 'Unknown';
+
+/** Sets why the latest transaction was voided if the store reports no specific reason of the end. */
+export const withVoidReason = (purchase: Purchase, latest: Transaction | undefined): Purchase =>
+  latest?.voidReason && hasUnspecificReason(purchase)
+    ? { ...purchase, cancelationReason: latest.voidReason }
+    : purchase;
 
 /** The product, base plan or offer differs from the replaced purchase. An unreported offer does not count. */
 export const hasOtherPlan = (replaced: Purchase, { productId, offerId = replaced.offerId }: Purchase): boolean =>

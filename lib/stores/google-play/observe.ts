@@ -3,7 +3,7 @@ import { parse } from '../../foundation/parse.ts';
 import { platformTokens, withPlatform } from '../../foundation/platform.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import { hasOtherPlan, hasUnspecificReason, isExpired, type Purchase } from '../../purchases/purchase.ts';
+import { hasOtherPlan, isExpired, type Purchase, withVoidReason } from '../../purchases/purchase.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { markForFulfillment } from './fulfill.ts';
@@ -117,12 +117,11 @@ const isRevoked = (observation: Observation, voidedOrderId: string | undefined, 
   voidedOrderId !== undefined &&
   observation.purchase.transactionId === withPlatform(platformTokens.googlePlay, voidedOrderId) &&
   isExpired(observation.purchase, now) &&
-  getEndReason(observation) === 'System';
+  isEndedBySystem(observation);
 
-/** Returns the reason that the purchase has after the merge. */
-function getEndReason({ purchase, transactions }: Observation): Purchase['cancelationReason'] {
+function isEndedBySystem({ purchase, transactions }: Observation): boolean {
   const latest = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
-  return (hasUnspecificReason(purchase) ? latest?.voidReason : undefined) ?? purchase.cancelationReason;
+  return withVoidReason(purchase, latest).cancelationReason === 'System';
 }
 
 function summarizeObservations(
