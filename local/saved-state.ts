@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { startupError } from './startup-error.ts';
 import { writeJsonFile } from './write-json-file.ts';
@@ -19,19 +20,33 @@ const SavedState = v.object({
 });
 export type SavedState = v.InferOutput<typeof SavedState>;
 
-const getStateFile = (folder: string): string => join(folder, 'state.json');
-
-/** Reads the state of an earlier run. Returns undefined without one. */
-export function readSavedState(folder: string): SavedState | undefined {
-  const file = getStateFile(folder);
-  if (!existsSync(file)) return undefined;
-  const saved = v.safeParse(v.pipe(v.string(), v.parseJson(), SavedState), readFileSync(file, 'utf8'));
-  if (!saved.success) throw startupError(`${file} has an invalid format. Delete ${folder} and start again.`);
-  return saved.output;
+/** The state of this run, which the next one continues. */
+export interface StateFile {
+  readonly current: () => SavedState;
+  readonly save: (changes: Partial<SavedState>) => void;
 }
 
-/** Saves the state for the next run. */
-export function saveState(folder: string, state: SavedState): void {
-  mkdirSync(folder, { recursive: true });
-  writeJsonFile(getStateFile(folder), state);
+/** Opens the state of an earlier run, or begins with that of a new one. Without a folder, it is in memory only. */
+export function openStateFile(folder: string | undefined): StateFile {
+  const file = folder === undefined ? undefined : join(folder, 'state.json');
+  let state = (file !== undefined && readState(file)) || {
+    run: `claimcheck-${randomBytes(4).toString('hex')}`,
+    secrets: {},
+  };
+  return {
+    current: () => state,
+    save(changes) {
+      state = { ...state, ...changes };
+      if (file === undefined) return;
+      mkdirSync(dirname(file), { recursive: true });
+      writeJsonFile(file, state);
+    },
+  };
+}
+
+function readState(file: string): SavedState | undefined {
+  if (!existsSync(file)) return undefined;
+  const saved = v.safeParse(v.pipe(v.string(), v.parseJson(), SavedState), readFileSync(file, 'utf8'));
+  if (!saved.success) throw startupError(`${file} has an invalid format. Delete ${dirname(file)} and start again.`);
+  return saved.output;
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +14,7 @@ import { createTestPlatform } from './gateway/test-platform.ts';
 import type { OnAccess } from './iam-usage.ts';
 import type { MessageCounts } from './queue-server.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
-import { readSavedState, type SavedState, saveState } from './saved-state.ts';
+import { openStateFile, type SavedState, type StateFile } from './saved-state.ts';
 import { createSharedClock, type SharedClock } from './shared-clock.ts';
 import { createShutdownStack, type ShutdownStack } from './shutdown.ts';
 import { synthesize } from './synthesize.ts';
@@ -104,24 +103,55 @@ export async function startLocal(options: Options = {}): Promise<LocalService> {
   }
 }
 
+/** What all parts of the service share while it starts. */
+interface StartContext {
+  readonly options: Options;
+  readonly shutdown: ShutdownStack;
+  readonly clock: SharedClock;
+  readonly saved: StateFile;
+  readonly log: (text: string) => void;
+}
+
 async function start(options: Options, shutdown: ShutdownStack): Promise<LocalService> {
-  const {
-    folder,
-    port = 0,
-    log = () => {},
-    onWebhook = () => {},
-    onMessagesLost = () => {},
-    onProgress = () => {},
-    webhookTimeoutMs,
-    adopted,
-    realApps = [],
-  } = options;
-  let state = addMasterKey(readOrCreateState(folder), adopted);
-  const save = (changes: Partial<SavedState>): void => {
-    state = { ...state, ...changes };
-    if (folder !== undefined) saveState(folder, state);
-  };
+  const { folder, adopted, realApps = [], log = () => {} } = options;
   const clock = createSharedClock({ isFixed: realApps.length > 0 });
+  const saved = openStateFile(folder);
+  if (adopted) saved.save({ secrets: { ...saved.current().secrets, [adopted.masterKeyArn]: adopted.masterKey } });
+  const context = { options, shutdown, clock, saved, log };
+  const { emulator, receiver, stack, documentationFolder } = await startParts(context);
+  const { baseUrl: previousBaseUrl, demo } = saved.current();
+  const demoEmulator = realApps.includes(demo?.appName ?? demoName) ? undefined : emulator;
+  const endpoints = { emulator: demoEmulator, receiverUrl: receiver.url, now: clock.now };
+  const { apiKeys, webhooks } = await createDemo(stack, endpoints, demo);
+  await stack.startTriggers();
+  saved.save({ secrets: stack.secrets, demo: apiKeys, receiverPort: receiver.port });
+  const { url: baseUrl } = await startServiceGateway(context, stack, emulator);
+  if (demoEmulator) pointStoresAtDemoApp(demoEmulator, apiKeys.appName, { baseUrl, previousBaseUrl });
+  saved.save({ baseUrl });
+  if (options.hasDocumentation) await shutdown.add(startDocumentationBuild(documentationFolder, log));
+  return {
+    ...apiKeys,
+    webhooks,
+    baseUrl,
+    emulatorUrl: emulator?.url ?? '',
+    consoleUrl: buildConsoleUrl(baseUrl, apiKeys),
+    environment: {
+      ...stack.environment,
+      API_URL: baseUrl,
+      STACK_OUTPUTS: JSON.stringify({ ...stack.outputs, ApiUrl: baseUrl }),
+    },
+    usageByFunction: stack.usageByFunction,
+    killFunctions: stack.functions.kill,
+    countQueuedMessages: stack.queues.countMessages,
+    close: shutdown.closeAll,
+  };
+}
+
+/** Starts the table engine, the emulator, the webhook receiver and the stack, which has no gateway and no triggers yet. */
+async function startParts(context: StartContext) {
+  const { options, shutdown, clock, saved, log } = context;
+  const { folder, onEngineEnd, onAccess, webhookTimeoutMs, realApps } = options;
+  const { onWebhook = () => {}, onMessagesLost = () => {} } = options;
   const changes = createWakeup();
   const engineOptions = { expirationIntervalMs, onExpiration: changes.wake, hasStreams: true };
   const database = shutdown.add(
@@ -129,40 +159,36 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   );
   // A missing program is known before the emulator generates its keys.
   await Promise.race([database, sleep(startCheckMs)]);
-  const starting = startEmulatorAndSynthesize(options, { shutdown, clock, onProgress });
   // The first failure ends the start: a missing engine is known long before the build ends.
-  const [{ endpoint: databaseEndpoint, ended }, { emulator, assembly }] = await Promise.all([database, starting]);
-  if (options.onEngineEnd) void ended.then(options.onEngineEnd);
+  const [engine, { emulator, assembly }] = await Promise.all([database, startEmulatorAndSynthesize(context)]);
+  if (onEngineEnd) void engine.ended.then(onEngineEnd);
   // Added before the stack and therefore closed after it: it still accepts webhooks that are sent during shutdown.
-  const receiver = await shutdown.add(startWebhookReceiver(state.receiverPort ?? 0, onWebhook));
-  const stack = await runStack(assembly, state, {
+  const receiver = await shutdown.add(startWebhookReceiver(saved.current().receiverPort ?? 0, onWebhook));
+  const stack = await runStack(assembly, saved.current(), {
     shutdown,
     clock,
-    databaseEndpoint,
+    databaseEndpoint: engine.endpoint,
     emulator,
     changes,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     realApps,
-    onAccess: options.onAccess,
-    saveSecrets: (secrets) => save({ secrets }),
+    onAccess,
+    saveSecrets: (secrets) => saved.save({ secrets }),
     log,
     onMessagesLost,
   });
-  const isDemoReal = realApps.includes(state.demo?.appName ?? demoName);
-  const demoEmulator = isDemoReal ? undefined : emulator;
-  const { apiKeys: demo, webhooks } = await createDemo(
-    stack,
-    { emulator: demoEmulator, receiverUrl: receiver.url, now: clock.now },
-    state,
-  );
-  await stack.startTriggers();
-  const { secrets } = stack;
-  save({ secrets, demo, receiverPort: receiver.port });
-  const { document, functions, queues, environment, outputs } = stack;
-  const gateway = await shutdown.add(
+  return { emulator, receiver, stack, documentationFolder: assembly.documentationFolder };
+}
+
+async function startServiceGateway(
+  { options: { port = 0, host, realApps = [] }, shutdown, clock, log }: StartContext,
+  { document, functions }: RunningStack,
+  emulator: RunningEmulator | undefined,
+) {
+  return await shutdown.add(
     startGateway({
       port,
-      ...(options.host !== undefined && { host: options.host }),
+      ...(host !== undefined && { host }),
       document,
       getFunction: functions.get,
       now: clock.now,
@@ -170,26 +196,6 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
       ...(emulator && { prepareRequest: createTestPlatform(emulator.url, realApps) }),
     }),
   );
-  if (demoEmulator)
-    pointStoresAtDemoApp(demoEmulator, demo.appName, { baseUrl: gateway.url, previousBaseUrl: state.baseUrl });
-  save({ baseUrl: gateway.url });
-  if (options.hasDocumentation) await shutdown.add(startDocumentationBuild(assembly.documentationFolder, log));
-  return {
-    ...demo,
-    webhooks,
-    baseUrl: gateway.url,
-    emulatorUrl: emulator?.url ?? '',
-    consoleUrl: buildConsoleUrl(gateway.url, demo),
-    environment: {
-      ...environment,
-      API_URL: gateway.url,
-      STACK_OUTPUTS: JSON.stringify({ ...outputs, ApiUrl: gateway.url }),
-    },
-    usageByFunction: stack.usageByFunction,
-    killFunctions: functions.kill,
-    countQueuedMessages: queues.countMessages,
-    close: shutdown.closeAll,
-  };
 }
 
 /**
@@ -209,15 +215,9 @@ function pointStoresAtDemoApp(
   }
 }
 
-interface StartContext {
-  readonly shutdown: ShutdownStack;
-  readonly clock: SharedClock;
-  readonly onProgress: (line: string) => void;
-}
-
 /** Starts the emulator, unless the stores are real, and synthesizes the stack. */
-async function startEmulatorAndSynthesize(options: Options, { shutdown, clock, onProgress }: StartContext) {
-  const { adopted, usesRealStores } = options;
+async function startEmulatorAndSynthesize({ options, shutdown, clock }: StartContext) {
+  const { adopted, usesRealStores, onProgress = () => {} } = options;
   const emulator = usesRealStores ? undefined : await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
   const work = await shutdown.add(createTempFolder());
   const assembly = await synthesize(work.path, {
@@ -243,22 +243,13 @@ async function createTempFolder() {
   return { path, close: async () => await rm(path, { recursive: true, force: true }) };
 }
 
-const readOrCreateState = (folder: string | undefined): SavedState =>
-  (folder !== undefined && readSavedState(folder)) || {
-    run: `claimcheck-${randomBytes(4).toString('hex')}`,
-    secrets: {},
-  };
-
-const addMasterKey = (state: SavedState, adopted: AdoptedData | undefined): SavedState =>
-  adopted ? { ...state, secrets: { ...state.secrets, [adopted.masterKeyArn]: adopted.masterKey } } : state;
-
 async function createDemo(
   { environment, secrets }: RunningStack,
   endpoints: { readonly emulator: RunningEmulator | undefined; readonly receiverUrl: string; now(): number },
-  { demo }: SavedState,
+  present: SavedState['demo'],
 ): Promise<DemoApp> {
   const { TABLE_NAME: table, MASTER_KEY_ID: secretId = '' } = environment;
   const masterKey = secrets[secretId];
   if (!table || !masterKey) throw new Error('The template has no table or no master key.');
-  return await ensureDemoApp({ ...endpoints, table, masterKey }, demo);
+  return await ensureDemoApp({ ...endpoints, table, masterKey }, present);
 }

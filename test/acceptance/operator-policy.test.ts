@@ -18,7 +18,7 @@ import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
 import type { IamAccess } from '../../local/iam-policies.ts';
 import { createLocalNames } from '../../local/local-names.ts';
-import { saveState } from '../../local/saved-state.ts';
+import { openStateFile } from '../../local/saved-state.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { listResources } from '../../local/template.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
@@ -70,7 +70,7 @@ beforeAll(async () => {
   await runCommand({}, ['--version']);
   folder = await mkdtemp(join(tmpdir(), 'claimcheck-operator-'));
   const masterKey = names.ref(findId('AWS::SecretsManager::Secret', /./));
-  await saveState(folder, { run: runName, secrets: { [masterKey]: `${currentKey} ${earlierKey}` } });
+  openStateFile(folder).save({ run: runName, secrets: { [masterKey]: `${currentKey} ${earlierKey}` } });
   service = await startLocalService({
     folder,
     onAccess: (caller, access) => {
