@@ -170,12 +170,12 @@ describe('createLocalFunction', () => {
     const { slow, other } = createFunctions(
       {
         slow: 'if (event.hang) await new Promise(() => {}); return calls;',
-        other: 'await new Promise((resolve) => setTimeout(resolve, 300)); return calls;',
+        other: 'await new Promise((resolve) => setTimeout(resolve, 500)); return calls;',
       },
-      { timeoutMs: 600 },
+      { timeoutMs: 2_000 },
     );
     const hanging = slow.invoke('{"hang":true}');
-    await sleep(400);
+    await sleep(1_700);
     const result = resultOf(other);
     expect(await hanging).toMatchObject({ timedOut: true });
     expect([await result, await resultOf(slow)]).toEqual([1, 2]);
