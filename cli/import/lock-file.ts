@@ -80,7 +80,7 @@ const parsePid = (content: string): number => Number(content.split(' ')[0]);
 const lockedError = (path: string, owner: string): ServiceError =>
   new ServiceError(
     'Conflict',
-    `${path} is being imported by ${owner}. Wait until it has ended. If it is no import, delete ${getLockPath(path)}.`,
+    `${path} is being imported by ${owner}. Wait until it has ended. If that process is not an import, delete ${getLockPath(path)}.`,
   );
 
 function isRunning(pid: number): boolean {

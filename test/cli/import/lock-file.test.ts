@@ -20,7 +20,7 @@ describe('lockImport', () => {
     const lock = await lockImport(path);
     await expect(lockImport(path)).rejects.toMatchObject({
       code: 'Conflict',
-      message: `${path} is being imported by process ${process.pid}. Wait until it has ended. If it is no import, delete ${path}.lock.`,
+      message: `${path} is being imported by process ${process.pid}. Wait until it has ended. If that process is not an import, delete ${path}.lock.`,
     });
     await lock.release();
     await (await lockImport(path)).release();
