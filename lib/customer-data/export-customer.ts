@@ -11,12 +11,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { type EpochMillis, toIso, toNullableIso } from '../foundation/time.ts';
 import { listComputedNames } from '../purchases/erased-name-table.ts';
-import {
-  findPurchaseForChange,
-  findPurchases,
-  findRefreshState,
-  listAnnouncements,
-} from '../purchases/purchase-table.ts';
+import { findPurchases, findRefreshState, findStoredPurchase, listAnnouncements } from '../purchases/purchase-table.ts';
 import type { StoredPurchase } from '../purchases/stored-purchase.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
 import { belongsToOthers } from '../purchases/user-alias-table.ts';
@@ -141,7 +136,7 @@ async function exportPurchase(
   { app, username, service }: ExportContext,
   purchaseId: string,
 ): Promise<object | undefined> {
-  const stored = await findPurchaseForChange(service, app.name, purchaseId);
+  const stored = await findStoredPurchase(service, app.name, purchaseId);
   const claim = stored?.claims.find((candidate) => candidate.username === username);
   const isEntitled = stored?.entitledUsers.includes(username);
   if (!stored || (!claim && !isEntitled)) return undefined;

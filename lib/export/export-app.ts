@@ -11,7 +11,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { scanIdPages, scanPurchaseIds, scanUsernames } from '../purchases/app-item-table.ts';
-import { findPurchaseForChange } from '../purchases/purchase-table.ts';
+import { findStoredPurchase } from '../purchases/purchase-table.ts';
 import {
   toExportedCredits,
   toExportedCustomer,
@@ -160,7 +160,7 @@ async function exportPurchases(
       : toPages(scanPurchaseIds(service, app.name, since));
   return await writeParts(context, tables, pages, async (ids, write) => {
     const now = service.now();
-    const loaded = await pMap(ids, async (id) => await findPurchaseForChange(service, app.name, id));
+    const loaded = await pMap(ids, async (id) => await findStoredPurchase(service, app.name, id));
     const purchases = loaded.filter((stored) => stored !== undefined);
     await write(
       'purchases',

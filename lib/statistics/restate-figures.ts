@@ -5,7 +5,7 @@ import type { Service } from '../foundation/service.ts';
 import { scanPurchaseIds } from '../purchases/app-item-table.ts';
 import { convertState } from '../purchases/prepare-update.ts';
 import { computePurchaseChange } from '../purchases/purchase-change.ts';
-import { findPurchaseForChange } from '../purchases/purchase-table.ts';
+import { findStoredPurchase } from '../purchases/purchase-table.ts';
 import { recordPurchase } from '../purchases/record-purchase.ts';
 
 interface RestateOptions {
@@ -29,7 +29,7 @@ export async function restateFigures(
 ): Promise<number> {
   let [checked, found] = [0, 0];
   const check = async (purchaseId: string): Promise<void> => {
-    const stored = await findPurchaseForChange(service, name, purchaseId);
+    const stored = await findStoredPurchase(service, name, purchaseId);
     const update = { trigger: 'import', strategy, now: service.now() } as const;
     const restatedState = stored && (await convertState(service, stored.state, appRates));
     const rules = { ...(commissionRates && { commissionRates }), ...(restatedState && { restatedState }) };
