@@ -6,6 +6,12 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
+/** Returns how long to wait after a number of consecutive failures: `firstMs` after the first one, then twice as long. */
+export const computeBackoffMs = (
+  failures: number,
+  { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },
+): number => Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 20));
+
 /** Formats a date as `YYYY-MM-DDTHH:MM:SS.000Z`. Clients compare dates as text, and some accept whole seconds only. */
 export const toIsoSeconds = (date: EpochMillis): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
 

@@ -8,7 +8,7 @@ import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { type EpochMillis, minuteMs, toIso } from '../foundation/time.ts';
+import { computeBackoffMs, type EpochMillis, minuteMs, toIso } from '../foundation/time.ts';
 import { listOwnedTransactions } from '../purchases/owned-purchase-table.ts';
 import { findPurchase, listTransactionsOfPurchases } from '../purchases/purchase-table.ts';
 import type { Transaction } from '../purchases/transaction.ts';
@@ -37,16 +37,16 @@ import { findRefundConsent, findRefundRequest, updateRefundRequest } from './ref
 const maxTransactions = 500;
 
 interface CustomerFacts {
-  readonly all: readonly Transaction[];
+  readonly customerTransactions: readonly Transaction[];
   readonly consentedAt: EpochMillis | undefined;
 }
 
 async function readCustomer(service: Service, appName: string, username: string): Promise<CustomerFacts> {
-  const [all, consentedAt] = await Promise.all([
+  const [customerTransactions, consentedAt] = await Promise.all([
     listOwnedTransactions(service, appName, username, { skip: 0, limit: maxTransactions }),
     findRefundConsent(service, appName, username),
   ]);
-  return { all, consentedAt };
+  return { customerTransactions, consentedAt };
 }
 
 async function readFacts(
@@ -56,13 +56,16 @@ async function readFacts(
   read = async (username: string) => await readCustomer(service, appName, username),
 ): Promise<RefundFacts> {
   const { purchaseId } = request;
-  const [stored, own] = await Promise.all([
+  const [stored, purchaseTransactions] = await Promise.all([
     findPurchase(service, appName, purchaseId),
     listTransactionsOfPurchases(service, appName, [purchaseId]),
   ]);
   const [username] = stored?.entitledUsers ?? [];
-  const customer = username === undefined ? { all: own, consentedAt: undefined } : await read(username);
-  return computeFacts(request, { stored, own, ...customer }, service.now());
+  const customer =
+    username === undefined
+      ? { customerTransactions: purchaseTransactions, consentedAt: undefined }
+      : await read(username);
+  return computeFacts(request, { stored, purchaseTransactions, ...customer }, service.now());
 }
 
 /** Reads a refund request with its facts. Throws `ResourceNotFound` for an unknown one. */
@@ -199,12 +202,12 @@ function requireOpen(request: RefundRequest, now: EpochMillis): void {
 
 /** Time after which a statement whose sender crashed is sent again: longer than the timeout of every function. */
 const sendLeaseMs = 2 * minuteMs;
-const maxRetryDelayMs = 10 * minuteMs;
+const retryDelays = { firstMs: minuteMs, maxMs: 10 * minuteMs };
 
 /**
  * Sends the stored statement to the store. A store that is unavailable is retried until the deadline. A statement that
- * the store rejects does not count: it is removed, and another one is possible. At least once: after a crash, the same
- * statement is sent again, and the store counts the first.
+ * the store rejects is removed, and another one can be sent. At least once: after a crash, the same statement is sent
+ * again, and the store keeps the first.
  */
 async function sendAnswer(
   service: Service,
@@ -214,7 +217,7 @@ async function sendAnswer(
 ): Promise<RefundRequest> {
   const { answer, requestId } = request;
   if (!answer) return request;
-  const failure = await trySend(service, appName, request, recorder);
+  const failure = await trySend(service, appName, { request, answer }, recorder);
   const now = service.now();
   const updated = await updateRefundRequest(service, appName, requestId, (stored) => {
     if (stored.answer?.answeredAt !== answer.answeredAt || stored.answer.sentAt !== undefined) return stored;
@@ -223,24 +226,21 @@ async function sendAnswer(
     if (failure.code === 'InvalidPayload') return { ...rest, rejection: { at: now, message: failure.message } };
     const failedAttempts = storedAnswer.failedAttempts + 1;
     const retried = { ...storedAnswer, failedAttempts, failureReason: failure.message };
-    return { ...rest, answer: retried, ...(isUnsent(stored) && { dueAt: now + computeDelayMs(failedAttempts) }) };
+    const retryAt = now + computeBackoffMs(failedAttempts, retryDelays);
+    return { ...rest, answer: retried, ...(isUnsent(stored) && { dueAt: retryAt }) };
   });
   if (failure?.code === 'InvalidPayload' && answer.author.type === 'policy')
     logError({ worker: 'refresh-purchase', problem: 'RefundStatementLost', app: appName, requestId }, failure);
   return updated ?? request;
 }
 
-const computeDelayMs = (failedAttempts: number): EpochMillis =>
-  Math.min(maxRetryDelayMs, minuteMs * 2 ** Math.min(failedAttempts - 1, 10));
-
 async function trySend(
   service: Service,
   appName: string,
-  { answer, ...request }: RefundRequest,
+  { request, answer }: { readonly request: RefundRequest; readonly answer: StoredAnswer },
   recorder: EventRecorder,
 ): Promise<ServiceError | undefined> {
   const { platform } = request;
-  if (!answer) return undefined;
   try {
     const store = await loadStore(platform);
     if (!store.answerRefundRequest) throw new ServiceError('InternalError', `${platform} does not request statements.`);

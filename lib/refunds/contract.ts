@@ -180,7 +180,7 @@ const descriptions = [
     ...statementTexts,
     why: ['The facts that it follows from.', ['The purchase is consumed.']],
   }),
-  describeObject('RefundAnswer', RefundAnswerRecord, 'The statement that counts.', {
+  describeObject('RefundAnswer', RefundAnswerRecord, 'The first statement, which the store receives.', {
     ...statementTexts,
     answeredAt: ['Date of the statement.', date],
     answeredBy: ['The API key that sent it, or the policy of the app.'],
@@ -217,7 +217,7 @@ const descriptions = [
     facts: ['What the service stores about it.'],
     preparedAnswer: ['The statement that the policy `answer` sends. Null if none is possible any longer.'],
     answer: ['The first statement, which the store receives. Null without one.'],
-    rejection: ['The last statement that the store rejected. It does not count.'],
+    rejection: ['The last statement that the store rejected. Another one can be sent.'],
     outcome: ["The store's decision. Null until it is reported. Google Play reports only refunds."],
     outcomeAt: ['Date of the decision.', date],
   }),
@@ -266,7 +266,7 @@ const operations = [
   }),
   describeOperation(answerRefundRequest, {
     description:
-      'Sends the statement to the store. Stores accept only the first one: another one is rejected with 409 and the first one in `answer`. While the store is unavailable, the statement is sent again until the deadline. A statement that the store rejects does not count. A support key is allowed.',
+      'Sends the statement to the store. Stores accept only the first one: another one is rejected with 409 and the first one in `answer`. While the store is unavailable, the statement is sent again until the deadline. After a statement that the store rejects, another one can be sent. A support key is allowed.',
     params: { id: idText },
     errors: {
       404: ['The refund request is not found.'],

@@ -34,7 +34,7 @@ export const RefundRequest = v.object({
   requestId: v.string(),
   ...StoreRefundRequest.entries,
   answer: v.exactOptional(StoredAnswer),
-  /** The last statement that the store rejected. It does not count. */
+  /** The last statement that the store rejected. Another one can be sent. */
   rejection: v.exactOptional(v.object({ at: v.number(), message: v.string() })),
   outcome: v.exactOptional(RefundOutcome),
   outcomeAt: v.exactOptional(v.number()),
@@ -96,21 +96,20 @@ export interface RefundFacts {
 /** What the facts follow from. */
 interface FactSources {
   stored: EntitledPurchase | undefined;
-  /** The transactions of the purchase. */
-  own: readonly Transaction[];
-  /** The latest transactions of the customer, or of the purchase if it has no customer. */
-  all: readonly Transaction[];
+  purchaseTransactions: readonly Transaction[];
+  /** The latest ones, or those of the purchase if it has no customer. */
+  customerTransactions: readonly Transaction[];
   consentedAt: EpochMillis | undefined;
 }
 
 export function computeFacts(
   { transactionId, sandbox, productId }: RefundRequest,
-  { stored, own, all, consentedAt }: FactSources,
+  { stored, purchaseTransactions, customerTransactions, consentedAt }: FactSources,
   now: EpochMillis,
 ): RefundFacts {
   const [username] = stored?.entitledUsers ?? [];
-  const payment = own.find((transaction) => transaction.transactionId === transactionId);
-  const dates = all.map(({ purchaseDate }) => purchaseDate);
+  const payment = purchaseTransactions.find((transaction) => transaction.transactionId === transactionId);
+  const dates = customerTransactions.map(({ purchaseDate }) => purchaseDate);
   return {
     ...omitUndefined({
       username,
@@ -122,10 +121,10 @@ export function computeFacts(
     sandbox: stored?.purchase.sandbox ?? sandbox,
     isDelivered: username !== undefined,
     isConsumed: stored?.purchase.isConsumed === true,
-    hadTrial: own.some(({ isTrialPeriod }) => isTrialPeriod === true),
-    purchaseCount: new Set(all.map(({ purchaseId }) => purchaseId)).size,
-    paidUsd: sumCents(all.map((transaction) => toAmountUsd(transaction) ?? 0)),
-    refundedUsd: sumCents(all.flatMap(listRefundedAmounts).map(({ amountUsd = 0 }) => amountUsd)),
+    hadTrial: purchaseTransactions.some(({ isTrialPeriod }) => isTrialPeriod === true),
+    purchaseCount: new Set(customerTransactions.map(({ purchaseId }) => purchaseId)).size,
+    paidUsd: sumCents(customerTransactions.map((transaction) => toAmountUsd(transaction) ?? 0)),
+    refundedUsd: sumCents(customerTransactions.flatMap(listRefundedAmounts).map(({ amountUsd = 0 }) => amountUsd)),
   };
 }
 

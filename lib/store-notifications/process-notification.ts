@@ -9,7 +9,7 @@ import { logError } from '../foundation/log.ts';
 import { maxQueueDelaySeconds } from '../foundation/message-queue.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
-import { minuteMs, toIso } from '../foundation/time.ts';
+import { computeBackoffMs, minuteMs, secondMs, toIso } from '../foundation/time.ts';
 import { groupByReplacement } from '../purchases/group-by-replacement.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { invalidatePriceList } from '../purchases/price-list-table.ts';
@@ -190,6 +190,10 @@ async function recordFulfilled(
 
 /** Retries with exponential backoff: 5 s after the first attempt, at most 15 min. */
 async function requeue({ notificationQueue }: Service, queued: QueuedNotification): Promise<void> {
-  const delaySeconds = Math.min(maxQueueDelaySeconds, 5 * 2 ** Math.min(queued.attempt, 10));
+  const delayMs = computeBackoffMs(queued.attempt + 1, {
+    firstMs: 5 * secondMs,
+    maxMs: maxQueueDelaySeconds * secondMs,
+  });
+  const delaySeconds = delayMs / secondMs;
   await notificationQueue.send([{ ...queued, attempt: queued.attempt + 1 }], { delaySeconds, group: queued.appName });
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { minuteMs, secondMs } from '../foundation/time.ts';
+import { computeBackoffMs, minuteMs, secondMs } from '../foundation/time.ts';
 
 /** Stored state of a webhook URL that rejects webhooks or does not respond; times in epoch milliseconds. */
 export const WebhookUrlHealth = v.object({
@@ -15,9 +15,5 @@ export const WebhookUrlHealth = v.object({
 });
 export type WebhookUrlHealth = v.InferOutput<typeof WebhookUrlHealth>;
 
-const minBackoffMs = 30 * secondMs;
-const maxBackoffMs = 30 * minuteMs;
-
-/** Computes the exponential backoff: 30 s after the first failure, at most 30 min. */
 export const computeUrlBackoffMs = (consecutiveFailures: number): number =>
-  Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(consecutiveFailures - 1, 10));
+  computeBackoffMs(consecutiveFailures, { firstMs: 30 * secondMs, maxMs: 30 * minuteMs });
