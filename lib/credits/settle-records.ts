@@ -1,11 +1,10 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { isPermanent, ServiceError } from '../foundation/errors.ts';
+import { isPermanent, type ServiceError } from '../foundation/errors.ts';
 import { unpackEventId } from '../foundation/event-id.ts';
 import { purchaseKey } from '../foundation/keys.ts';
-import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
-import { describeRecord, reportStreamFailures, type StreamFailure } from '../foundation/stream-failure.ts';
+import { catchFailure, describeRecord, reportStreamFailures, toStreamFailure } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { settleCredits } from './settle-credits.ts';
 
@@ -25,10 +24,11 @@ export async function settleRecords(service: Service, records: readonly StreamRe
     async (record) => ({ record, failure: await trySettle(service, record) }),
     { concurrency },
   );
-  const skipped = failures.filter(({ failure }) => failure && isPermanent(failure));
   await reportStreamFailures(
     service,
-    skipped.map(({ record, failure }) => toStreamFailure(record, failure)),
+    failures.flatMap(({ record, failure }) =>
+      failure && isPermanent(failure) ? [toStreamFailure(worker, record, failure)] : [],
+    ),
   );
   const failedKeys = new Set(
     failures.filter(({ failure }) => failure && !isPermanent(failure)).map(({ record }) => record.key.pk),
@@ -36,23 +36,12 @@ export async function settleRecords(service: Service, records: readonly StreamRe
   return giving.find(({ key }) => failedKeys.has(key.pk))?.sequenceNumber;
 }
 
-async function trySettle(service: Service, record: StreamRecord): Promise<ServiceError | undefined> {
-  try {
+const trySettle = async (service: Service, record: StreamRecord): Promise<ServiceError | undefined> =>
+  await catchFailure(worker, describeRecord(record), async () => {
     const { purchaseId } = purchaseKey.parse(record.key);
     await settleCredits(service, record.appName, { purchaseId, eventId: findEventId(record) });
-    return undefined;
-  } catch (error) {
-    const failure = ServiceError.fromUnknown(error);
-    logError({ worker, ...describeRecord(record) }, failure);
-    return failure;
-  }
-}
+  });
 
 /** The event of an announced version of the purchase. */
 const findEventId = ({ after }: StreamRecord): string | undefined =>
   v.is(PackedEvent, after) ? unpackEventId(after.event) : undefined;
-
-const toStreamFailure = (
-  { appName, key, writtenAt }: StreamRecord,
-  failure: ServiceError | undefined,
-): StreamFailure => ({ worker, appName, key, reason: failure?.message ?? '', writtenAt });

@@ -7,6 +7,7 @@ import {
   describeRecord,
   reportStreamFailures,
   type StreamFailure,
+  toStreamFailure,
 } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { pickRunningTotals } from './count-product.ts';
@@ -42,7 +43,7 @@ export async function aggregateStreamRecords(
         logError({ worker: 'aggregate-statistics', ...describeRecord(record) }, ServiceError.fromUnknown(error));
         throw error;
       }
-      failures.push(toStreamFailure(record, error));
+      failures.push(toStreamFailure('aggregate-statistics', record, error));
     }
   };
   const readings: RecordReading[] = [];
@@ -75,14 +76,6 @@ export async function aggregateStreamRecords(
 }
 
 type FailedRecord = Pick<StreamRecord, 'appName' | 'key' | 'writtenAt'>;
-
-const toStreamFailure = ({ appName, key, writtenAt }: FailedRecord, { message }: ServiceError): StreamFailure => ({
-  worker: 'aggregate-statistics',
-  appName,
-  key,
-  reason: message,
-  writtenAt,
-});
 
 /** The effect of a record on counters and customer summaries. */
 interface RecordReading {

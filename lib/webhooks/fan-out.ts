@@ -3,15 +3,15 @@ import type { App } from '../apps/app.ts';
 import { findApp } from '../apps/app-table.ts';
 import { selectExistingCustomers } from '../customers/customer-table.ts';
 import { memoize } from '../foundation/cache.ts';
-import { isPermanent, ServiceError } from '../foundation/errors.ts';
-import { type LogContext, logError } from '../foundation/log.ts';
+import { isPermanent, type ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import {
+  catchFailure,
   computeFromRecord,
   describeRecord,
   reportStreamFailures,
-  type StreamFailure,
+  toStreamFailure,
 } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -23,6 +23,8 @@ import { buildGrantDeliveries } from './grant-announcements.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import { buildRefundDeliveries } from './refund-announcements.ts';
 import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
+
+const worker = 'fan-out-webhooks';
 
 /**
  * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of
@@ -43,8 +45,11 @@ export async function fanOutDeliveries(
     (outcome) => isToRepeat(outcome) || outcome.deliveries.some(({ appName }) => failedApps.has(appName)),
   );
   const skipped = outcomes.slice(0, end === -1 ? undefined : end).filter(isSkipped);
-  const reportFailure = await catchFailure({}, async () => {
-    await reportStreamFailures(service, skipped.map(toStreamFailure));
+  const reportFailure = await catchFailure(worker, {}, async () => {
+    await reportStreamFailures(
+      service,
+      skipped.map(({ record, failure }) => toStreamFailure(worker, record, failure)),
+    );
   });
   const first = reportFailure ? (skipped[0] ?? outcomes[end]) : outcomes[end];
   return first?.record.sequenceNumber;
@@ -58,20 +63,12 @@ async function enqueueByApp(service: Service, outcomes: readonly RecordOutcome[]
   await Promise.all(
     appNames.map(async (app) => {
       const ownDeliveries = deliveries.filter(({ appName }) => appName === app);
-      const failure = await catchFailure({ app }, async () => await enqueueDeliveries(service, ownDeliveries));
+      const failure = await catchFailure(worker, { app }, async () => await enqueueDeliveries(service, ownDeliveries));
       if (failure) failedApps.add(app);
     }),
   );
   return failedApps;
 }
-
-const toStreamFailure = ({ record, failure }: SkippedOutcome): StreamFailure => ({
-  worker: 'fan-out-webhooks',
-  appName: record.appName,
-  key: record.key,
-  reason: failure.message,
-  writtenAt: record.writtenAt,
-});
 
 /** Number of deliveries of one record that are created concurrently: a purchase can have thousands of recipients. */
 const concurrency = 25;
@@ -92,7 +89,7 @@ const isToRepeat = ({ failure }: RecordOutcome): boolean => failure !== undefine
 
 async function createDeliveries(service: Service, record: StreamRecord, findApp: FindApp): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
-  const failure = await catchFailure(describeRecord(record), async () => {
+  const failure = await catchFailure(worker, describeRecord(record), async () => {
     const deliveries = await buildDeliveriesOfRecord(service, record, findApp);
     await pMap(deliveries, async (delivery) => await createDeliveryIfAbsent(service, delivery), { concurrency });
     created = deliveries;
@@ -133,17 +130,6 @@ async function omitErasedRecipients(
 ): Promise<PurchaseAnnouncements> {
   const { appName, recipients } = announcements;
   return { ...announcements, recipients: await selectExistingCustomers(service, appName, recipients) };
-}
-
-async function catchFailure(context: LogContext, run: () => Promise<void>): Promise<ServiceError | undefined> {
-  try {
-    await run();
-    return undefined;
-  } catch (error) {
-    const failure = ServiceError.fromUnknown(error);
-    logError({ worker: 'fan-out-webhooks', ...context }, failure);
-    return failure;
-  }
 }
 
 /** Builds a delivery for each announcement, recipient and URL. */
