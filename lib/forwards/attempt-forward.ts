@@ -7,7 +7,7 @@ import { getWallTime } from '../foundation/override-date.ts';
 import { parseJson } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { type DeliveryAttempt, toExternalCall } from '../webhooks/attempt-delivery.ts';
-import type { WebhookDelivery } from '../webhooks/delivery.ts';
+import { describeDelivery, type WebhookDelivery } from '../webhooks/delivery.ts';
 import { describeFailure } from '../webhooks/delivery-transitions.ts';
 import { buildWebhookHeaders, listSecrets } from '../webhooks/webhook-request.ts';
 import { contentContext } from './create-forwards.ts';
@@ -37,7 +37,7 @@ export async function attemptForward(
     reqId: notification.id,
     eventId,
   });
-  recorder.addContent({ notifications: [{ id: notification.id, type: delivery.type, reason: notification.reason }] });
+  describeDelivery(recorder, delivery);
   recorder.addExternalCall(call);
   const problem = describeFailure(outcome);
   const failure = problem === undefined ? undefined : new ServiceError('ConnectionFailed', problem);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AnnouncedCreditEntry } from '../credits/contract.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
 import { toShortDigest } from '../foundation/key.ts';
 import { Platform } from '../foundation/platform.ts';
 import { dayMs } from '../foundation/time.ts';
@@ -106,4 +107,10 @@ export function buildDelivery(input: NewDelivery): WebhookDelivery {
   const identity = JSON.stringify([notification.id, username, url]);
   const deliveryId = toShortDigest(identity);
   return { ...input, deliveryId, state: 'pending', failedAttempts: 0 };
+}
+
+/** Adds the customer and the notification of a delivery to an event. */
+export function describeDelivery(recorder: EventRecorder, { type, username, notification }: WebhookDelivery): void {
+  if (username !== undefined) recorder.setUser(username);
+  recorder.addContent({ notifications: [{ id: notification.id, type, reason: notification.reason }] });
 }
