@@ -1,9 +1,9 @@
 import { addCustomerPurchase } from '../../lib/customers/claim-contract.ts';
-import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
+import { requirePurchase } from '../../lib/purchases/purchase-table.ts';
 import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { saveUserAliases } from '../../lib/purchases/user-alias-table.ts';
 
@@ -14,7 +14,7 @@ export const handler = createHandler(addCustomerPurchase)(async ({ app, params, 
   const { eventId } = recorder;
   const update = { trigger: 'link', claim, eventId, strategy: app.strategy, now: service.now() } as const;
   const recorded = await recordPurchase(service, app.name, purchaseId, update);
-  if (!recorded) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(recorded);
   // Also without a change: an earlier request can have ended after it wrote the claim.
   const { userAliases, purchase } = recorded.stored.state;
   await saveUserAliases(service, app.name, { username, storeAliases: userAliases });

@@ -1,10 +1,9 @@
-import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toIso } from '../../lib/foundation/time.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { getPurchaseOwners } from '../../lib/purchases/contract.ts';
 import { isUnpaid } from '../../lib/purchases/purchase.ts';
-import { findPurchaseFacts, listClaims } from '../../lib/purchases/purchase-table.ts';
+import { findPurchaseFacts, listClaims, requirePurchase } from '../../lib/purchases/purchase-table.ts';
 import { findUserOfAlias } from '../../lib/purchases/user-alias-table.ts';
 
 /** A purchase has one or two aliases. Each costs up to two reads. */
@@ -16,7 +15,7 @@ export const handler = createHandler(getPurchaseOwners)(async ({ app, params, re
     findPurchaseFacts(service, app.name, purchaseId),
     listClaims(service, app.name, purchaseId),
   ]);
-  if (!facts) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(facts);
   recorder.addTag(purchaseId, '_P');
   const userAliases = facts.userAliases.slice(0, maxAliases).map(async (alias) => {
     const applicationUsername = await findUserOfAlias(service, app.name, alias);

@@ -1,10 +1,9 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { listPurchaseTimeline } from '../../lib/events/timeline-table.ts';
-import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toIso } from '../../lib/foundation/time.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { findPurchaseFacts } from '../../lib/purchases/purchase-table.ts';
+import { findPurchaseFacts, requirePurchase } from '../../lib/purchases/purchase-table.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';
 
@@ -15,7 +14,7 @@ export const handler = createHandler(getPurchaseTimeline)(async ({ app, params, 
     findPurchaseFacts(service, app.name, purchaseId),
     listPurchaseTimeline(service, app.name, purchaseId, { limit, cursor }),
   ]);
-  if (!facts) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(facts);
   recorder.addTag(purchaseId, '_P');
   const { asOf, checkedAt, updatedAt, createdAt, lastRefreshAt, failedRefreshes = 0, nextRefreshAt } = facts;
   return {

@@ -1,10 +1,9 @@
 import { listPurchaseActions } from '../../lib/actions/contract.ts';
 import { listActions } from '../../lib/actions/list-actions.ts';
 import { toActionRecord } from '../../lib/actions/to-records.ts';
-import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { findPurchaseFacts, listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
+import { findPurchaseFacts, listTransactionsOfPurchases, requirePurchase } from '../../lib/purchases/purchase-table.ts';
 
 export const handler = createHandler(listPurchaseActions)(async ({ app, key, params, query, recorder }, service) => {
   const purchaseId = toNeutralId(params.purchaseId);
@@ -12,7 +11,7 @@ export const handler = createHandler(listPurchaseActions)(async ({ app, key, par
     findPurchaseFacts(service, app.name, purchaseId),
     listTransactionsOfPurchases(service, app.name, [purchaseId]),
   ]);
-  if (!facts) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(facts);
   recorder.addTag(purchaseId, '_P');
   const transactionId = query.transactionId && toNeutralId(query.transactionId);
   const options = { caller: { app, level: key.level }, now: service.now(), transactionId };

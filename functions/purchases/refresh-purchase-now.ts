@@ -1,8 +1,7 @@
-import { ServiceError } from '../../lib/foundation/errors.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { refreshPurchase } from '../../lib/purchases/contract.ts';
-import { findPurchase } from '../../lib/purchases/purchase-table.ts';
+import { findPurchase, requirePurchase } from '../../lib/purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 import { refreshPurchaseNow } from '../../lib/refresh/refresh-purchase.ts';
 
@@ -10,6 +9,6 @@ export const handler = createHandler(refreshPurchase)(async ({ app, params, reco
   const purchaseId = toNeutralId(params.purchaseId);
   await refreshPurchaseNow({ app, recorder, service }, purchaseId);
   const refreshed = await findPurchase(service, app.name, purchaseId);
-  if (!refreshed) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(refreshed);
   return toPurchaseDetails(refreshed.purchase, refreshed.entitledUsers, { now: service.now() });
 });

@@ -1,7 +1,7 @@
 import type { ContractBody, ContractResponse } from '../api/contract.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { toIso } from '../foundation/time.ts';
-import { findPurchase } from '../purchases/purchase-table.ts';
+import { findPurchase, requirePurchase } from '../purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
 import type { actOnPurchase as contract } from './contract.ts';
 import { type ActionContext, checkAction, performAction } from './perform-action.ts';
@@ -39,6 +39,6 @@ export async function actOnPurchase(
 
 async function readPurchase({ app, service }: ActionContext, purchaseId: string) {
   const stored = await findPurchase(service, app.name, purchaseId);
-  if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(stored);
   return toPurchaseDetails(stored.purchase, stored.entitledUsers, { now: service.now() });
 }

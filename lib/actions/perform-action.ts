@@ -11,6 +11,7 @@ import {
   findPurchaseFacts,
   findRefreshState,
   listTransactionsOfPurchases,
+  requirePurchase,
 } from '../purchases/purchase-table.ts';
 import { isMd5, toUuid } from '../purchases/user-aliases.ts';
 import { refreshPurchaseNow } from '../refresh/refresh-purchase.ts';
@@ -72,7 +73,7 @@ export async function performAction(
   requirePermission(context, input.action);
   const { store, storeContext } = await openStore(context, purchaseId);
   const name = `action#${purchaseId}#${idempotencyKey}`;
-  const digest = toDigest(omitUndefined(input));
+  const digest = hashInput(omitUndefined(input));
   const attempt: Attempt = { purchaseId, input, digest, name, store, storeContext, context };
   let isRepeated = true;
   const result = await storeContext.runOnce<StoredOutcome>(
@@ -106,7 +107,7 @@ export async function checkAction(
   context.recorder.setType('action.read');
   requirePermission(context, input.action);
   const { store, storeContext } = await openStore(context, purchaseId);
-  const digest = toDigest({ purchaseId });
+  const digest = hashInput({ purchaseId });
   const { request, possible } = await prepare({ purchaseId, input, digest, name: '', store, storeContext, context });
   const storeAnswer = await store.checkAction?.(request, storeContext);
   return { effect: possible.effect, ...omitUndefined({ storeAnswer }) };
@@ -123,7 +124,7 @@ interface Attempt {
   readonly context: ActionContext;
 }
 
-const toDigest = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const hashInput = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 function requirePermission({ app, key }: ActionContext, action: ActionName): void {
   if (key.level === 'support' && !isAllowedToSupport(app, action))
@@ -135,7 +136,7 @@ function requirePermission({ app, key }: ActionContext, action: ActionName): voi
 
 async function openStore({ app, recorder, service }: ActionContext, purchaseId: string) {
   const stored = await findPurchase(service, app.name, purchaseId);
-  if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(stored);
   const { platform } = stored.purchase;
   const storeContext = await createStoreContext(service, app.name, { platform, recorder });
   return { store: await loadStore(platform), storeContext };
@@ -245,9 +246,9 @@ async function prepare({ purchaseId, input, name, context }: Attempt): Promise<P
   };
 }
 
-function requirePossible(judged: ActionWithVerdict | undefined): PossibleAction {
-  if (judged && isPossible(judged.verdict)) return judged.verdict;
-  const why = judged && 'why' in judged.verdict ? judged.verdict.why : 'The store has no such action.';
+function requirePossible(action: ActionWithVerdict | undefined): PossibleAction {
+  if (action && isPossible(action.verdict)) return action.verdict;
+  const why = action && 'why' in action.verdict ? action.verdict.why : 'The store has no such action.';
   throw new ServiceError('Conflict', `The action is not possible. ${why}`, { retryable: false });
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { isConflict } from '../foundation/errors.ts';
+import { isConflict, ServiceError } from '../foundation/errors.ts';
 import { indexes, type Key, parseKeyTimestamp, toTtl } from '../foundation/key.ts';
 import {
   claimKey,
@@ -303,6 +303,11 @@ export async function findObservedPurchases(
       return [purchaseId, { state, entitledUsers, hasUnusedClaim }];
     }),
   );
+}
+
+/** Throws `ResourceNotFound` if a read has found no purchase. */
+export function requirePurchase<T>(found: T | undefined): asserts found is T {
+  if (found === undefined) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
 }
 
 /**

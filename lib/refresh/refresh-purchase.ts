@@ -10,7 +10,7 @@ import type { Service } from '../foundation/service.ts';
 import { groupByReplacement } from '../purchases/group-by-replacement.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
-import { endRefreshSchedule, findRefreshState } from '../purchases/purchase-table.ts';
+import { endRefreshSchedule, findRefreshState, requirePurchase } from '../purchases/purchase-table.ts';
 import { type RecordPurchaseResult, recordPurchase } from '../purchases/record-purchase.ts';
 import type { PurchaseRefreshState } from '../purchases/stored-purchase.ts';
 import { findStoreUser } from '../purchases/user-alias-table.ts';
@@ -67,7 +67,7 @@ export async function refreshPurchase(service: Service, { appName, purchaseId }:
 export async function refreshPurchaseNow(context: RefreshContext, purchaseId: string): Promise<void> {
   const { app, recorder, service } = context;
   const refreshState = await findRefreshState(service, app.name, purchaseId);
-  if (!refreshState) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  requirePurchase(refreshState);
   recorder.addTag(purchaseId, '_P');
   const result = await fetchObservations(context, refreshState);
   if (!result)
