@@ -7,7 +7,7 @@ import type { Forward } from './forward.ts';
 import type { StoreMessage } from './forward-message.ts';
 import { findCachedForwards } from './forward-table.ts';
 
-const toDigest = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));
+const deriveId = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));
 
 /** The content is encrypted, because the request of most stores contains a credential. */
 export const contentContext = (appName: string): string => `${appName}/forward`;
@@ -34,7 +34,7 @@ async function findOrCreate(service: Service, delivery: WebhookDelivery): Promis
 }
 
 const toChain = ({ platform, order }: StoreMessage, { url }: Forward): string =>
-  toDigest('chain', platform, order, url);
+  deriveId('chain', platform, order, url);
 
 async function buildForward({ cipher }: Service, message: StoreMessage, forward: Forward): Promise<WebhookDelivery> {
   const { appName, platform, key, occurredAt, receivedAt, eventId, content } = message;
@@ -42,10 +42,10 @@ async function buildForward({ cipher }: Service, message: StoreMessage, forward:
   const sent = forward.includesAuthorization ? content : { ...content, headers };
   return {
     appName,
-    deliveryId: toDigest('forward', platform, key, forward.url),
+    deliveryId: deriveId('forward', platform, key, forward.url),
     type: 'forward',
     url: forward.url,
-    notification: { id: toDigest(platform, key), reason: 'OTHER', date: occurredAt },
+    notification: { id: deriveId(platform, key), reason: 'OTHER', date: occurredAt },
     ...(eventId !== undefined && { eventId }),
     state: 'pending',
     failedAttempts: 0,

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { createCache } from '../foundation/cache.ts';
+import { hashParts } from '../foundation/key.ts';
 import { type EpochMillis, minuteMs, secondMs } from '../foundation/time.ts';
 
 const maxTokens = 300;
@@ -24,16 +24,13 @@ export function createTokenCache(): TokenCache {
   const tokens = createCache<string>(maxTokens);
   return {
     async getOrRequest(credentials, now, request) {
-      const key = toCacheKey(credentials);
+      const key = hashParts(...credentials);
       const cached = tokens.get(key, now);
       if (cached !== undefined) return cached;
       const { token, expiresInSeconds } = await request();
       tokens.set(key, token, { now, usableUntil: now + expiresInSeconds * secondMs - renewBeforeExpiryMs });
       return token;
     },
-    evict: (credentials) => tokens.delete(toCacheKey(credentials)),
+    evict: (credentials) => tokens.delete(hashParts(...credentials)),
   };
 }
-
-const toCacheKey = (credentials: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(credentials)).digest('hex');

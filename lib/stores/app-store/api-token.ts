@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type CryptoKey, importPKCS8, SignJWT } from 'jose';
 import { createBoundedMap, createCache } from '../../foundation/cache.ts';
+import { hashParts } from '../../foundation/key.ts';
 import { type EpochMillis, minuteMs, secondMs } from '../../foundation/time.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import type { ApiKey } from './settings.ts';
@@ -21,7 +21,7 @@ const signedTokens = createCache<string>(300);
  * @see https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
  */
 export async function getApiToken(key: ApiKey, bundleId: string, now: EpochMillis): Promise<string> {
-  const name = toDigest(JSON.stringify([key.issuerId, key.keyId, key.privateKey, bundleId]));
+  const name = hashParts(key.issuerId, key.keyId, key.privateKey, bundleId);
   const signed = signedTokens.get(name, now);
   if (signed !== undefined) return signed;
   const token = await signToken(key, bundleId, now);
@@ -48,7 +48,7 @@ const importedKeys = createBoundedMap<CryptoKey>(300);
  * `InternalError` if it is unusable.
  */
 export async function importPrivateKey(pem: string): Promise<CryptoKey> {
-  const digest = toDigest(pem);
+  const digest = hashParts(pem);
   const imported = importedKeys.get(digest);
   if (imported) return imported;
   try {
@@ -59,5 +59,3 @@ export async function importPrivateKey(pem: string): Promise<CryptoKey> {
     throw invalidSettingsError('privateKey is not valid', cause);
   }
 }
-
-const toDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
