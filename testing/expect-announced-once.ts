@@ -1,4 +1,5 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
+import { groupBy } from '../lib/foundation/collections.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import { listRefundKeys } from '../lib/purchases/refunds.ts';
@@ -18,14 +19,11 @@ export function expectAnnouncedOnce(label: string, changes: readonly PurchaseCha
 }
 
 /** Groups changes by purchase id, in the order of the purchase's versions. */
-function groupByPurchase(changes: readonly PurchaseChange[]): ReadonlyMap<string, readonly PurchaseChange[]> {
-  const groups = new Map<string, PurchaseChange[]>();
-  for (const change of changes.toSorted((a, b) => a.after.version - b.after.version)) {
-    const { purchaseId } = change.after.state.purchase;
-    groups.set(purchaseId, [...(groups.get(purchaseId) ?? []), change]);
-  }
-  return groups;
-}
+const groupByPurchase = (changes: readonly PurchaseChange[]): ReadonlyMap<string, readonly PurchaseChange[]> =>
+  groupBy(
+    changes.toSorted((a, b) => a.after.version - b.after.version),
+    ({ after }) => after.state.purchase.purchaseId,
+  );
 
 const toHistoryEntry = ({ lifecycleReasons, announcedReasons, after }: PurchaseChange): object => ({
   version: after.version,

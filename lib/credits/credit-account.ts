@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { sum } from '../foundation/collections.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 
@@ -413,7 +414,6 @@ function changeLots(lots: readonly CreditLot[], parts: LotParts): CreditLot[] {
 }
 
 export const sumParts = (parts: LotParts): number => sum(parts.map(([, amount]) => amount));
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 const withCredit = (account: CreditAccount, credit: string, changes: Partial<CreditBalance>): CreditAccount => ({
   ...account,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { addBillingPeriods, BillingPeriod } from '../foundation/billing-period.ts';
+import { sum } from '../foundation/collections.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { PurchaseState } from '../purchases/merge.ts';
 import { isSubscription } from '../purchases/purchase.ts';
@@ -144,5 +145,3 @@ function countReturned(
   const micros = sum(refunds.map((refund) => (refund.quantity === undefined ? (refund.amountMicros ?? 0) : 0)));
   return Math.floor((given * units) / quantity) + (amountMicros > 0 ? Math.floor((given * micros) / amountMicros) : 0);
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../foundation/batches.ts';
+import { sum } from '../foundation/collections.ts';
 import { allTimestamps, type Key, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
@@ -55,8 +56,6 @@ export async function rebuildPurchaseLinks(
   }
   return { checkedPurchases, addedLinks, deletedLinks };
 }
-
-const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
 /**
  * Adds the missing links of one purchase. Returns their number. Throws `Conflict` if another writer changes the

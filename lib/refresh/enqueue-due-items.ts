@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import { endCredits } from '../credits/credit-table.ts';
 import { announceGrantEnd } from '../entitlements/grant-table.ts';
+import { groupBy } from '../foundation/collections.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
@@ -120,17 +121,15 @@ async function enqueueRefreshes(
   budget: RefreshBudget,
 ): Promise<ReadonlySet<Purchase>> {
   const renewalsFirst = refreshes.toSorted((a, b) => Number(a.isIntervalCheck ?? 0) - Number(b.isIntervalCheck ?? 0));
-  const messagesByDelay = new Map<number, RefreshMessage[]>();
-  const enqueued = new Set<Purchase>();
-  for (const refresh of renewalsFirst) {
+  const enqueued = renewalsFirst.flatMap((refresh) => {
     const delaySeconds = budget.take(refresh);
-    if (delaySeconds === undefined) continue;
-    enqueued.add(refresh);
-    const { appName, purchaseId } = refresh;
-    messagesByDelay.set(delaySeconds, [...(messagesByDelay.get(delaySeconds) ?? []), { appName, purchaseId }]);
+    return delaySeconds === undefined ? [] : [{ refresh, delaySeconds }];
+  });
+  for (const [delaySeconds, group] of groupBy(enqueued, (refresh) => refresh.delaySeconds)) {
+    const messages = group.map(({ refresh: { appName, purchaseId } }): RefreshMessage => ({ appName, purchaseId }));
+    await refreshQueue.send(messages, { delaySeconds });
   }
-  for (const [delaySeconds, messages] of messagesByDelay) await refreshQueue.send(messages, { delaySeconds });
-  return enqueued;
+  return new Set(enqueued.map(({ refresh }) => refresh));
 }
 
 async function enqueueRefundRequests({ refreshQueue }: Service, items: readonly ListedItem[]): Promise<void> {

@@ -3,10 +3,10 @@ import type { CounterPeriod } from './counter-table.ts';
 import type { Counts } from './counts.ts';
 import { type FigureSegment, type FigureSums, mergeSums } from './figure-sums.ts';
 
-export type Sums = Omit<FigureSums, 'segment'>;
+export type PeriodSums = Omit<FigureSums, 'segment'>;
 
 /** The sums of a product in a country. An earlier release has counted all countries, or all products, together. */
-export interface Cell extends Sums {
+export interface Cell extends PeriodSums {
   readonly product?: Product;
   readonly country?: string;
 }
@@ -39,14 +39,4 @@ export function sumCells(
     cells,
     (name) => names.has(name.slice(0, -2)) && (country ?? name.slice(-2)) === name.slice(-2),
   );
-}
-
-export function groupCells<Name extends 'product' | 'country'>(cells: readonly Cell[], name: Name) {
-  const groups = new Map<Cell[Name], Cell[]>();
-  for (const cell of cells) {
-    const group = groups.get(cell[name]);
-    if (group) group.push(cell);
-    else groups.set(cell[name], [cell]);
-  }
-  return groups;
 }

@@ -1,4 +1,5 @@
 import { addMonths } from '../foundation/calendar.ts';
+import { groupBy } from '../foundation/collections.ts';
 import type { Product } from './counter-key.ts';
 import { parsePriceName } from './counter-names.ts';
 import type { CounterPeriod } from './counter-table.ts';
@@ -49,27 +50,17 @@ const listPrices = (counters: readonly CounterPeriod[]): PriceCount[] =>
 const countPayments = (prices: readonly PriceCount[]): number =>
   prices.reduce((total, { payments }) => total + payments, 0);
 
-const groupBy = <Row, Key>(rows: readonly Row[], toKey: (row: Row) => Key): Map<Key, Row[]> => {
-  const groups = new Map<Key, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(toKey(row));
-    if (group) group.push(row);
-    else groups.set(toKey(row), [row]);
-  }
-  return groups;
-};
-
 /** Finds the months in which customers of a product began to pay another price, from the counters of its cells. */
 export function findPriceStarts(months: readonly CounterPeriod[]): PriceStart[] {
   const products = groupBy(listPrices(months), ({ currency, period }) => `${currency}@${period}`);
   return [...products.values()].flatMap((prices) => {
     const byMicros = groupBy(prices, ({ micros }) => micros);
-    return [...byMicros].flatMap(([micros, own]) => findStart(micros, own, prices));
+    return [...byMicros].flatMap(([micros, pricePayments]) => findStart(micros, pricePayments, prices));
   });
 }
 
-function findStart(micros: number, own: readonly PriceCount[], prices: readonly PriceCount[]): PriceStart[] {
-  const starts = [...groupBy(own, ({ country }) => country)]
+function findStart(micros: number, pricePayments: readonly PriceCount[], prices: readonly PriceCount[]): PriceStart[] {
+  const starts = [...groupBy(pricePayments, ({ country }) => country)]
     .map(([country, rows]) => ({ country, month: rows.map(({ time }) => time).sort()[0] ?? '' }))
     .filter(({ country, month }) =>
       prices.some((price) => price.country === country && price.micros !== micros && price.time <= month),
@@ -81,7 +72,7 @@ function findStart(micros: number, own: readonly PriceCount[], prices: readonly 
   const all = prices.filter(({ country, time }) => countries.has(country) && time >= month && time <= next);
   const payments = countPayments(all.filter((price) => price.micros === micros));
   if (payments < minPayments || payments < countPayments(all) * minShare) return [];
-  const [{ currency = '', period = '' } = {}] = own;
+  const [{ currency = '', period = '' } = {}] = pricePayments;
   return [{ month, currency, period, micros, countries }];
 }
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Catalogue, findCatalogueProduct, givesEntitlement, listEntitlements } from '../apps/catalogue.ts';
 import { findCatalogue } from '../apps/catalogue-table.ts';
 import { countDaysBetween } from '../foundation/calendar.ts';
+import { groupBy } from '../foundation/collections.ts';
 import { toCountry } from '../foundation/country.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { Platform } from '../foundation/platform.ts';
@@ -11,7 +12,7 @@ import type { Product } from './counter-key.ts';
 import { type CounterQuery, listCountedProducts, listCounterDays, listCounterMonths } from './counter-table.ts';
 import { indexByPeriod } from './counts.ts';
 import { readEarlierCells } from './earlier-cells.ts';
-import { buildCells, type Cell, groupCells, type Sums, sumCells } from './figure-cells.ts';
+import { buildCells, type Cell, type PeriodSums, sumCells } from './figure-cells.ts';
 import { type FigureSegment, type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
 import type { FigureFilters, FiguresDimension } from './figures-contract.ts';
 
@@ -84,7 +85,7 @@ export async function readFigures(
     const days = range.days.map(async (days) => await listCounterDays(service, appName, { days, ...query }));
     return (await Promise.all(days)).flat();
   };
-  const readSums = async (group: CounterQuery): Promise<Sums> => {
+  const readSums = async (group: CounterQuery): Promise<PeriodSums> => {
     const [days, months] = await Promise.all([listDays(group), listMonths(group)]);
     return { days: indexByPeriod(days), months: indexByPeriod(months) };
   };
@@ -185,10 +186,10 @@ function sumGroups(
 ): FigureSums[] | undefined {
   if (by === 'none') return undefined;
   if (by === 'country')
-    return [...groupCells(cells, 'country')]
+    return [...groupBy(cells, ({ country }) => country)]
       .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
       .map(([country = '', group]) => sumCells({ country }, group, { products, country }));
-  const byProduct = groupCells(cells, 'product');
+  const byProduct = groupBy(cells, ({ product }) => product);
   const sumProducts = (segment: FigureSegment, group: readonly Product[]): FigureSums => {
     const cellsOfGroup = group.flatMap((product) => byProduct.get(product) ?? []);
     return sumCells(segment, cellsOfGroup, { products: group, country: filters.country });

@@ -1,3 +1,4 @@
+import { groupBy } from '../../foundation/collections.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Evidence } from './evidence.ts';
 import type { StoreAccount } from './fetch-account.ts';
@@ -90,15 +91,8 @@ const toEvidenceAsOf = ({ revokedAt, replacedAt }: StoreTransaction, date: Epoch
     ? ({ asOf: date, isInferred: true } as const)
     : { asOf: date - 1 };
 
-function groupByOriginalId(transactions: readonly StoreTransaction[]): Map<string, StoreTransaction[]> {
-  const groups = new Map<string, StoreTransaction[]>();
-  for (const transaction of transactions) {
-    const group = groups.get(transaction.originalTransactionId) ?? [];
-    group.push(transaction);
-    groups.set(transaction.originalTransactionId, group);
-  }
-  return groups;
-}
+const groupByOriginalId = (transactions: readonly StoreTransaction[]): ReadonlyMap<string, StoreTransaction[]> =>
+  groupBy(transactions, ({ originalTransactionId }) => originalTransactionId);
 
 /** Lists the transactions of the current period. */
 const listPeriodTransactions = ({ latest, transactions }: TransactionGroup): StoreTransaction[] =>
