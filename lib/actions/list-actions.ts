@@ -49,7 +49,7 @@ export function listActions(
 ): ActionWithVerdict[] {
   const payment = selectPayment(payments, transactionId);
   const verdicts = listActionVerdicts({ purchase, now, ...omitUndefined({ payment }) });
-  const judge = (action: ActionName): ActionVerdict => {
+  const decide = (action: ActionName): ActionVerdict => {
     if (!hasRefreshToken) return { why: 'The store cannot be queried for the purchase.' };
     if (isUnpaid(purchase)) return { why: 'The purchase is not paid.' };
     if (action === 'refund' && !payment && 'effect' in verdicts.refund) return { why: 'No payment is left to refund.' };
@@ -57,7 +57,7 @@ export function listActions(
       return { why: 'The app does not allow the action to support keys.' };
     return verdicts[toStoreAction(action)];
   };
-  return actionNames.map((action) => ({ action, verdict: judge(action), ...(payment && { payment }) }));
+  return actionNames.map((action) => ({ action, verdict: decide(action), ...(payment && { payment }) }));
 }
 
 export const isAllowedToSupport = ({ supportActions = [] }: Pick<App, 'supportActions'>, action: ActionName): boolean =>

@@ -56,38 +56,39 @@ type State = Omit<Fact, 'source'>;
 
 function describeState(purchase: Purchase, now: EpochMillis): State {
   const { expirationDate, endedAt, autoResumeDate } = purchase;
-  if (purchase.isPending) return prevents(undefined, 'The first payment is pending.');
-  if (purchase.isAbandoned) return prevents(undefined, 'The first payment was canceled or failed.');
-  if (purchase.isConsumed) return prevents(undefined, 'The purchase is consumed.');
-  if (endedAt !== undefined && endedAt <= now) return prevents(endedAt, describeEnd(purchase));
+  if (purchase.isPending) return toPreventingState(undefined, 'The first payment is pending.');
+  if (purchase.isAbandoned) return toPreventingState(undefined, 'The first payment was canceled or failed.');
+  if (purchase.isConsumed) return toPreventingState(undefined, 'The purchase is consumed.');
+  if (endedAt !== undefined && endedAt <= now) return toPreventingState(endedAt, describeEnd(purchase));
   if (purchase.isPaused)
-    return prevents(
+    return toPreventingState(
       undefined,
       autoResumeDate === undefined
         ? 'The subscription is paused.'
         : `The subscription is paused until ${toIsoSeconds(autoResumeDate)}.`,
     );
   if (isExpired(purchase, now))
-    return prevents(
+    return toPreventingState(
       expirationDate,
       purchase.isBillingRetryPeriod
         ? 'The paid time has passed, and the payment of the renewal failed.'
         : 'The paid time has passed.',
     );
-  if (purchase.isBillingRetryPeriod) return gives(expirationDate, 'Access goes on in the grace period until then.');
-  if (expirationDate === undefined) return gives(undefined, 'Access does not end.');
-  return gives(
+  if (purchase.isBillingRetryPeriod)
+    return toGivingState(expirationDate, 'Access goes on in the grace period until then.');
+  if (expirationDate === undefined) return toGivingState(undefined, 'Access does not end.');
+  return toGivingState(
     expirationDate,
     purchase.isTrialPeriod ? 'The free trial runs until then.' : 'Access is paid until then.',
   );
 }
 
-const gives = (at: EpochMillis | undefined, what: string): State => ({
+const toGivingState = (at: EpochMillis | undefined, what: string): State => ({
   ...(at !== undefined && { at }),
   what,
   effect: 'gives',
 });
-const prevents = (at: EpochMillis | undefined, what: string): State => ({
+const toPreventingState = (at: EpochMillis | undefined, what: string): State => ({
   ...(at !== undefined && { at }),
   what,
   effect: 'prevents',

@@ -11,7 +11,7 @@ import type { Observation } from './observation.ts';
 import { listRepresentativePurchases } from './owned-purchase-table.ts';
 import { isUnpaid } from './purchase.ts';
 import type { PurchaseUpdate } from './purchase-change.ts';
-import { encryptRefreshToken, findPurchaseForChange } from './purchase-table.ts';
+import { encryptRefreshToken, findStoredPurchase } from './purchase-table.ts';
 import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 import type { NotificationPart, StoredPurchase } from './stored-purchase.ts';
 import type { Transaction } from './transaction.ts';
@@ -54,11 +54,13 @@ export async function prepareUpdates(
   const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
   const { exchangeRates: appRates, ...rules } = needsRules ? await findRules(service, appName) : {};
   const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
-  const giving = withoutCredits ? undefined : rules.catalogue;
+  const creditCatalogue = withoutCredits ? undefined : rules.catalogue;
   return async (before) => ({
     ...update,
     ...rules,
-    ...(encrypted && { observation: await completePayments(service, encrypted, { before, appRates, giving }) }),
+    ...(encrypted && {
+      observation: await completePayments(service, encrypted, { before, appRates, creditCatalogue }),
+    }),
     ...(restates && before && { restatedState: await convertState(service, before.state, appRates) }),
     ...(observation &&
       isFirstPayment(before) &&
@@ -77,9 +79,9 @@ async function findEarlierPurchases(
   }: { observation: Observation; username: string | undefined; catalogue: Catalogue | undefined },
 ): Promise<Pick<PurchaseUpdate, 'replacedPurchase' | 'relatedPurchase' | 'groupPurchases'>> {
   const { replacedPurchaseId, relatedPurchaseId, purchase } = observation;
-  const replacedPurchase = replacedPurchaseId && (await findPurchaseForChange(service, appName, replacedPurchaseId));
+  const replacedPurchase = replacedPurchaseId && (await findStoredPurchase(service, appName, replacedPurchaseId));
   if (replacedPurchase) return { replacedPurchase };
-  const relatedPurchase = relatedPurchaseId && (await findPurchaseForChange(service, appName, relatedPurchaseId));
+  const relatedPurchase = relatedPurchaseId && (await findStoredPurchase(service, appName, relatedPurchaseId));
   const canResubscribe = username !== undefined && !isUnpaid(purchase) && findGroup(catalogue, purchase) !== undefined;
   const groupPurchases =
     canResubscribe &&
@@ -126,23 +128,23 @@ interface PaymentContext {
   readonly before: StoredPurchase | undefined;
   readonly appRates: AppExchangeRates | undefined;
   /** The catalogue by which new payments give credits. Undefined if they do not. */
-  readonly giving: Catalogue | undefined;
+  readonly creditCatalogue: Catalogue | undefined;
 }
 
 /** Adds to the payments what they are in US dollars, and the credits that they give. */
 async function completePayments(
   service: Service,
   observation: EncryptedObservation,
-  { before, appRates, giving: catalogue }: PaymentContext,
+  { before, appRates, creditCatalogue }: PaymentContext,
 ): Promise<EncryptedObservation> {
   const stored = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
-  const payments = attachCredits(observation.transactions, { stored, catalogue });
+  const payments = attachCredits(observation.transactions, { stored, catalogue: creditCatalogue });
   return { ...observation, transactions: await attachUsdRates(service, payments, { stored, appRates }) };
 }
 
 /**
  * Adds what each payment gives to payments that are recorded for the first time. A stored payment keeps what it gives,
- * or gives nothing: the catalogue of its time counts.
+ * or gives nothing: the catalogue of its time decides.
  */
 export function attachCredits(
   transactions: readonly Transaction[],

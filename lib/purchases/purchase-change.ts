@@ -138,13 +138,13 @@ export function computePurchaseChange(
   const change: PurchaseChange = {
     before,
     lifecycleReasons,
-    ...announce(before, { after, lifecycleReasons, update }),
+    ...selectAnnouncements(before, { after, lifecycleReasons, update }),
     ...(update.eventId !== undefined && { eventId: update.eventId }),
     ...claimChanges,
     ...transactionChanges,
     ...findMovedClaim(before, claims, update),
   };
-  return hasEffect(change, update) ? change : undefined;
+  return mustBeWritten(change, update) ? change : undefined;
 }
 
 /** Applies the update to the state, with the figures of its payments. Returns undefined without a state. */
@@ -209,7 +209,7 @@ function computeAfter(
 type ComputedAfter = Pick<PurchaseChange, 'after' | 'lifecycleReasons'> & { readonly update: PurchaseUpdate };
 
 /** Selects what is announced to the app's server, and to whom. */
-function announce(
+function selectAnnouncements(
   before: StoredPurchase | undefined,
   { after, lifecycleReasons, update: { trigger, now } }: ComputedAfter,
 ) {
@@ -441,7 +441,7 @@ const isDifferentState = (
   (before.refreshToken === undefined && after.refreshToken !== undefined);
 
 /** A refresh is always written, because it schedules the next one. */
-const hasEffect = (change: PurchaseChange, { trigger }: PurchaseUpdate): boolean =>
+const mustBeWritten = (change: PurchaseChange, { trigger }: PurchaseUpdate): boolean =>
   changesPurchase(change) ||
   trigger === 'refresh' ||
   change.before?.state.isInferred !== change.after.state.isInferred ||

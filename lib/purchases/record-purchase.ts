@@ -97,7 +97,9 @@ async function recordWithRetry(
       // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
       if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined)
         await shareClaim(service, appName, purchaseId, { ...claim, now });
-      return changesRarely ? await checkPurchase(service, context) : await changePurchase(service, context, attempt);
+      return changesRarely
+        ? await recordAfterOneRead(service, context)
+        : await recordAfterFullRead(service, context, attempt);
     },
     trigger === 'validation' ? validationAttempts : undefined,
   );
@@ -123,7 +125,7 @@ interface Draft {
  * Applies an update that rarely changes the purchase, with one read. A change is computed again from the result of
  * `findPurchaseForChange`.
  */
-async function checkPurchase(service: Service, context: UpdateContext): Promise<RecordPurchaseResult | undefined> {
+async function recordAfterOneRead(service: Service, context: UpdateContext): Promise<RecordPurchaseResult | undefined> {
   const { appName, purchaseId } = context;
   const found = await findStoredPurchase(service, appName, purchaseId);
   const draft = await draftChange(context, found);
@@ -137,7 +139,7 @@ const isIndependent = (change: PurchaseChange): boolean =>
   isCheckOnly(change) && findUnregisteredPayer(change) === undefined;
 
 /** Applies an update that changes the purchase in most cases, or a part of a notification. */
-async function changePurchase(
+async function recordAfterFullRead(
   service: Service,
   context: UpdateContext,
   attempt: number,

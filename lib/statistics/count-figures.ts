@@ -209,8 +209,8 @@ interface PeriodStart {
 
 /**
  * Takes back the end of the period before, and counts the difference of the amounts. A move to another cell counts as
- * contraction of the one before and as expansion of this one. What a sum over both counts in place of that has the
- * name of the cell before, so that figures of any set of cells are exact.
+ * contraction of the one before and as expansion of this one. In a total over both cells, the sums with the name of
+ * the former cell replace the move, so the figures of any set of cells are exact.
  */
 function countContinuation(
   { segment, startAmounts, purchaseDate, exchange }: PeriodStart,

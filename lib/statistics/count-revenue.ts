@@ -36,12 +36,12 @@ function sumUntil(transaction: Transaction, shares: Shares, until: EpochMillis):
   return addCounts(toNames('usd', computeSums(transaction, shares, until)), toNames(currency, inCurrency));
 }
 
-type Sums = Readonly<Record<RevenueSum, number>>;
+type RevenueSums = Readonly<Record<RevenueSum, number>>;
 
-function computeSums(transaction: Transaction, { share, taxShare }: Shares, until: EpochMillis): Sums {
+function computeSums(transaction: Transaction, { share, taxShare }: Shares, until: EpochMillis): RevenueSums {
   const [gross, net, proceeds, reported] = computePaymentAmounts(transaction, share, until);
   return { gross, refunds: gross - net, tax: computeTax(transaction, net, taxShare), proceeds, reported };
 }
 
-const toNames = (unit: string, sums: Partial<Sums>): Counts =>
+const toNames = (unit: string, sums: Partial<RevenueSums>): Counts =>
   Object.fromEntries(Object.entries(sums).map(([sum, micros]) => [toRevenueName(unit, sum as RevenueSum), micros]));

@@ -2,7 +2,7 @@ import type { ListKind } from '../foundation/keys.ts';
 
 /*
  * The names of the sums in the counters. They are stored, so they never change: counter-names.test.ts has them. A sum
- * of a platform has its prefix: `store_a/paid`. In a cell, `<cell>/g.up` is what only a sum over both cells has.
+ * of a platform has its prefix: `store_a/paid`. `<cell>/g.up` is included only in totals that also contain `<cell>`.
  */
 
 /** Rows of the lists that were created in an hour of a day, such as `P.13`, or in a month, `P`: for offset paging. */

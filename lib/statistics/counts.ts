@@ -17,7 +17,10 @@ export const negateCounts = (counts: Counts): Counts => addCounts({}, counts, -1
 export const prefixNames = (prefix: string, counts: Counts): Counts =>
   Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${prefix}/${name}`, value]));
 
-/** Lists the sums of a cell for a sum over cells: what only a sum over another cell has, too, if that is in it. */
+/**
+ * Lists the sums of a cell as they enter a total over several cells. A sum with the prefix of another cell is included
+ * only if the total contains that cell.
+ */
 export const listMergedSums = (counts: Counts, isMerged: (cellName: string) => boolean): [string, number][] =>
   Object.entries(counts).flatMap(([name, value]): [string, number][] => {
     const slash = name.indexOf('/');

@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Product } from './counter-key.ts';
 import type { CounterQuery } from './counter-table.ts';
-import type { Cell, Sums } from './figure-cells.ts';
+import type { Cell, PeriodSums } from './figure-cells.ts';
 import { splitByPrefix } from './figure-sums.ts';
 
 /**
@@ -10,7 +10,7 @@ import { splitByPrefix } from './figure-sums.ts';
  * corrected. Throws `InvalidPayload` for filters, which these counters do not have.
  */
 export async function readEarlierCells(
-  readSums: (group: CounterQuery) => Promise<Sums>,
+  readSums: (group: CounterQuery) => Promise<PeriodSums>,
   products: readonly Product[],
   { isByCountry, isFiltered }: { readonly isByCountry: boolean; readonly isFiltered: boolean },
 ): Promise<Cell[]> {

@@ -41,9 +41,10 @@ const sumPeriods = (periods: readonly { readonly counts: Counts }[]): Counts =>
 
 const listCredits = (counts: Counts): string[] => Object.keys(counts).map((name) => name.slice(0, name.indexOf('/')));
 
-type Sums = Pick<CreditStat, (typeof creditSums)[number]>;
+type CreditSums = Pick<CreditStat, (typeof creditSums)[number]>;
 
-const pickSums = (counts: Counts, credit: string): Sums =>
-  Object.fromEntries(creditSums.map((sum) => [sum, counts[toCreditName(credit, sum)] ?? 0])) as unknown as Sums;
+const pickSums = (counts: Counts, credit: string): CreditSums =>
+  Object.fromEntries(creditSums.map((sum) => [sum, counts[toCreditName(credit, sum)] ?? 0])) as unknown as CreditSums;
 
-const countOutstanding = ({ given, spent, takenBack, expired }: Sums): number => given - spent - takenBack - expired;
+const countOutstanding = ({ given, spent, takenBack, expired }: CreditSums): number =>
+  given - spent - takenBack - expired;

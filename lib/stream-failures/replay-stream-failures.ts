@@ -74,7 +74,7 @@ async function replayAnnouncements(service: Service, { appName, key, writtenAt }
   if (purchase) await backfillPurchaseDeliveries(service, appName, { item: purchase.item, range });
 }
 
-const PurchaseItem = v.object({ entitledUsers: v.array(v.string()) });
+const OwnedPurchaseItem = v.object({ entitledUsers: v.array(v.string()) });
 
 /** Rebuilds the summaries of the customers, and recounts the days of the items. */
 async function replayCounts(
@@ -102,4 +102,4 @@ async function replayCounts(
 }
 
 const listEntitledUsers = ({ kind, item }: StoredItem): readonly string[] =>
-  kind === 'purchase' ? parse(PurchaseItem, item, 'DatabaseError').entitledUsers : [];
+  kind === 'purchase' ? parse(OwnedPurchaseItem, item, 'DatabaseError').entitledUsers : [];

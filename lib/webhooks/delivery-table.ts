@@ -104,7 +104,7 @@ function urlKey(appName: string, url: string) {
 
 /**
  * Nearly all deliveries succeed in the first attempt, so the list of failed deliveries is short. The list of all
- * deliveries is written at their creation, because a later entry costs more (decision 18).
+ * deliveries is written at their creation, because a later entry costs more (docs/decisions/write-units.md).
  */
 const isListedAsOpen = ({ state }: WebhookDelivery): boolean => state === 'pending' || state === 'dead';
 

@@ -5,7 +5,7 @@ import type { ItemImage, StreamRecord } from '../foundation/stream-record.ts';
 import { type Announcement, buildAnnouncements, FirstOwnerVersion } from '../purchases/announcement.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 
-const PurchaseItem = v.object({
+const AnnouncedPurchaseItem = v.object({
   version: v.number(),
   updatedAt: v.number(),
   entitledUsers: v.array(v.string()),
@@ -39,7 +39,7 @@ export interface PurchaseAnnouncements {
   readonly recipients: readonly string[];
   /** The event that records the change. */
   readonly eventId?: string;
-  readonly purchase: v.InferOutput<typeof PurchaseItem>['purchase'];
+  readonly purchase: v.InferOutput<typeof AnnouncedPurchaseItem>['purchase'];
   /** The product of the version before, if it is a different one. */
   readonly previousProductId?: string;
 }
@@ -64,8 +64,8 @@ export function readPurchaseItem(
   appName: string,
   item: ItemImage,
 ): PurchaseAnnouncements &
-  Pick<v.InferOutput<typeof PurchaseItem>, 'version' | 'announcedUsers' | 'firstOwnerVersion'> {
-  const stored = parse(PurchaseItem, item, 'InternalError');
+  Pick<v.InferOutput<typeof AnnouncedPurchaseItem>, 'version' | 'announcedUsers' | 'firstOwnerVersion'> {
+  const stored = parse(AnnouncedPurchaseItem, item, 'InternalError');
   const { purchase, version, updatedAt, announcedReasons, announcedUsers, firstOwnerVersion, entitledUsers, event } =
     stored;
   const { purchaseId } = purchase;

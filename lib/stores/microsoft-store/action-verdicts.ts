@@ -8,20 +8,20 @@ const maxDays = 366;
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/change-the-billing-state-of-a-subscription-for-a-user
  */
 export const listMicrosoftStoreVerdicts = (subject: ActionSubject): ActionVerdicts => ({
-  refund: judge(subject, {
+  refund: requireRunning(subject, {
     effect: 'Microsoft ends the subscription now and refunds the rest of its period.',
   }),
   cancel:
     subject.purchase.renewalIntent === 'Renew'
-      ? judge(subject, { effect: 'The subscription ends with its paid period.' })
+      ? requireRunning(subject, { effect: 'The subscription ends with its paid period.' })
       : { why: 'The subscription does not renew.' },
   revoke: { why: 'The Microsoft Store ends access only with a refund.' },
-  extend: judge(subject, { effect: 'Microsoft moves the end of the period, without a charge.', maxDays }),
+  extend: requireRunning(subject, { effect: 'Microsoft moves the end of the period, without a charge.', maxDays }),
   finish: { why: 'The Microsoft Store has no such call: the app or this service consumes purchases.' },
   'set-account': { why: 'The Microsoft Store has no such call. Link the purchase to the customer instead.' },
 });
 
-function judge({ purchase, now }: ActionSubject, possible: ActionVerdict): ActionVerdict {
+function requireRunning({ purchase, now }: ActionSubject, possible: ActionVerdict): ActionVerdict {
   if (purchase.productType !== 'paid subscription') return { why: 'The Microsoft Store changes subscriptions only.' };
   if (!isActive(purchase, now)) return { why: 'The subscription gives no access.' };
   if (purchase.isBillingRetryPeriod === true)
