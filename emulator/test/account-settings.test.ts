@@ -10,8 +10,8 @@ beforeEach(() => client.reset());
 const money = (units: string) => ({ currencyCode: 'USD', units });
 const change = (platform: string, settings: object) => client.control('PUT', `/control/accounts/${platform}`, settings);
 
-describe('payloadUnwrapping of Google Play', () => {
-  it('is shown by the push subscription', async () => {
+describe('payloadUnwrapping of the emulated Google Play', () => {
+  it('reports the setting in the push subscription', async () => {
     await change('store_b', { payloadUnwrapping: true });
     await client.control('PUT', '/control/notifications/store_b', { url: 'http://127.0.0.1:9/push' });
     const scope = 'https://www.googleapis.com/auth/pubsub';
@@ -37,8 +37,8 @@ describe('payloadUnwrapping of Google Play', () => {
   });
 });
 
-describe('taxRate of Google Play', () => {
-  it('is added to the total of an order, its lines and its refunds', async () => {
+describe('taxRate of the emulated Google Play', () => {
+  it('adds the tax to the total of an order, its lines and its refunds', async () => {
     const order = { productId: 'taxed', taxRate: 20, priceMicros: 5_000_000 };
     const { id, latestOrderId } = (await client.buy(order)).body;
     await client.act(id, 'refund');
@@ -56,7 +56,7 @@ describe('taxRate of Google Play', () => {
     });
   });
 
-  it('stays with the purchase that follows from a plan change', async () => {
+  it('keeps the rate for the purchase that follows from a plan change', async () => {
     const { id } = (await client.buy({ productId: 'taxed', taxRate: 10, priceMicros: 5_000_000 })).body;
     const { body } = await client.act(id, 'change-plan', { productId: 'next', priceMicros: 8_000_000 });
     expect(body.payments).toMatchObject([{ amountMicros: 8_800_000, taxMicros: 800_000 }]);
@@ -87,7 +87,7 @@ describe('listLength', () => {
     expect((await client.api(`purchases/voidedpurchases?token=${token}`)).body.voidedPurchases).toHaveLength(1);
   });
 
-  it('is shown with the other settings of the account', async () => {
+  it('appears with the other settings of the account', async () => {
     await change('store_c', { listLength: 3 });
     const { platforms } = (await client.control('GET', '/control')).body;
     expect(platforms.store_c.accountSettings).toEqual({ listLength: 3 });

@@ -92,7 +92,7 @@ describe('multiseat purchases (App Store)', () => {
   const fetchHistory = async (id: string) =>
     (await client.callServerApi(`/inApps/v2/history/${id}`)).body.signedTransactions.map(decodePayload);
 
-  it('has the average price of a seat, and the seats of each price', async () => {
+  it('returns the average price of a seat, and the seats of each price', async () => {
     const { transaction, renewal } = await runHistory(client, [], { seatTiers });
     expect(transaction).toMatchObject({
       quantity: 8,

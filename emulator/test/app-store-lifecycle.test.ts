@@ -170,7 +170,7 @@ describe('subscription of the App Store', () => {
     expect(now.notifications).toEqual(notifications);
   });
 
-  it('ends completely if it was renewed in advance', async () => {
+  it('ends completely after a renewal in advance', async () => {
     const { status, transaction } = await runHistory(client, [['renew'], ['renew'], 'P1D', ['expire']]);
     expect({ status, ...transaction }).toMatchObject({
       status: 2,
@@ -232,7 +232,7 @@ describe('commitment plan (App Store)', () => {
   const order = { commitment: true, autoRenew: true };
   const retryDays = (days: number): Step[] => ['P1M', ['fail-payment'], `P${days}D`];
 
-  it('is billed until the twelfth period after a cancelation, and expires then', async () => {
+  it('bills a canceled plan until the twelfth period, then ends it', async () => {
     const { id, renewal } = await runHistory(client, ['P1M', ['cancel']], order);
     expect(renewal).toMatchObject({ autoRenewStatus: 1, commitmentInfo: { commitmentAutoRenewStatus: 0 } });
     await runSteps(client, id, months(10));
@@ -258,7 +258,7 @@ describe('commitment plan (App Store)', () => {
     expect(renewal).toMatchObject({ autoRenewStatus: 1, commitmentInfo: { commitmentAutoRenewStatus: 1 } });
   });
 
-  it('has no grace period and is retried for 90 days, and a recovery moves its end', async () => {
+  it('retries a payment for 90 days without a grace period, and moves the end after a recovery', async () => {
     const commitment = { commitment: true };
     expect((await runHistory(client, retryDays(85), commitment)).status).toBe(3);
     expect((await runHistory(client, retryDays(91), commitment)).status).toBe(2);

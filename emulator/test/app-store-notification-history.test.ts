@@ -152,7 +152,7 @@ describe('/inApps/v1/notifications/test', () => {
   });
 });
 
-describe('app transaction id', () => {
+describe('the app transaction id of the emulated App Store', () => {
   it('identifies the customer, but not a transaction', async () => {
     const { id } = (await client.buy({ applicationUsername: 'downloader' })).body;
     const { signedTransactionInfo = '' } = await createApiClient(client).getTransactionInfo(id);

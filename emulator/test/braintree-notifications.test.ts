@@ -53,7 +53,7 @@ function createSubscription(order: object = {}): string {
 
 const [active, charged] = ['subscription_went_active', 'subscription_charged_successfully'];
 
-describe('a pending payment at the emulated Braintree', () => {
+describe('pending payment of the emulated Braintree', () => {
   const found = (id: string) => callGateway(`subscriptions/${id}`);
 
   it('keeps a subscription Pending until it is paid', async () => {
@@ -88,7 +88,7 @@ describe('a pending payment at the emulated Braintree', () => {
   });
 });
 
-describe('a subscription at the emulated Braintree', () => {
+describe('subscription of the emulated Braintree', () => {
   it('emits webhooks for the first payment', async () => {
     createSubscription();
     expect(await listKinds(store.takePosted())).toEqual([active, charged]);
@@ -143,7 +143,7 @@ describe('a subscription at the emulated Braintree', () => {
   });
 });
 
-describe('a one-time payment at the emulated Braintree', () => {
+describe('one-time payment of the emulated Braintree', () => {
   const createPayment = (): string => {
     const nonce = store.placeOrder({ productId: 'tip_jar', type: 'consumable' });
     const options = { submit_for_settlement: true };
@@ -187,7 +187,7 @@ describe('a one-time payment at the emulated Braintree', () => {
   });
 });
 
-describe('a webhook of the emulated Braintree gateway', () => {
+describe('webhook of the emulated Braintree', () => {
   it('matches only the keys of its merchant', async () => {
     createSubscription();
     const [outgoing] = store.takePosted();

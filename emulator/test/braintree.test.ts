@@ -150,7 +150,7 @@ const show = async (id: string) => (await client.control('GET', `/control/purcha
 const read = async (): Promise<string> => (await callGateway('GET', 'subscriptions/mine')).body;
 const count = (body: string, text: string): number => body.split(text).length - 1;
 
-describe('a plan change of the emulated Braintree', () => {
+describe('plan change of the emulated Braintree', () => {
   it('charges the rest of the period, which keeps its dates', async () => {
     const id = await subscribe();
     const before = /<paid-through-date[^>]*>[^<]+/.exec(await read())?.[0];
@@ -178,7 +178,7 @@ describe('a plan change of the emulated Braintree', () => {
   });
 });
 
-describe('a discount of the emulated Braintree', () => {
+describe('discount of the emulated Braintree', () => {
   it('makes the first periods free, without a transaction', async () => {
     const id = await subscribe({ freeCycles: 2 });
     await client.act(id, 'renew');
@@ -191,7 +191,7 @@ describe('a discount of the emulated Braintree', () => {
   });
 });
 
-describe('a renewal with a discount at the emulated Braintree', () => {
+describe('renewal with a discount at the emulated Braintree', () => {
   it('makes one later period free', async () => {
     const id = await subscribe();
     await client.act(id, 'renew', { free: true });
@@ -202,8 +202,8 @@ describe('a renewal with a discount at the emulated Braintree', () => {
   });
 });
 
-describe('the transactions of a subscription at the emulated Braintree', () => {
-  it('are the latest twenty, or fewer by the setting of the account', async () => {
+describe('transactions in a subscription of the emulated Braintree', () => {
+  it('contains the latest twenty, or fewer by the setting of the account', async () => {
     const id = await subscribe();
     for (let renewals = 0; renewals < 21; renewals++) await client.act(id, 'renew');
     expect(count(await read(), '<transaction>')).toBe(20);
@@ -219,8 +219,8 @@ describe('the transactions of a subscription at the emulated Braintree', () => {
   });
 });
 
-describe('the tax of the emulated Braintree', () => {
-  it('is contained in the amount of each transaction', async () => {
+describe('taxRate of the emulated Braintree', () => {
+  it('includes the tax in the amount of each transaction', async () => {
     const id = await subscribe({ taxRate: 25 });
     expect(await read()).toContain('<tax-amount>2.00</tax-amount>');
     expect((await show(id)).payments).toMatchObject([{ amountMicros: 10_000_000, taxMicros: 2_000_000 }]);

@@ -41,7 +41,7 @@ describe('POST /control/clock', () => {
     await secondClient.close();
   });
 
-  it('shows a transition that falls due between two reads, also of a purchase that was made after the first one', async () => {
+  it('shows a transition that falls due between two reads, even of a purchase that was made after the first one', async () => {
     const secondClient = await startEmulatorClient();
     const buy = async (period: string): Promise<string> =>
       (await secondClient.buy({ productId: `each-${period}`, period, autoRenew: true })).body.id;

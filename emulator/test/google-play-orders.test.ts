@@ -14,7 +14,7 @@ const buyCoins = async (order: object = {}) =>
 
 const post = (path: string) => client.api(path, { method: 'POST' });
 
-describe('first order of Google Play', () => {
+describe('first order of the emulated Google Play', () => {
   it('costs nothing for a trial, and the second order has the full price', async () => {
     const { id } = (await client.buy({ productId: 'tried', trial: 'P1W' })).body;
     const { lineItems } = (await client.subscription(id)).body;
@@ -249,14 +249,14 @@ describe('GET purchases/voidedpurchases (Google Play)', () => {
   });
 });
 
-describe('acknowledgement of Google Play', () => {
+describe('acknowledgement deadline of Google Play', () => {
   const unacknowledged = { acknowledged: false, priceMicros: 9_000_000 };
 
   it.each([
     ['a subscription', { type: 'paid subscription' }, 'P3D', 'EXPIRED'],
     ['a one-time purchase', { type: 'non consumable' }, 'P3D', 'CANCELLED'],
     ['a prepaid plan of two days', { type: 'paid subscription', period: 'P2D', prepaid: true }, 'P1D', 'EXPIRED'],
-  ])('must happen in time: otherwise Google refunds and revokes %s', async (_what, order, time, state) => {
+  ])('refunds and revokes without an acknowledgement in time: %s', async (_what, order, time, state) => {
     const productId = `unacknowledged ${state} ${time}`;
     const { id, latestOrderId } = (await client.buy({ ...unacknowledged, ...order, productId })).body;
     expect((await client.control('GET', '/control/clock')).body.nextDueTime).toBeDefined();

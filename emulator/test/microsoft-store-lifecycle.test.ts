@@ -210,7 +210,7 @@ async function take(query: Record<string, string> = {}): Promise<Message[]> {
 const remove = ({ id, popReceipt }: Message): Promise<TestResponse> =>
   ask(`/messages/${id}`, { popreceipt: popReceipt }, 'DELETE');
 
-describe('the clawback queue of the Microsoft Store', () => {
+describe('clawback queue of the Microsoft Store', () => {
   beforeEach(async () => {
     client.clock.set(startTime);
     await client.reset();

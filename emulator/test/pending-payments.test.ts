@@ -19,8 +19,8 @@ async function buyPending(order: object) {
 const receiptOf = (purchase: { validate: { transaction: { receipt: string } } }) =>
   JSON.parse(purchase.validate.transaction.receipt);
 
-describe('a pre-ordered product of Google Play', () => {
-  it('is pending until its release, when it is charged and notified', async () => {
+describe('pre-ordered product of Google Play', () => {
+  it('stays pending until its release, when Google Play charges and notifies it', async () => {
     const order = { platform: 'store_b', productId: 'game', type: 'non consumable', preorderPeriod: 'P1M' };
     const { id, latestOrderId } = (await client.buy(order)).body;
     const release = { preorderReleaseTime: '2027-02-28T10:00:00.000Z' };
@@ -47,10 +47,10 @@ describe('a pre-ordered product of Google Play', () => {
   });
 });
 
-describe('a pending subscription of Google Play', () => {
+describe('pending subscription of Google Play', () => {
   const order = { platform: 'store_b', type: 'paid subscription', priceMicros: 5_000_000 };
 
-  it('does not have a start, a successful order or a notification', async () => {
+  it('lacks a start, a successful order and a notification', async () => {
     const pending = await buyPending(order);
     expect(pending.notifications).toEqual([]);
     const { body } = await client.subscription(pending.id);
@@ -62,7 +62,7 @@ describe('a pending subscription of Google Play', () => {
     expect(receiptOf(pending)).not.toHaveProperty('orderId');
   });
 
-  it('starts when it is paid', async () => {
+  it('starts with the payment', async () => {
     const { id } = await buyPending(order);
     const { body: paid } = await client.act(id, 'pay');
     expect(paid.notifications).toMatchObject([{ subscriptionNotification: { notificationType: 4 } }]);
@@ -76,7 +76,7 @@ describe('a pending subscription of Google Play', () => {
     expect((await client.order(body.lineItems[0].latestSuccessfulOrderId)).body.state).toBe('PROCESSED');
   });
 
-  it('ends canceled when it is abandoned', async () => {
+  it('ends as canceled if the customer abandons it', async () => {
     const { id, latestOrderId } = await buyPending(order);
     const { body: abandoned } = await client.act(id, 'abandon');
     expect(abandoned.notifications).toMatchObject([{ subscriptionNotification: { notificationType: 20 } }]);
@@ -85,7 +85,7 @@ describe('a pending subscription of Google Play', () => {
     expect((await client.order(latestOrderId)).body.state).toBe('CANCELED');
   });
 
-  it('can be bought again when it was abandoned', async () => {
+  it('allows another purchase after the customer has abandoned it', async () => {
     const owner = { ...order, applicationUsername: 'a-cash-payer' };
     const { id } = await buyPending(owner);
     expect((await client.buy({ productId: 'premium', ...owner })).status).toBe(422);
@@ -94,11 +94,11 @@ describe('a pending subscription of Google Play', () => {
   });
 });
 
-describe('a pending one-time purchase of Google Play', () => {
+describe('pending one-time purchase of Google Play', () => {
   const order = { platform: 'store_b', productId: 'coins', type: 'consumable', quantity: 3 };
   const legacy = (id: string) => client.api(`purchases/products/coins/tokens/${id}`);
 
-  it('completes when it is paid', async () => {
+  it('completes with the payment', async () => {
     const pending = await buyPending(order);
     expect(receiptOf(pending)).toMatchObject({ purchaseState: 4, quantity: 3 });
     expect((await client.product(pending.id)).body).not.toHaveProperty('purchaseCompletionTime');
@@ -112,7 +112,7 @@ describe('a pending one-time purchase of Google Play', () => {
     expect((await legacy(pending.id)).body.purchaseState).toBe(0);
   });
 
-  it('ends without a voided order when it is abandoned', async () => {
+  it('ends without a voided order if the customer abandons it', async () => {
     const { id } = await buyPending(order);
     const { body: abandoned } = await client.act(id, 'abandon');
     expect(abandoned.notifications).toMatchObject([{ oneTimeProductNotification: { notificationType: 2 } }]);
@@ -124,7 +124,7 @@ describe('a pending one-time purchase of Google Play', () => {
     expect(JSON.stringify(voided)).not.toContain(id);
   });
 
-  it('cannot be consumed', async () => {
+  it('rejects a consumption', async () => {
     const { id } = await buyPending(order);
     const { status } = await client.api(`purchases/products/coins/tokens/${id}:consume`, {
       method: 'POST',
@@ -134,7 +134,7 @@ describe('a pending one-time purchase of Google Play', () => {
   });
 });
 
-describe('a pending payment of Stripe', () => {
+describe('pending payment of the emulated Stripe', () => {
   const subscription = { platform: 'processor_a', productId: 'plan', type: 'paid subscription' };
   const session = { platform: 'processor_a', productId: 'pack', type: 'consumable', quantity: 2 };
   const listTypes = ({ notifications }: { notifications: readonly { type: string }[] }) =>
@@ -155,7 +155,7 @@ describe('a pending payment of Stripe', () => {
     expect(checkout).toMatchObject({ status: 'complete', payment_status: 'unpaid' });
   });
 
-  it('activates the subscription when it is paid', async () => {
+  it('activates the subscription after the payment', async () => {
     const { id, sessionId } = await buyPending(subscription);
     const { body: paid } = await client.act(id, 'pay');
     expect(listTypes(paid)).toEqual([
@@ -170,7 +170,7 @@ describe('a pending payment of Stripe', () => {
     expect((await stripe.checkout.sessions.retrieve(sessionId)).payment_status).toBe('paid');
   });
 
-  it('ends the subscription when it is abandoned', async () => {
+  it('ends the subscription if the customer abandons it', async () => {
     const { id } = await buyPending(subscription);
     const { body: abandoned } = await client.act(id, 'abandon');
     expect(listTypes(abandoned)).toEqual([

@@ -53,7 +53,7 @@ describe('createSchedule', () => {
   });
 });
 
-describe('an emulator before the next transition', () => {
+describe('the emulator before the next transition', () => {
   const read = 'GET /api.storekit.apple.com/inApps/v1/transactions/1';
 
   it.each([

@@ -89,7 +89,7 @@ describe('writes of the emulated Stripe API', () => {
 });
 
 describe('lists of the emulated Stripe API', () => {
-  it('return pages that the official client iterates, newest first', async () => {
+  it('returns pages that the official client iterates, newest first', async () => {
     const created: string[] = [];
     for (let count = 0; count < 25; count++)
       created.push((await stripe.customers.create({ email: 'paged@example.com' })).id);
@@ -111,7 +111,7 @@ describe('lists of the emulated Stripe API', () => {
     expect(before.data.map(({ id }) => id)).toEqual(created.slice(1, 3));
   });
 
-  it('exclude canceled subscriptions unless the status is all', async () => {
+  it('omits canceled subscriptions unless the status is all', async () => {
     const { id, customerId: customer } = await placeStripeOrder(client);
     await client.act(id, 'expire');
     expect((await stripe.subscriptions.list({ customer })).data).toEqual([]);
@@ -120,14 +120,14 @@ describe('lists of the emulated Stripe API', () => {
     ]);
   });
 
-  it('return products by id', async () => {
+  it('returns products by id', async () => {
     const { id } = await stripe.products.create({ name: 'Listed' });
     expect((await stripe.products.list({ ids: [id, 'prod_none'] })).data.map((product) => product.id)).toEqual([id]);
   });
 });
 
-describe('expansions of the emulated Stripe API', () => {
-  it('replace ids by objects in lists', async () => {
+describe('expand of the emulated Stripe API', () => {
+  it('replaces ids by objects in lists', async () => {
     const { id, customerId: customer } = await placeStripeOrder(client);
     const { data } = await stripe.subscriptions.list({ customer, expand: ['data.latest_invoice', 'data.customer'] });
     expect(data).toMatchObject([
@@ -136,7 +136,7 @@ describe('expansions of the emulated Stripe API', () => {
     expect((await stripe.subscriptions.retrieve(id)).latest_invoice).toEqual(expect.stringMatching(/^in_/));
   });
 
-  it('add includable members', async () => {
+  it('adds includable members', async () => {
     const { id, sessionId, charges } = await placeStripeOrder(client);
     const plain = await stripe.checkout.sessions.retrieve(sessionId);
     expect(plain).not.toHaveProperty('line_items');
@@ -152,7 +152,7 @@ describe('expansions of the emulated Stripe API', () => {
   });
 });
 
-describe('checkout sessions of the emulated Stripe API', () => {
+describe('checkout session of the emulated Stripe API', () => {
   const urls = { success_url: 'https://a.example/ok', cancel_url: 'https://a.example/no' };
   const createPrices = async () => {
     const product = (await stripe.products.create({ name: 'Product' })).id;
@@ -163,7 +163,7 @@ describe('checkout sessions of the emulated Stripe API', () => {
     return { once, monthly };
   };
 
-  it('reject a mode that does not match the price', async () => {
+  it('rejects a mode that does not match the price', async () => {
     const { once, monthly } = await createPrices();
     const create = async (mode: 'payment' | 'subscription', price: string, params: object = {}) =>
       await stripe.checkout.sessions.create({ mode, line_items: [{ price, quantity: 1 }], ...urls, ...params });
@@ -176,7 +176,7 @@ describe('checkout sessions of the emulated Stripe API', () => {
     await expect(create('payment', once, { success_url: 'nowhere' })).rejects.toMatchObject({ param: 'success_url' });
   });
 
-  it('can be paid once through the control API', async () => {
+  it('accepts one payment through the control API', async () => {
     const { once } = await createPrices();
     const { id } = await stripe.checkout.sessions.create({
       mode: 'payment',
@@ -200,7 +200,7 @@ describe('checkout sessions of the emulated Stripe API', () => {
     expect((await client.control('POST', '/control/checkouts/cs_none/pay')).status).toBe(404);
   });
 
-  it('cannot be paid after their expiration', async () => {
+  it('rejects a payment after its expiration', async () => {
     const { once } = await createPrices();
     const { id } = await stripe.checkout.sessions.create({
       mode: 'payment',
@@ -221,8 +221,8 @@ async function buyFour() {
   return await placeStripeOrder(client, { productId: 'a', priceMicros: 1_000_000, items });
 }
 
-describe('embedded lists of the emulated Stripe', () => {
-  it('have ten elements at most', async () => {
+describe('embedded list of the emulated Stripe', () => {
+  it('contains ten elements at most', async () => {
     const many = Array.from({ length: 10 }, (_, index) => ({ productId: `many${index}`, priceMicros: 1_000_000 }));
     const { id } = await placeStripeOrder(client, { productId: 'many', priceMicros: 1_000_000, items: many });
     const { items: embedded } = await stripe.subscriptions.retrieve(id);
@@ -231,7 +231,7 @@ describe('embedded lists of the emulated Stripe', () => {
     expect((await stripe.subscriptionItems.list({ subscription: id, limit: 100 })).data).toHaveLength(11);
   });
 
-  it('are cut at the length of the account, and their endpoints return the rest', async () => {
+  it('ends at the length that the account sets, and its endpoint returns the rest', async () => {
     const { id, sessionId } = await buyFour();
     await setLength(2);
     const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -252,7 +252,7 @@ describe('embedded lists of the emulated Stripe', () => {
     await setLength(10);
   });
 
-  it('are cut in pages and in events, too', async () => {
+  it('ends at that length in pages and in events, too', async () => {
     const { id, charges } = await buyFour();
     for (const amountMicros of [100_000, 200_000, 300_000]) await client.act(id, 'refund', { amountMicros });
     await setLength(2);
@@ -269,7 +269,7 @@ describe('embedded lists of the emulated Stripe', () => {
     await setLength(10);
   });
 
-  it('limit the pages of lists to ten times their length', async () => {
+  it('limits the pages of lists to ten times that length', async () => {
     for (let index = 0; index < 11; index++) await stripe.customers.create({ email: 'many@example.com' });
     await setLength(1);
     const page = await stripe.customers.list({ email: 'many@example.com', limit: 100 });
@@ -278,8 +278,8 @@ describe('embedded lists of the emulated Stripe', () => {
   });
 });
 
-describe('the lines of an invoice at the emulated Stripe', () => {
-  it('are the pending invoice items, the latest first, and then the subscription items', async () => {
+describe('lines of an invoice of the emulated Stripe', () => {
+  it('lists the pending invoice items, the latest first, and then the subscription items', async () => {
     const { id } = await placeStripeOrder(client, { productId: 'a', priceMicros: 1_000_000 });
     for (const priceMicros of [5_000_000, 6_000_000]) await client.act(id, 'invoice-item', { priceMicros });
     await client.act(id, 'change-plan', { productId: 'bigger', priceMicros: 2_000_000, deferred: true });
@@ -464,7 +464,7 @@ function listDifferences(sample: Record<string, unknown>, object: Record<string,
 }
 
 describeWithVectors('objects of the emulated Stripe API', () => {
-  it('contain all members of the official samples', async () => {
+  it('includes all members of the official samples', async () => {
     const client = await startEmulatorClient();
     const objects = await fetchObjects(client);
     await client.close();

@@ -31,7 +31,7 @@ const listTypes = (notifications: readonly OutgoingNotification[]) =>
 
 const orderEvents = ['product.created', 'price.created', 'payment_intent.succeeded', 'invoice.paid'];
 
-describe('an order at the emulated Stripe', () => {
+describe('order at the emulated Stripe', () => {
   it.each([
     ['a subscription', plan, [...orderEvents, 'customer.subscription.created', 'checkout.session.completed']],
     [
@@ -54,7 +54,7 @@ describe('an order at the emulated Stripe', () => {
   });
 });
 
-describe('a subscription at the emulated Stripe', () => {
+describe('subscription of the emulated Stripe', () => {
   const [paid, unpaid] = ['payment_intent.succeeded', 'payment_intent.payment_failed'];
   const updated = 'customer.subscription.updated';
   const failing: Step = ['fail-payment'];
@@ -155,8 +155,8 @@ describe('a subscription at the emulated Stripe', () => {
   });
 });
 
-describe('a failed payment event', () => {
-  it('contains the error of a failed payment', () => {
+describe('event of a failed payment of the emulated Stripe', () => {
+  it('contains the error of the payment', () => {
     const [failed] = store.runSteps(store.placeOrder(plan), [['fail-payment']]);
     expect(failed && parseEvent(failed).data.object).toMatchObject({
       object: 'payment_intent',
@@ -166,7 +166,7 @@ describe('a failed payment event', () => {
   });
 });
 
-describe('the signature of an event', () => {
+describe('signature of an event of the emulated Stripe', () => {
   it('changes with each attempt', () => {
     store.placeOrder(plan);
     const [outgoing] = store.takePosted();
@@ -194,7 +194,7 @@ describe('the signature of an event', () => {
   });
 });
 
-describe('an event', () => {
+describe('event of the emulated Stripe', () => {
   it('defines retries for up to three days', () => {
     store.placeOrder(plan);
     const [outgoing] = store.takePosted();

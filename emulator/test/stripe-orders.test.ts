@@ -15,10 +15,10 @@ beforeAll(async () => {
 
 const show = async (id: string) => (await client.control('GET', `/control/purchases/${id}`)).body;
 
-describe('an emailed subscription of the emulated Stripe', () => {
+describe('emailed subscription of the emulated Stripe', () => {
   const order = { collection: 'send_invoice', daysUntilDue: 15 };
 
-  it('is active with an open invoice that has a due date, and without a charge', async () => {
+  it('starts active with an open invoice that has a due date, and without a charge', async () => {
     const { id, subscription, invoice } = await runSubscription(client, [], order);
     expect(subscription).toMatchObject({ status: 'active', collection_method: 'send_invoice', days_until_due: 15 });
     expect(invoice).toMatchObject({
@@ -32,7 +32,7 @@ describe('an emailed subscription of the emulated Stripe', () => {
     expect((await stripe.checkout.sessions.list({ subscription: id })).data).toEqual([]);
   });
 
-  it('is past due after the due date until the customer pays', async () => {
+  it('becomes past due after the due date until the customer pays', async () => {
     const { id, subscription } = await runSubscription(client, ['P15D'], order);
     expect(subscription.status).toBe('past_due');
     await client.act(id, 'pay');
@@ -50,8 +50,8 @@ describe('an emailed subscription of the emulated Stripe', () => {
   });
 });
 
-describe('a backdated subscription of the emulated Stripe', () => {
-  it('started before its creation, and its first invoice bills that time now', async () => {
+describe('backdated subscription of the emulated Stripe', () => {
+  it('starts before its creation, and bills the time until now with its first invoice', async () => {
     const { id, subscription, invoice } = await runSubscription(client, [], { backdate: 'P2M' });
     expect(subscription).toMatchObject({
       created: toSeconds(startTime),
@@ -68,8 +68,8 @@ describe('a backdated subscription of the emulated Stripe', () => {
   });
 });
 
-describe('taxes of the emulated Stripe', () => {
-  it('are added to the lines, the invoice and the session', async () => {
+describe('taxRate of the emulated Stripe', () => {
+  it('adds the tax to the lines, the invoice and the session', async () => {
     const order = { taxRate: 19, priceMicros: 10_000_000, country: 'DE' };
     const { id, invoice } = await runSubscription(client, [], order);
     expect(invoice).toMatchObject({
@@ -93,7 +93,7 @@ describe('taxes of the emulated Stripe', () => {
     });
   });
 
-  it('are part of the charge of a one-time purchase', async () => {
+  it('includes the tax in the charge of a one-time purchase', async () => {
     const order = { productId: 'coins', type: 'consumable', taxRate: 7.5, priceMicros: 2_000_000 };
     const { id, charges, payments } = await placeStripeOrder(client, order);
     expect((await stripe.charges.retrieve(charges[0])).amount).toBe(215);
@@ -102,8 +102,8 @@ describe('taxes of the emulated Stripe', () => {
   });
 });
 
-describe('a trial of the emulated Stripe', () => {
-  it('can have a fee on its first invoice', async () => {
+describe('trial of the emulated Stripe', () => {
+  it('charges a fee on its first invoice', async () => {
     const items = [{ productId: 'setup', priceMicros: 3_000_000, oneTime: true }];
     const { id, subscription, invoice } = await runSubscription(client, [], { trial: 'P14D', items });
     expect(subscription).toMatchObject({ status: 'trialing', items: { data: [{ price: { product: 'plan' } }] } });
@@ -115,7 +115,7 @@ describe('a trial of the emulated Stripe', () => {
     });
   });
 
-  it('has a session and an invoice without an amount', async () => {
+  it('creates a session and an invoice without an amount', async () => {
     const { sessionId } = await placeStripeOrder(client, { trial: 'P14D' });
     expect(await stripe.checkout.sessions.retrieve(sessionId)).toMatchObject({
       amount_total: 0,
@@ -124,8 +124,8 @@ describe('a trial of the emulated Stripe', () => {
   });
 });
 
-describe('a metered price of the emulated Stripe', () => {
-  it('is billed in arrears for the usage of the period', async () => {
+describe('metered price of the emulated Stripe', () => {
+  it('bills the usage of the period in arrears', async () => {
     const order = { productId: 'calls', metered: true, priceMicros: 100_000 };
     const { invoice, item, subscription } = await runSubscription(
       client,
@@ -143,12 +143,12 @@ describe('a metered price of the emulated Stripe', () => {
   });
 });
 
-it('keeps the options of Stripe from the other stores', async () => {
+it('supports the options of Stripe at no other store', async () => {
   const { status } = await client.buy({ collection: 'send_invoice' });
   expect(status).toBe(422);
 });
 
-describe('a plan change at the emulated Stripe', () => {
+describe('plan change of the emulated Stripe', () => {
   it('charges the prorated difference for the remaining period', async () => {
     const { invoice, item } = await runSubscription(client, [
       'P14D',
@@ -182,7 +182,7 @@ describe('a plan change at the emulated Stripe', () => {
   });
 });
 
-describe('a subscription with several items at the emulated Stripe', () => {
+describe('subscription with several items of the emulated Stripe', () => {
   const base = { productId: 'base', priceMicros: 10_000_000, applicationUsername: 'items' };
   const addOn = { productId: 'add-on', priceMicros: 5_000_000 };
 
@@ -192,7 +192,7 @@ describe('a subscription with several items at the emulated Stripe', () => {
     expect(subscription).toMatchObject({ status: 'canceled', cancel_at: toSeconds(monthEnd) });
   });
 
-  it('bills the items on one invoice, the latest first, and their sum is one charge', async () => {
+  it('bills the items on one invoice, the latest first, with one charge for their sum', async () => {
     const { id, invoice, subscription } = await runSubscription(client, [], { ...base, items: [addOn] });
     const [first, second] = subscription.items.data.map((item) => item.id);
     expect(invoice).toMatchObject({ amount_paid: 1500, lines: { data: [{ amount: 500 }, { amount: 1000 }] } });
@@ -259,8 +259,8 @@ describe('a subscription with several items at the emulated Stripe', () => {
   });
 });
 
-describe('the reversal actions of the emulated Stripe', () => {
-  it('refund the latest charge', async () => {
+describe('reversal actions of the emulated Stripe', () => {
+  it('refunds the latest charge', async () => {
     const { id, events } = await runSubscription(client, [['renew'], ['refund']]);
     expect(events).toEqual(['refund.created', 'charge.refunded']);
     const { body } = await client.control('GET', `/control/purchases/${id}`);
@@ -271,7 +271,7 @@ describe('the reversal actions of the emulated Stripe', () => {
     ]);
   });
 
-  it('create a lost dispute', async () => {
+  it('creates a lost dispute', async () => {
     const { id, events } = await runSubscription(client, [['revoke']]);
     expect(events).toEqual(['charge.dispute.created', 'charge.dispute.funds_withdrawn', 'charge.dispute.closed']);
     const { body } = await client.control('GET', `/control/purchases/${id}`);
@@ -279,7 +279,7 @@ describe('the reversal actions of the emulated Stripe', () => {
     expect(body).toMatchObject({ paidMicros: 4_990_000, refundedMicros: 0, disputedMicros: 4_990_000 });
   });
 
-  it('withdraw the funds of an open dispute, and return them when it is won', async () => {
+  it('withdraws the funds of an open dispute, and returns them if the dispute is won', async () => {
     const { id } = await runSubscription(client, [['refund', { amountMicros: 1_000_000 }], ['dispute']]);
     const show = async () => (await client.control('GET', `/control/purchases/${id}`)).body;
     expect(await show()).toMatchObject({ refundedMicros: 1_000_000, disputedMicros: 3_990_000 });
@@ -287,7 +287,7 @@ describe('the reversal actions of the emulated Stripe', () => {
     expect(await show()).toMatchObject({ refundedMicros: 1_000_000, disputedMicros: 0 });
   });
 
-  it('do not count a failed charge or a free trial as a payment', async () => {
+  it('does not count a failed charge or a free trial as a payment', async () => {
     const { id } = await runSubscription(client, [['fail-payment']], { trial: 'P7D' });
     expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({
       charges: [],
@@ -295,7 +295,7 @@ describe('the reversal actions of the emulated Stripe', () => {
     });
   });
 
-  it('reject a refund of a free trial', async () => {
+  it('rejects a refund of a free trial', async () => {
     const { id } = await placeStripeOrder(client, { trial: true });
     expect((await client.act(id, 'refund')).status).toBe(422);
   });

@@ -15,7 +15,7 @@ beforeEach(async () => {
   stripe = createStripeClient(client);
 });
 
-describe('a subscription of the emulated Stripe API', () => {
+describe('subscription of the emulated Stripe API', () => {
   it.each<[string, readonly Step[], { subscription?: object; item?: object; invoice?: object }, readonly string[]]>([
     [
       'after its creation',
@@ -195,8 +195,8 @@ describe('a subscription of the emulated Stripe API', () => {
   });
 });
 
-describe('several payments of the emulated Stripe', () => {
-  it('pay one invoice after a split', async () => {
+describe('invoice with several payments of the emulated Stripe', () => {
+  it('collects its payments after a split', async () => {
     const { id, invoice } = await runSubscription(client, [['split-payment']]);
     const { data } = await stripe.invoicePayments.list({ invoice: invoice.id, status: 'paid' });
     expect(data.map(({ amount_paid }) => amount_paid).sort()).toEqual([249, 250]);
@@ -208,7 +208,7 @@ describe('several payments of the emulated Stripe', () => {
     expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({ paidMicros: 4_990_000 });
   });
 
-  it('are refunded and disputed by their number', async () => {
+  it('refunds and disputes a payment by its number', async () => {
     const { id } = await runSubscription(client, [
       ['split-payment'],
       'P1M',
@@ -230,8 +230,8 @@ describe('several payments of the emulated Stripe', () => {
   });
 });
 
-describe('the latest payment of the emulated Stripe', () => {
-  it('is the one that was made last, also after a renewal that was dated ahead of the clock', async () => {
+describe('latest payment of the emulated Stripe', () => {
+  it('returns the last payment, even after a renewal that was dated ahead of the clock', async () => {
     const { id } = await runSubscription(client, [['renew'], ['fail-payment'], ['recover'], ['refund']]);
     const { body } = await client.control('GET', `/control/purchases/${id}`);
     const refunded = body.payments.filter(({ refunds }: { refunds: object[] }) => refunds.length > 0);
@@ -239,10 +239,10 @@ describe('the latest payment of the emulated Stripe', () => {
   });
 });
 
-describe('the payments that the control API shows', () => {
+describe('payment in the control API', () => {
   const show = async (id: string) => (await client.control('GET', `/control/purchases/${id}`)).body;
 
-  it('have the date on which a bank confirmed them', async () => {
+  it('contains the date on which a bank confirmed it', async () => {
     const order = { productId: 'coins', type: 'consumable', pending: true };
     client.clock.set(startTime);
     const { id } = await placeStripeOrder(client, order);
@@ -251,7 +251,7 @@ describe('the payments that the control API shows', () => {
     expect((await show(id)).payments).toMatchObject([{ paidAt: '2027-02-03T10:00:00.000Z' }]);
   });
 
-  it('share the tax of their invoice', async () => {
+  it('contains its share of the tax of the invoice', async () => {
     const { id } = await runSubscription(client, [['split-payment']], { taxRate: 20, priceMicros: 9_990_000 });
     const { payments, invoices } = await show(id);
     const taxes = payments.map(({ taxMicros }: { taxMicros: number }) => taxMicros);
@@ -259,12 +259,12 @@ describe('the payments that the control API shows', () => {
   });
 });
 
-describe('the invoices that the control API shows', () => {
+describe('invoice in the control API', () => {
   it.each([
     ['at once', ['P1M', ['fail-payment']], '2027-02-28T10:00:00.000Z'],
     ['twice', ['P1M', ['fail-payment'], 'P3D', ['fail-payment']], '2027-02-28T10:00:00.000Z'],
     ['days later', ['P1M', ['renew', { pending: true }], 'P5D', ['fail-payment']], '2027-03-05T10:00:00.000Z'],
-  ] as const)('have the date of the first failure of a debit that failed %s', async (_when, steps, failedAt) => {
+  ] as const)('contains the date of the first failure of a debit that failed %s', async (_when, steps, failedAt) => {
     const { id } = await runSubscription(client, steps);
     const { invoices } = (await client.control('GET', `/control/purchases/${id}`)).body;
     expect(invoices.map(({ payments }: { payments: object[] }) => payments)).toMatchObject([
@@ -275,8 +275,8 @@ describe('the invoices that the control API shows', () => {
   });
 });
 
-describe('an extra invoice of the emulated Stripe', () => {
-  it('has a line of an invoice item that is no proration', async () => {
+describe('extra invoice of the emulated Stripe', () => {
+  it('contains a line of an invoice item that is not a proration', async () => {
     const { invoice, subscription } = await runSubscription(client, [['extra-invoice', { priceMicros: 20_000_000 }]]);
     expect(subscription.status).toBe('active');
     expect(invoice).toMatchObject({ billing_reason: 'manual', status: 'paid', amount_paid: 2000 });
@@ -285,7 +285,7 @@ describe('an extra invoice of the emulated Stripe', () => {
     ]);
   });
 
-  it('makes the subscription past due if it is not paid, without a new period', async () => {
+  it('makes the subscription past due without a new period if it is not paid', async () => {
     const details = { priceMicros: 20_000_000, unpaid: true };
     const { invoice, subscription, item } = await runSubscription(client, ['P7D', ['extra-invoice', details]]);
     expect([subscription.status, invoice.status]).toEqual(['past_due', 'open']);
@@ -293,10 +293,10 @@ describe('an extra invoice of the emulated Stripe', () => {
   });
 });
 
-describe('a moved trial of the emulated Stripe', () => {
+describe('moved trial of the emulated Stripe', () => {
   const order = { trial: 'P14D' };
 
-  it('bills the first period when it ends early, and moves the billing anchor', async () => {
+  it('bills the first period and moves the billing anchor if it ends early', async () => {
     const { subscription, invoice, item } = await runSubscription(
       client,
       ['P3D', ['move-trial', { end: 'now' }]],
@@ -316,7 +316,7 @@ describe('a moved trial of the emulated Stripe', () => {
     expect(item?.current_period_end).toBe(end);
   });
 
-  it('goes on after an overdue invoice is paid', async () => {
+  it('continues after an overdue invoice is paid', async () => {
     const extra = ['extra-invoice', { priceMicros: 20_000_000, unpaid: true }] as const;
     const { subscription } = await runSubscription(client, ['P3D', ['move-trial', { end: 'P9D' }], extra, ['pay', {}]]);
     expect(subscription.status).toBe('trialing');
@@ -329,7 +329,7 @@ describe('a moved trial of the emulated Stripe', () => {
   });
 });
 
-describe('a renewal of the emulated Stripe that is dated ahead of the clock', () => {
+describe('renewal ahead of the clock of the emulated Stripe', () => {
   it.each([
     ['move-trial', { end: 'P9D' }],
     ['change-plan', { productId: 'weekly', period: 'P1W' }],
@@ -351,7 +351,7 @@ async function runFailing(failedPayments: Setting, steps: readonly Step[]) {
   return { ...result, invoices: data.map(({ status }) => status).reverse() };
 }
 
-describe('the setting for failed payments of the emulated Stripe', () => {
+describe('failedPayments of the emulated Stripe', () => {
   it('cancels a subscription after the last retry', async () => {
     const { subscription } = await runFailing('cancel', [['fail-payment']]);
     expect(subscription).toMatchObject({ status: 'canceled', cancellation_details: { reason: 'payment_failed' } });
@@ -431,7 +431,7 @@ describe('the setting for failed payments of the emulated Stripe', () => {
   });
 });
 
-describe('a debit that takes days at the emulated Stripe', () => {
+describe('debit that takes days at the emulated Stripe', () => {
   it('keeps the subscription active until it fails', async () => {
     const { id, subscription, invoice } = await runSubscription(client, ['P1M', ['renew', { pending: true }]]);
     expect([subscription.status, invoice.status]).toEqual(['active', 'open']);
@@ -449,7 +449,7 @@ describe('a debit that takes days at the emulated Stripe', () => {
     expect(failure).toMatchObject({ created: (created ?? 0) + 5 * 86_400, type: 'payment_failure_refund' });
   });
 
-  it('has the date of its confirmation in the paid invoice', async () => {
+  it('dates the paid invoice by the confirmation', async () => {
     const { subscription, invoice } = await runSubscription(client, [
       'P1M',
       ['renew', { pending: true }],
