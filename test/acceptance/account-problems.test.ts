@@ -73,9 +73,9 @@ async function givenBusyStore(platform: keyof typeof stores) {
 
 const ok = { health: 'ok', isFailing: false, shown: [] };
 
-describe('the state of a store', () => {
+describe('state of a store in the problems of an app', () => {
   it.each(sampleItems(problems, 4))(
-    'is red within a minute of $problem of $platform, and green after a check that it passes',
+    'becomes red within a minute of $problem of $platform, and green after a check that it passes',
     async ({ platform, problem }) => {
       const { use, check, readState } = await givenBusyStore(platform);
       // So many requests that the failures of a minute are a small share.

@@ -78,8 +78,8 @@ const scriptLength = isFull ? 1_000 : 150;
 /** Instructions that are performed at the same time. */
 const concurrency = 16;
 
-describe('credits (any history at the stores, with crashes between any two writes)', () => {
-  it('credits are what was given and is not spent, taken back or expired, by an independent recount', async () => {
+describe('credit account (any history at the stores, with crashes between any two writes)', () => {
+  it('keeps what was given and is not spent, taken back or expired, as an independent recount does', async () => {
     const counts = createStepCounts();
     for (const { value: run, seed } of generateSamples(arbitraryCreditRun(1, scriptLength))) {
       const problems = await playRun(run, counts);

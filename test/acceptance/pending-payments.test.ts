@@ -136,8 +136,8 @@ async function expectOwnedNowhere(purchase: PendingPurchase): Promise<void> {
   expect(purchase.listLifecycle()).toEqual([]);
 }
 
-describe('the service with a purchase whose payment is pending', () => {
-  it.each(someCases)('does not own it anywhere (%s, %s)', async (platform, type) => {
+describe('pending payment', () => {
+  it.each(someCases)('does not entitle the customer to anything (%s, %s)', async (platform, type) => {
     const purchase = await buyPending(platform, type);
     expect(await purchase.validate()).toMatchObject(pendingError);
     await purchase.refresh();
@@ -149,7 +149,7 @@ describe('the service with a purchase whose payment is pending', () => {
     await expectOwnedNowhere(purchase);
   });
 
-  it.each(cases)('owns and counts it when it is paid (%s, %s)', async (platform, type) => {
+  it.each(cases)('entitles the customer and is counted after it is paid (%s, %s)', async (platform, type) => {
     const purchase = await buyPending(platform, type);
     expect(await purchase.validate()).toMatchObject(pendingError);
     await service.callControl('/clock', { advance: 'P2D' });
@@ -173,40 +173,49 @@ describe('the service with a purchase whose payment is pending', () => {
     expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
   });
 
-  it.each(someCases)('never owns, refunds or announces it if it is abandoned (%s, %s)', async (platform, type) => {
-    const purchase = await buyPending(platform, type);
-    expect(await purchase.validate()).toMatchObject(pendingError);
-    await purchase.act('abandon');
-    await purchase.refresh();
-    expect(await purchase.validate()).toMatchObject({ ok: false });
-    expect(await purchase.readPurchase()).not.toHaveProperty('isPending');
-    await expectOwnedNowhere(purchase);
-  });
+  it.each(someCases)(
+    'never entitles, refunds or announces after the customer abandons it (%s, %s)',
+    async (platform, type) => {
+      const purchase = await buyPending(platform, type);
+      expect(await purchase.validate()).toMatchObject(pendingError);
+      await purchase.act('abandon');
+      await purchase.refresh();
+      expect(await purchase.validate()).toMatchObject({ ok: false });
+      expect(await purchase.readPurchase()).not.toHaveProperty('isPending');
+      await expectOwnedNowhere(purchase);
+    },
+  );
 
-  it.each(someCases)('owns it at the next validation if a notification is lost (%s, %s)', async (platform, type) => {
-    const purchase = await buyPending(platform, type);
-    expect(await purchase.validate()).toMatchObject(pendingError);
-    await service.callControl(`/purchases/${purchase.id}/pay`, {});
-    await router.waitUntilPosted();
-    router.take(purchase.keys.appName);
-    expect(await purchase.validate()).toMatchObject({ ok: true });
-    expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
-  });
+  it.each(someCases)(
+    'entitles the customer at the next validation if a notification is lost (%s, %s)',
+    async (platform, type) => {
+      const purchase = await buyPending(platform, type);
+      expect(await purchase.validate()).toMatchObject(pendingError);
+      await service.callControl(`/purchases/${purchase.id}/pay`, {});
+      await router.waitUntilPosted();
+      router.take(purchase.keys.appName);
+      expect(await purchase.validate()).toMatchObject({ ok: true });
+      expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
+    },
+  );
 
-  it.each(someCases)('does not own it while the store is unavailable (%s, %s)', async (platform, type) => {
-    const purchase = await buyPending(platform, type);
-    expect(await purchase.validate()).toMatchObject(pendingError);
-    await service.callControl('/faults', { platform, fault: 'down', times: 1000 });
-    expect(await purchase.validate()).toMatchObject({ ok: false });
-    await service.clearFaults();
-  });
+  it.each(someCases)(
+    'does not entitle the customer while the store is unavailable (%s, %s)',
+    async (platform, type) => {
+      const purchase = await buyPending(platform, type);
+      expect(await purchase.validate()).toMatchObject(pendingError);
+      await service.callControl('/faults', { platform, fault: 'down', times: 1000 });
+      expect(await purchase.validate()).toMatchObject({ ok: false });
+      await service.clearFaults();
+    },
+  );
 });
 
 /** A step of a random life. `pay` and `abandon` have an effect once, `deliver` processes the notifications so far. */
 const steps = ['validate', 'refresh', 'pay', 'abandon', 'deliver', 'outage', 'restore'] as const;
 
-describe('the service with random lives of pending purchases', () => {
-  it('owns and announces a purchase only after it was paid, and always then', async () => {
+describe('pending payment with a random history', () => {
+  it('entitles and announces if and only if it was paid', async () => {
     const lives = fc.asyncProperty(
       fc.constantFrom(...cases),
       fc.array(fc.constantFrom(...steps), { minLength: 4, maxLength: 9 }),
@@ -238,8 +247,8 @@ describe('the service with random lives of pending purchases', () => {
   }, 600_000);
 });
 
-describe('the service with a pre-ordered product', () => {
-  it('owns and counts it from its release on, when Google Play charges it', async () => {
+describe('pre-ordered product', () => {
+  it('entitles the customer and is counted from its release, when Google Play charges it', async () => {
     const purchase = await buyPending('store_b', 'non consumable', { preorderPeriod: 'P20D', productId: 'game' });
     expect(await purchase.validate()).toMatchObject(pendingError);
     await service.callControl('/clock', { advance: 'P19D' });
@@ -257,8 +266,8 @@ describe('the service with a pre-ordered product', () => {
   });
 });
 
-describe('the service with signed receipts only', () => {
-  it('does not own a purchase whose receipt is pending until its receipt is paid', async () => {
+describe('pending payment in a signed receipt', () => {
+  it('does not entitle the customer until the receipt is paid', async () => {
     const keys = await service.createApp(['store_b'], { serviceAccount: undefined });
     const order = { ...toOrder('store_b', 'non consumable'), applicationUsername: createUniqueName('user') };
     const { id, validate: body } = await service.callControl('/purchases', { ...order, pending: true });

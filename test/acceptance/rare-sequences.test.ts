@@ -375,9 +375,9 @@ const sequences: readonly Sequence[] = [
   ),
 ];
 
-describe('a rare sequence', () => {
+describe('rare sequence at a store', () => {
   it.each(sampleItems(sequences, 15))(
-    '%s (%s) has the money, the access and the announcements of the store',
+    'ends with the money, the access and the announcements of the store: %s (%s)',
     async (...sequence) => {
       const [, platform, order, steps, expected] = sequence;
       const keys = await fixture.createNotifiedApp(platform);
@@ -399,7 +399,7 @@ describe('a rare sequence', () => {
   );
 });
 
-describe('a subscription that has ended', () => {
+describe('subscription that has ended', () => {
   const part = ['refund', { amountMicros: 1_000_000 }] as const;
   const refunds: readonly [title: string, Platform, readonly Step[], readonly Step[]][] = [
     ['another partial refund', 'store_a', [part], [part]],
@@ -432,14 +432,14 @@ describe('a subscription that has ended', () => {
   });
 });
 
-describe('a subscription of Stripe whose renewals fail for two months', () => {
+describe('subscription of Stripe whose renewals fail for two months', () => {
   const outcomes = [
     ['cancel', 'System.BillingError', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED', 1],
     ['unpaid', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED RENEWED', 2],
     ['past_due', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED RENEWED', 2],
   ] as const;
   it.each(sampleItems(outcomes, 1))(
-    'ends once until a payment, which renews it (%s)',
+    'ends once, and renews with a payment (%s)',
     async (failedPayments, state, reasons, payments) => {
       await fixture.changeAccount('processor_a', { failedPayments });
       const keys = await fixture.createNotifiedApp('processor_a');
@@ -464,7 +464,7 @@ describe('a subscription of Stripe whose renewals fail for two months', () => {
 const strategies = ['all', 'first', 'last'] as const;
 const stores = ['store_a', 'store_b', 'store_c', 'processor_a', 'service_processor_a', 'processor_b'] as const;
 
-describe('a restore on a second account', () => {
+describe('restore on a second account', () => {
   const restores = stores.flatMap((platform) => strategies.map((strategy) => [platform, strategy] as const));
   it.each(sampleItems(restores, 4))(
     'keeps the money, and gives access as the strategy states (%s, %s)',
@@ -498,7 +498,7 @@ describe('a restore on a second account', () => {
   );
 });
 
-describe('a consumable of Google Play that is bought again', () => {
+describe('consumable of Google Play that is bought again', () => {
   it('counts a payment for each token, and keeps the first purchase consumed', async () => {
     const keys = await fixture.createNotifiedApp('store_b', { acknowledge: true });
     const applicationUsername = createUniqueName('user');
@@ -526,8 +526,8 @@ describe('a consumable of Google Play that is bought again', () => {
   });
 });
 
-describe('a pack of units of the Microsoft Store that is bought again before its consumption', () => {
-  it('counts the price of each pack, and announces a purchase for each', async () => {
+describe('pack of units of the Microsoft Store that is bought again before its consumption', () => {
+  it('counts the price of each pack, and announces each purchase', async () => {
     const keys = await fixture.createNotifiedApp('store_c');
     const applicationUsername = createUniqueName('user');
     const order = { platform: 'store_c', productId: 'pack', type: 'consumable', quantity: 3, applicationUsername };

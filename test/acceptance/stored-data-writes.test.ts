@@ -40,7 +40,7 @@ interface DeliveryRow {
 const key = { id: 'key', name: 'main' };
 const until = '2031-12-31T00:00:00.000Z';
 
-describe.each(storedData)('items that $commit has stored', (data) => {
+describe.each(storedData)('items of the release at $commit', (data) => {
   const { commit, recorded } = data;
   const { appName } = recorded;
   const now = Math.floor(recorded.now / secondMs) * secondMs;
@@ -112,7 +112,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     ['refresh', 'cleo', 'store_c'],
     ['notification', 'dana', 'processor_a'],
     ['refresh', 'eve', 'processor_b'],
-  ] as const)('take a renewal by a %s of %s', async (trigger, username, platform) => {
+  ] as const)('accept a renewal by a %s of %s', async (trigger, username, platform) => {
     const purchaseId = findPurchaseId(username, platform);
     const before = await read('get-purchase', { purchaseId });
     const stored = await findPurchaseForChange(service, appName, purchaseId);
@@ -165,7 +165,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     expect(await listDifferences()).toEqual(differences);
   });
 
-  it('take a refund request and its answer', async () => {
+  it('accept a refund request and its answer', async () => {
     const [former] = answer('/v3/refund-requests').rows;
     const { platform, purchaseId, transactionId } = former;
     const request = { platform, purchaseId, transactionId, sandbox: false, reason: 'OTHER', reference: {} };
@@ -186,7 +186,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     expect(await call('answer-refund-request', { id: former.id }, statement)).toMatchObject({ status: 409 });
   });
 
-  it('take a change and the end of a grant', async () => {
+  it('accept a change and the end of a grant', async () => {
     const { rows } = await read('list-grants', findOwner('jon'));
     const params = { ...findOwner('jon'), grantId: rows[0].grantId };
     expect(await call('change-grant', params, { until })).toMatchObject({ status: 200, body: { until } });
@@ -200,7 +200,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     expect(await runStreamWorkers()).toEqual(['jon EXTENDED', 'jon REVOKED']);
   });
 
-  it('take credits, which the customer spends', async () => {
+  it('accept credits, which the customer spends', async () => {
     const body = { credit: 'coins', amount: 100, idempotencyKey: 'gift', reason: 'a gift' };
     expect((await call('give-credits', findOwner('ann'), body)).status).toBe(200);
     expect(
@@ -209,7 +209,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     expect(await read('get-customer-credits', findOwner('ann'))).toMatchObject({ credits: { coins: { balance: 70 } } });
   });
 
-  it('take a merge and its reversal, and the reversal of an earlier merge', async () => {
+  it('accept a merge and its reversal, and the reversal of an earlier merge', async () => {
     const listPurchases = async (username: string) => await read('get-customer-purchases', findOwner(username));
     const before = await Promise.all(['ann', 'ben', 'guest-1'].map(listPurchases));
     expect((await call('merge-customer', findOwner('ann'), { from: 'ben' })).status).toBe(200);
@@ -222,7 +222,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     expect(Object.keys((await listPurchases('ann')).purchases)).toEqual(['store_a:premium']);
   });
 
-  it('take changes of the settings', async () => {
+  it('accept changes of the settings', async () => {
     const catalogue = { coins: { type: 'consumable', credits: { coins: 10 } } };
     expect((await call('set-catalogue', {}, catalogue)).status).toBe(200);
     expect(await read('get-catalogue')).toMatchObject(catalogue);
@@ -246,7 +246,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
       });
     });
 
-  it('items are exported for an app and for a customer', async () => {
+  it('appear in the export of an app and of a customer', async () => {
     const rows = new Map<string, number>();
     let state: ExportState | undefined;
     const target = {
@@ -272,7 +272,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     expect(JSON.parse(chunks.join(''))).toMatchObject({ purchases: expect.anything() });
   });
 
-  it('lose an erased customer', async () => {
+  it('lose the data of an erased customer', async () => {
     const counts = await eraseCustomer(service, app, 'guest-1', { wait: async () => {} });
     expect(counts).toMatchObject({ purchases: 1, customerItems: expect.any(Number) });
     expect(findNames((await scanItems(tableName)).map(formatItem), ['guest-1'])).toEqual([]);

@@ -62,7 +62,7 @@ const missingTypes = [
 /** A first payment, or a ranking of products, of version 2. */
 const isOfVersion2 = ({ pk, sk }: Item): boolean => /#C#/.test(String(pk)) && /^(FX?$|H#)/.test(String(sk));
 
-describe.each(storedData)('items that $commit has stored', (data) => {
+describe.each(storedData)('items of the release at $commit', (data) => {
   const { commit, recorded, items } = data;
   const started = startBeforeAll(async () => await startStoredDataService(`stored-data-${commit}`, data));
   let service: Service;
@@ -70,7 +70,7 @@ describe.each(storedData)('items that $commit has stored', (data) => {
     ({ service } = started);
   });
 
-  it('items are of known types', () => {
+  it('have known types', () => {
     const types = items.filter((item) => !isOfVersion2(item)).map((item) => findItemTypes(toKey(item)));
     expect(types.filter((found) => found.length !== 1)).toEqual([]);
     const found = new Set<string>(types.flat());

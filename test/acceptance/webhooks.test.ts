@@ -101,7 +101,7 @@ it('sends a signed webhook, retries it after a 503 response and repeats it on re
   expect(text).not.toContain(service.secretKey);
 });
 
-describe('entitlements', () => {
+describe('entitlements of an app', () => {
   const callApi = async (method: string, path: string, body?: object) => {
     const init = { method, headers: secretKeyHeaders(), ...(body && { body: JSON.stringify(body) }) };
     return await fetch(`${service.baseUrl}${path}`, init);
