@@ -59,7 +59,7 @@ describe('listSchedules', () => {
   });
 });
 
-describe('the settings of the template', () => {
+describe('settings of the template', () => {
   it('contain every function, both stream workers and the access log', () => {
     const functions = listFunctionSettings(template);
     for (const { area, id } of contracts) expect(functions.get(`${area}/${id}`)?.memoryMb).toBeGreaterThan(0);
