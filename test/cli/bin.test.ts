@@ -16,7 +16,7 @@ const run = (...args: readonly string[]) => {
   return { status, stdout, stderr };
 };
 
-describe('the program claimcheck', () => {
+describe('bin.ts of the command line', () => {
   it('prints its version', () => {
     expect(run('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
     expect(run('-V').stdout).toBe(`${version}\n`);

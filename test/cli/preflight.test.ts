@@ -151,7 +151,7 @@ describe('claimcheck preflight', () => {
     expect([code, error]).toEqual([1, expect.stringMatching(message)]);
   });
 
-  it('preflight has the prices of the documents and the rules of the template', async () => {
+  it('prints the prices of the documents and the rules of the template', async () => {
     const rows = listTableRows(readDocument('docs/performance.md'));
     expect(rows.find(([, , load]) => load === 'idle')).toContain(String(idleUsd));
     const { joined } = await readStack('every');

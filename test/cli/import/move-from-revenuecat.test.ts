@@ -182,7 +182,7 @@ async function listReasons(user: string): Promise<readonly string[]> {
   return announced.map(({ reason }) => reason);
 }
 
-describe('A move from RevenueCat by its API', () => {
+describe('move from RevenueCat by its API', () => {
   it('loses no purchase and announces none twice while subscriptions renew, also on the way back', async () => {
     const users = [...bought.keys()];
     const third = Math.floor(users.length / 3);
