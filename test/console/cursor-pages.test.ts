@@ -84,7 +84,7 @@ describe('addOlderPage', () => {
   });
 });
 
-describe('loaded rows', () => {
+describe('rows of a list with cursors', () => {
   it('never have a gap, whatever the order of new rows, refreshes and further pages', () => {
     const step = fc.oneof(
       fc.record({ type: fc.constant('insert' as const), count: fc.integer({ min: 1, max: 12 }) }),

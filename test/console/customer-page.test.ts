@@ -577,7 +577,7 @@ describe('Credits of a customer', () => {
   it.each([
     ['Give', 'Give 25 coins', 85],
     ['Take', 'Take 25 coins', 35],
-  ])('%ss units after the user has seen the balance before and after it', async (action, confirm, balance) => {
+  ])('%ss units after it has shown the balance before and after', async (action, confirm, balance) => {
     const page = await open(givenCredits(), '', 'support');
     await page.waitForText('60 coins 60 end on', 'Credits');
     await page.click(`${action} coins`);
@@ -616,7 +616,7 @@ describe('Consent to statements about refunds', () => {
   it.each([
     ['true', 'alice consents.'],
     ['false', 'alice does not consent.'],
-  ])('consent is stored as %s', async (choice, result) => {
+  ])('stores the consent as %s', async (choice, result) => {
     const page = await open({ purchases: [toSubscription('premium')], timeline: [] });
     await page.click('Consent to statements');
     await page.enter('The customer', choice);
@@ -639,7 +639,7 @@ describe('Merge of customers', () => {
     expect(page.requests.filter((sent) => sent.startsWith('POST'))).toEqual(['POST /v3/customers/alice/merge']);
   });
 
-  it.each(['viewer', 'support'] as const)('merge is not offered with a %s key', async (level) => {
+  it.each(['viewer', 'support'] as const)('offers no merge to a %s key', async (level) => {
     const page = await open({ purchases: [toSubscription('premium')], timeline: [] }, '', level);
     await page.waitForText('premium', 'Access now');
     for (const change of ['Merge a customer', 'Consent to statements']) expect(page.readText()).not.toContain(change);

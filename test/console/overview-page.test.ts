@@ -193,8 +193,8 @@ describe('Overview page', () => {
   });
 });
 
-describe('lost subscriptions', () => {
-  it('contain those that the store revoked, but not refunds, which are counted apart', () => {
+describe('lost subscriptions of the overview', () => {
+  it('include what the store revoked, but not refunds, which are counted apart', () => {
     const row = toRow(0, { subscriptionNotifications: { EXPIRED: 2, REVOKED: 1, REFUNDED: 4 } });
     expect(chooseMetric('lost').read([row])).toBe(3);
   });
@@ -204,7 +204,7 @@ describe('Products of the overview', () => {
   it.each([
     [2, false],
     [51, true],
-  ])('products are numbered if they have several pages (%d products)', async (total, isNumbered) => {
+  ])('numbers its pages if it has several (%d products)', async (total, isNumbered) => {
     const breakdown = respondTo(getStatsBreakdown, ({ query }) => {
       const by = query.by === 'product' ? ('product' as const) : ('none' as const);
       const toGroup = (productId: string, amountUSD: number) => ({
