@@ -239,7 +239,7 @@ async function listFailures(keys: IssuedApiKeys, names: readonly string[]): Prom
   return failures;
 }
 
-describe('every operation, within the writes that its policy allows', () => {
+describe('each operation, within the writes that its policy allows', () => {
   it.each(sampleItems(states, 5))('responds in an app %s', async (_state, create) => {
     const keys = await create();
     await passCaches();
@@ -278,7 +278,7 @@ describe('every operation, within the writes that its policy allows', () => {
     expect((await callWithSecretKey(find('revoke-grant'), named, { params: { ...params, grantId } })).status).toBe(200);
   });
 
-  it('test has bodies of contracts only', () => {
+  it('sends bodies of contracts only', () => {
     expect(contracts.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.keys(bodies)));
   });
 });
