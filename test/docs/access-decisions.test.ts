@@ -29,7 +29,7 @@ const faults: readonly unknown[] = [
 
 const succeed = (...collection: object[]) => ({ ok: true, data: { collection } });
 
-describe.each(sampleLanguages)('the decision about access in $file, $name', (language) => {
+describe.each(sampleLanguages)('decision about access in $file, $name', (language) => {
   const { decideAccess } = readSampleRules(language);
 
   it.each(allCodes)('denies access only for the four definite codes: %s', (code) => {
@@ -51,7 +51,7 @@ describe.each(sampleLanguages)('the decision about access in $file, $name', (lan
   });
 });
 
-describe('the samples of the guides', () => {
+describe('samples of the guides', () => {
   it.each([
     ['docs/samples/PurchaseObserver.swift', 'swift'],
     ['docs/samples/purchase_observer.dart', 'flutter'],
@@ -73,7 +73,7 @@ describe('the samples of the guides', () => {
     expect(readSnippet('docs/guides/flutter-expo-react-native.md', 'purchase-validator')).toContain(rule);
   });
 
-  it('show the interfaces of StoreKit 2 in Swift', () => {
+  it('implement the interfaces of StoreKit 2 in Swift', () => {
     const code = readDocument('docs/samples/PurchaseObserver.swift');
     for (const text of [
       'Product.PurchaseResult',

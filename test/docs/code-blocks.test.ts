@@ -91,8 +91,8 @@ function findFault(text: string): string | undefined {
 const apiPaths = [...contracts.flatMap(({ path, aliases = [] }) => [path, ...aliases])];
 const notificationPaths = notificationEndpoints.flatMap(({ paths }) => paths);
 
-describe('a code block of the documents', () => {
-  it('contains a language that a test checks', () => {
+describe('code blocks of the documents', () => {
+  it('contain a language that a test checks', () => {
     const unchecked = blocks.filter((block) => {
       if (plainLanguages.has(block.language)) return false;
       return block.language === 'sh' && block.name === undefined ? false : !isRunByTest(block);
@@ -100,7 +100,7 @@ describe('a code block of the documents', () => {
     expect(unchecked.map(({ file, line, language, name }) => ({ file, line, language, name }))).toEqual([]);
   });
 
-  it('starts programs that the reader has', () => {
+  it('start programs that the reader has', () => {
     const named = new Set(blocks.filter(({ name }) => name !== undefined).map(({ file, line }) => `${file}:${line}`));
     const isKnown = (line: string) =>
       otherPrograms.test(line) ||
@@ -113,13 +113,13 @@ describe('a code block of the documents', () => {
   });
 });
 
-describe('a command in the documents', () => {
+describe('commands in the documents', () => {
   const inline = listDocuments()
     .filter((file) => file !== 'CHANGELOG.md')
     .flatMap((file) => listInlineCode(file).map((text) => [file, text] as const));
   const all = [...shellLines, ...inline];
 
-  it('runs a script of package.json', () => {
+  it('run a script of package.json', () => {
     const used = all.flatMap(([place, text]) =>
       [...text.matchAll(/\bnpm (?:(run) (?:-s |--silent )?)?([a-z:]+)/g)].map(([, run, name = '']) => ({
         place,
@@ -133,7 +133,7 @@ describe('a command in the documents', () => {
     expect(used.filter(isMissing)).toEqual([]);
   });
 
-  it('follows the syntax of the command line', async () => {
+  it('follow the syntax of the command line', async () => {
     const commands = shellLines.flatMap(([place, line]) => {
       const args = parseCliArguments(line);
       return args ? [{ place, args }] : [];
@@ -142,18 +142,18 @@ describe('a command in the documents', () => {
     for (const { args } of commands) expect([...commandByPath.keys()]).toContain(await findCommand(args));
   });
 
-  it('names a command and options of the command line', () => {
+  it('name a command and options of the command line', () => {
     expect(inline.flatMap(([, text]) => findFault(text.replaceAll('…', 'x')) ?? [])).toEqual([]);
   });
 
-  it('passes options of a deployment', () => {
+  it('pass options of a deployment', () => {
     const names = new Set<string>(deploymentOptionNames);
     const used = all.flatMap(([, text]) => [...text.matchAll(/(?:^| )-c ([\w]+)=/g)].map(([, name = '']) => name));
     expect(used.length).toBeGreaterThan(10);
     expect(used.filter((name) => !names.has(name))).toEqual([]);
   });
 
-  it('requests a path of the API', () => {
+  it('request a path of the API', () => {
     const paths = shellLines.flatMap(([, line]) =>
       [...line.matchAll(/\$(?:API|\{API\})(\/[^\s"'?]*)/g)].map(([, path = '']) => path.replaceAll('$', '')),
     );

@@ -31,7 +31,7 @@ const functions = files.flatMap(([file, text]) =>
   ),
 );
 
-it('is the first argument of a function that takes the service record or an operation context', () => {
+it('keeps the service record and an operation context to the first argument of each function', () => {
   // Without default values.
   const print = (params: unknown) => JSON.stringify(params, (key, value) => (key === 'right' ? null : value));
   const others = functions.filter(({ params: [, ...later] }) => contextName.test(print(later)));

@@ -49,7 +49,7 @@ function listTableRows(): string[][] {
   ]);
 }
 
-describe('the list of layers', () => {
+describe('list of layers', () => {
   it('contains each folder with sources once', () => {
     const topFolders = listFolders('.').filter((name) => !name.startsWith('.') && !otherFolders.includes(name));
     const folders = [...listFolders('lib').map((name) => `lib/${name}`), ...topFolders];

@@ -34,8 +34,8 @@ const comment = /^\s*(?:\/\/|\/?\*)/;
 /** Comments that cannot be wrapped: a URL alone, a suppression of the linter, a table with aligned columns. */
 const unwrappable = /^\s*(?:\/\/|\*) (?:(?:@see )?https?:\S+$|biome-ignore)|\S {3,}\S/;
 
-describe('a comment of the source', () => {
-  it('fits into 120 columns', () => {
+describe('comments of the source', () => {
+  it('fit into 120 columns', () => {
     expect(sources.length).toBeGreaterThan(500);
     const isTooLong = (line: string) => line.length > 120 && comment.test(line) && !unwrappable.test(line);
     expect(sources.flatMap((file) => listLongLines(file, isTooLong))).toEqual([]);
@@ -51,7 +51,7 @@ const omitFreeText = (text: string): string =>
     .replaceAll(/https?:[^\s)]+/g, '');
 
 describe('README.md', () => {
-  it('README.md has at most 600 words', () => {
+  it('has at most 600 words', () => {
     expect(readFileSync('README.md', 'utf8').trim().split(/\s+/).length).toBeLessThanOrEqual(600);
   });
 });

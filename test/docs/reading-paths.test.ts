@@ -23,12 +23,12 @@ const section = readSection('docs/data-flow.md', 'Reading paths');
 const [, ...items] = section.split('\n- ').map((item) => item.trim().replaceAll(/\s+/g, ' '));
 const paths = items.map(toReadingPath);
 
-describe('the reading paths of docs/data-flow.md', () => {
-  it('are those of a validation, a notification and a statement about a refund', () => {
+describe('reading paths of docs/data-flow.md', () => {
+  it('cover a validation, a notification and a statement about a refund', () => {
     expect(paths).toHaveLength(3);
   });
 
-  it.each(paths)('$title: names $count files that exist', ({ count, files }) => {
+  it.each(paths)('$title: name $count files that exist', ({ count, files }) => {
     expect(files.filter((file) => !existsSync(file))).toEqual([]);
     expect(new Set(files).size).toBe(count);
   });

@@ -188,7 +188,7 @@ const sign = (body: string, date: Date) => ({
   'webhook-signature': new Webhook(secret).sign('msg_1', date, body),
 });
 
-describe.each(languages)('the receiver of the page in $name', ({ name, isInstalled }) => {
+describe.each(languages)('receiver of the page in $name', ({ name, isInstalled }) => {
   // A language that is not on this machine shows as a skipped test.
   const run = isInstalled ? it : it.skip;
 
