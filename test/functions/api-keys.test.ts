@@ -38,12 +38,12 @@ async function fetchStatus(contract: (typeof contracts)[number], key: string, op
   return { status: typeof body.status === 'number' ? body.status : status, message: body.message };
 }
 
-describe('named key', () => {
+describe('API key with a name', () => {
   it.each([
     ['public', /^pub_/],
     ['secret', /^sec_/],
     ['viewer', /^view_/],
-  ] as const)('is accepted and named in the event of its request: %s', async (level, pattern) => {
+  ] as const)('authenticates a request, whose event names it: %s', async (level, pattern) => {
     const { key, id } = await createKey(level, 'laptop of Zoë');
     expect(key).toMatch(pattern);
     const contract = level === 'public' ? contracts.find((other) => other.id === 'get-prices') : listPurchases;

@@ -40,11 +40,11 @@ async function subscribe(keys: IssuedApiKeys, order: object = {}) {
   };
 }
 
-describe('billing days of Braintree', () => {
+describe('billing day of Braintree', () => {
   it.each([
     ['in the time zone of the settings', {}, billingDay],
     ['in the westernmost time zone without a setting', { timeZone: undefined }, billingDay + 6 * hourMs],
-  ])('end a canceled subscription after the last paid day %s', async (_case, settings, end) => {
+  ])('ends a canceled subscription after the last paid day %s', async (_case, settings, end) => {
     const keys = await service.createApp(['processor_b'], settings);
     const { act, validate, fetchPurchase } = await subscribe(keys);
     await act('cancel');
@@ -53,7 +53,7 @@ describe('billing days of Braintree', () => {
     expect(await fetchPurchase()).toMatchObject({ isExpired: false, expirationDate: new Date(end).toISOString() });
   });
 
-  it('keep a renewing subscription active until the gateway had a day to bill it', async () => {
+  it('keeps a renewing subscription active until the gateway had a day to bill it', async () => {
     const keys = await service.createApp(['processor_b']);
     const { fetchPurchase, validate } = await subscribe(keys, { autoRenew: true });
     for (let at = billingDay - hourMs; at < billingDay + 24 * hourMs; at += hourMs) {

@@ -44,8 +44,8 @@ async function callWithoutTime(keys: IssuedApiKeys, work: () => Promise<unknown>
   return { statusCode, body: JSON.parse(body) };
 }
 
-describe('a call that does not end within the time of its function', () => {
-  it('returns status 504 a second before the end, and is recorded and logged', async () => {
+describe('call that does not end within the time of its function', () => {
+  it('returns status 504 a second before the end, with an event and a log line', async () => {
     const keys = await givenApp(table);
     const logError = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const called = await callWithoutTime(keys, async () => undefined);

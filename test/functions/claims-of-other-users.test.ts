@@ -60,7 +60,7 @@ async function validates(applicationUsername: string, said: object = {}): Promis
   expect(body.ok).toBe(true);
 }
 
-describe('a client that submits the alias of another customer', () => {
+describe('client that submits the alias of another customer', () => {
   it.each([md5, asUuid, md5.toUpperCase()])('%s does not get the purchases of that customer', async (form) => {
     await validates('victim');
     await validates('mallory', { obfuscatedUsername: form });
@@ -111,7 +111,7 @@ describe('a client that submits the alias of another customer', () => {
   });
 });
 
-describe('a customer whose alias another client has submitted', () => {
+describe('customer whose alias another client has submitted', () => {
   const token = '6f1a9c7e-53b2-4d0f-9a44-0d7b8a5e2c31';
   const validateAs = async (username: string, purchaseId: string, said: { obfuscatedUsername?: string }) => {
     const now = Date.now();
@@ -172,7 +172,7 @@ describe('a customer whose alias another client has submitted', () => {
   });
 });
 
-describe('a purchase whose store notification arrives before its validation', () => {
+describe('purchase whose store notification arrives before its validation', () => {
   it.each(['all', 'first'] as const)('belongs only to its buyer with the strategy "%s"', async (strategy) => {
     const keysOfApp = await fixture.createNotifiedApp('store_a');
     await changeSettings(getService(), keysOfApp.appName, { strategy });

@@ -17,7 +17,7 @@ const rate = { platform: 'store_a', from: '2026-01-01', commissionPercent: 12.6,
 
 const readRates = async () => (await callWithSecretKey(getCommissionRates, keys)).body.rates;
 
-describe('the rates of commission of an app', () => {
+describe('commissionRates of an app', () => {
   it('precede the default rates, and an empty list removes them', async () => {
     const defaults = await readRates();
     expect(defaults[0]).toEqual({ source: 'default', platform: 'store_a', from: '2008-07-10', commissionPercent: 30 });

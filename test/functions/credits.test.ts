@@ -108,7 +108,7 @@ const consumable = { productId: 'coins_100', type: 'consumable', priceMicros: 5_
 const productIds: Readonly<Partial<Record<Platform, string>>> = { processor_b: 'coins', store_c: '9NBLGGJCOINS' };
 
 describe('credits of a payment', () => {
-  it('credits are given once, however often the receipt is validated and the stream is read', async () => {
+  it('appear once, however often the receipt is validated and the stream is read', async () => {
     const { data, validate, purchaseId } = await buy('store_a', consumable);
     const credits = { coins: { balance: 100, granted: 100, spent: 0, takenBack: 0, expired: 0 } };
     expect(data.credits).toEqual(credits);
@@ -119,7 +119,7 @@ describe('credits of a payment', () => {
     expect(rows).toMatchObject([{ type: 'given', credit: 'coins', amount: 100, balance: 100, purchaseId }]);
   });
 
-  it('credits are what the catalogue gave when it was paid', async () => {
+  it('equal what the catalogue gave at the time of the payment', async () => {
     const { purchaseId } = await buy('store_a', consumable);
     const changed = { ...catalogue, coins_100: { type: 'consumable', credits: { coins: 7 } } };
     await setCatalogue(getService(), keys.appName, changed);
@@ -141,7 +141,7 @@ describe('credits of a payment', () => {
     ['processor_b', 'monthly'],
   ] as const;
   it.each(sampleItems(subscriptions, 2))(
-    'are given for each paid period of a subscription of %s, and end with it',
+    'cover each paid period of a subscription of %s, and end with it',
     async (platform, productId) => {
       keys = await givenApp(platform);
       const bought = await buy(platform, { productId, type: 'paid subscription' });
@@ -154,13 +154,13 @@ describe('credits of a payment', () => {
     },
   );
 
-  it('credits are none for a trial', async () => {
+  it('do not include a trial', async () => {
     const bought = await buy('store_a', { productId: 'premium', type: 'paid subscription', trial: 'P1W' });
     expect(bought.data.credits).toEqual({});
   });
 
   it.each(sampleItems(['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const, 2))(
-    'are taken back from what is left when %s refunds the payment',
+    'lose what is left of the payment when %s refunds it',
     async (platform) => {
       keys = await givenApp(platform);
       const sandbox = platform === 'processor_b';
@@ -172,7 +172,7 @@ describe('credits of a payment', () => {
     },
   );
 
-  it('credits are taken back below zero if the app says so', async () => {
+  it('fall below zero after a refund if the app says so', async () => {
     await changeSettings(getService(), keys.appName, { creditFloor: 'debt' });
     const bought = await buy('store_a', consumable);
     await spend(60, 'a');
@@ -183,7 +183,7 @@ describe('credits of a payment', () => {
     expect((await readCredits()).coins).toMatchObject({ balance: 40 });
   });
 
-  it('credits are taken back in part for a partial refund, and returned when a dispute is won', async () => {
+  it('lose a part for a partial refund, and get it back when a dispute is won', async () => {
     keys = await givenApp('processor_a');
     const bought = await buy('processor_a', consumable);
     await bought.act('refund', { amountMicros: 1_000_000 });
@@ -200,7 +200,7 @@ describe('credits of a payment', () => {
     ]);
   });
 
-  it('credits of the sandbox have a separate balance', async () => {
+  it('have a separate balance for the sandbox', async () => {
     keys = await givenApp('store_b');
     const { data } = await buy('store_b', { ...consumable, sandbox: true });
     expect(data.credits).toMatchObject({ coins: { balance: 100 } });
@@ -271,8 +271,8 @@ describe('POST /v3/customers/:applicationUsername/credits/spend', () => {
   });
 });
 
-describe('the timeline of a customer, and the explanation of access', () => {
-  it('both have each change of credits once, with its reason', async () => {
+describe('timeline of a customer, and explanation of access', () => {
+  it('contain each change of credits once, with its reason', async () => {
     const { purchaseId, act } = await buy('store_a', consumable);
     await spend(30, 'a', { reason: 'A song' });
     await act('refund');
@@ -303,8 +303,8 @@ describe('the timeline of a customer, and the explanation of access', () => {
   });
 });
 
-describe('credits given and taken by hand', () => {
-  it('end, and are taken with a reason by a support key', async () => {
+describe('credits that an operator gives and takes', () => {
+  it('end by date, and a support key takes them with a reason', async () => {
     const { key } = await createApiKey(getService(), keys.appName, {
       level: 'support',
       name: 'alice',
@@ -323,7 +323,7 @@ describe('credits given and taken by hand', () => {
     expect((await readCredits()).coins).toMatchObject({ balance: 0, expired: 30, takenBack: 20, lots: [] });
   });
 
-  it('credits are read with the public key by the customer of a paid checkout only', async () => {
+  it('are readable with the public key by the customer of a paid checkout only', async () => {
     keys = await givenApp('processor_a');
     const { id } = await buy('processor_a', { productId: 'basic', type: 'paid subscription' });
     const grant = { platform: 'processor_a', subscription: id, username: user } as const;
@@ -354,7 +354,7 @@ describe('credits given and taken by hand', () => {
 describe('credits of merged customers', () => {
   const merge = async () => await call(mergeCustomer, { body: { from: `${user}-guest` } });
 
-  it('credits are added with their purchases, and taken back by a later refund', async () => {
+  it('add up with their purchases, and a later refund takes them back', async () => {
     const bought = await buy('store_a', { ...consumable, applicationUsername: `${user}-guest` });
     await give(10, 'gift');
     expect((await merge()).status).toBe(200);
@@ -381,7 +381,7 @@ describe('credits of merged customers', () => {
 });
 
 describe('credits of a purchase that another customer claims', () => {
-  it('move what is left, and leave what was spent', async () => {
+  it('move without what was spent', async () => {
     await changeSettings(getService(), keys.appName, { strategy: 'last' });
     const { id, purchaseId } = await buy('store_a', consumable);
     await spend(60, 'a');
@@ -394,7 +394,7 @@ describe('credits of a purchase that another customer claims', () => {
 });
 
 describe('credits of an erased customer', () => {
-  it('leave nothing, and are not given again to the next customer of the purchase', async () => {
+  it('disappear, and the next customer of the purchase does not get them', async () => {
     const { purchaseId, validate } = await buy('store_a', consumable);
     const app = await findApp(getService(), keys.appName);
     if (!app) throw new Error('The app does not exist.');

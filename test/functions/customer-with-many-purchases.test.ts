@@ -60,8 +60,8 @@ async function measureReads<T>(run: () => Promise<T>): Promise<{ result: T; unit
   return { result, units: consumed.read - before };
 }
 
-describe('Customers with many purchases', () => {
-  it('cost the same to read and to summarize as customers with few purchases', async () => {
+describe('customer with many purchases', () => {
+  it('costs the same to read and to summarize as a customer with few', async () => {
     const measure = async (count: number) => {
       const keys = await givenApp(getService().table);
       await givenPurchases(keys.appName, count);

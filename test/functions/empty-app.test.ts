@@ -202,7 +202,7 @@ const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const gets = contracts.filter(({ method }) => method === 'GET');
 
-describe('an app without data', () => {
+describe('app without data', () => {
   it.each(gets.map((contract) => [contract.id, contract] as const))(
     'gets an empty response from %s',
     async (id, contract) => {

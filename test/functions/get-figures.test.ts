@@ -289,16 +289,13 @@ describe('GET /v3/stats/revenue', () => {
     });
   });
 
-  it.each(['day', 'week', 'month', 'quarter', 'range'])(
-    'revenue has the sums of GET /v3/stats by %s',
-    async (interval) => {
-      const { rows } = await readRevenue(keys, { interval });
-      const { body } = await callWithSecretKey(getStats, keys, { query: year });
-      const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-      expect(sum(rows.map(({ grossUSD, refundsUSD }: RevenueRow) => grossUSD - refundsUSD))).toBe(102);
-      expect(sum(body.dailyStats.map(({ amountUSD }: DailyStat) => amountUSD))).toBe(102);
-    },
-  );
+  it.each(['day', 'week', 'month', 'quarter', 'range'])('returns the sums of GET /v3/stats by %s', async (interval) => {
+    const { rows } = await readRevenue(keys, { interval });
+    const { body } = await callWithSecretKey(getStats, keys, { query: year });
+    const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+    expect(sum(rows.map(({ grossUSD, refundsUSD }: RevenueRow) => grossUSD - refundsUSD))).toBe(102);
+    expect(sum(body.dailyStats.map(({ amountUSD }: DailyStat) => amountUSD))).toBe(102);
+  });
 
   it.each([
     ['platform', [32, 70]],
@@ -337,7 +334,7 @@ describe('figures of a plan change', () => {
   it.each([
     ['before', 1],
     ['after', 0],
-  ])('do not count it as churn if the new purchase is stored %s the end of the old one', async (_order, position) => {
+  ])('count no churn if the new purchase is stored %s the end of the old one', async (_order, position) => {
     const app = await givenApp(await createTestTable());
     await givenSubscription(app, 'ann', { ...old, payments: [basic] });
     const changes = [{ ...successor, payments: [pro, { ...pro, day: '2025-04-30' }] }];
@@ -356,7 +353,7 @@ describe('figures of a plan change', () => {
     expect(counts?.filter((count: number) => count < 0)).toEqual([]);
   });
 
-  it('figures have the price of the plan, not the prorated payment', async () => {
+  it('use the price of the plan, not the prorated payment', async () => {
     const app = await givenApp(await createTestTable());
     const plan = { amountMicros: 20_000_000, period: 'P1M' };
     await givenSubscription(app, 'ann', {
@@ -376,7 +373,7 @@ describe('figures of a plan change', () => {
     ]);
   });
 
-  it('figures have the price of the plan while a credit pays for it', async () => {
+  it('use the price of the plan while a credit pays for it', async () => {
     const app = await givenApp(await createTestTable());
     const plan = { amountMicros: 10_000_000, period: 'P1M' };
     await givenSubscription(app, 'ann', {
@@ -519,7 +516,7 @@ describe('filters of figures', () => {
   const read = async (contract: Contract, query: Readonly<Record<string, string>>) =>
     (await callWithSecretKey(contract, app, { query: { ...month, ...query } })).body;
 
-  it('filters are refused until the payments of an earlier release are counted for them', async () => {
+  it('cause an error until the payments of an earlier release are counted for them', async () => {
     const partition = purchaseKey.partition(app.appName, 'store_a:1');
     const items = await getService().table.query({ partition });
     const earlier = items.map(({ figures, ...item }) => {
@@ -627,8 +624,8 @@ describe('filters of figures', () => {
   });
 });
 
-describe('exchange rates', () => {
-  it('exchange rates are a movement apart from expansion and contraction', async () => {
+describe('exchange rates in figures', () => {
+  it('add a movement apart from expansion and contraction', async () => {
     const app = await givenApp(await createTestTable());
     const pay = (day: string, euros: number, usdRate: string) => ({
       ...{ day, amountMicros: euros * 1_000_000, currency: 'EUR', usdRate },
@@ -654,8 +651,8 @@ describe('exchange rates', () => {
   });
 });
 
-describe('totals', () => {
-  it.each(['day', 'week', 'month', 'range'])('totals are the exact sum of the range by %s', async (interval) => {
+describe('totals of figures', () => {
+  it.each(['day', 'week', 'month', 'range'])('equal the exact sum of the range by %s', async (interval) => {
     const app = await givenApp(await createTestTable());
     for (const [index, day] of ['2025-01-05', '2025-01-15', '2025-02-15'].entries())
       await givenSubscription(app, `user-${index}`, {

@@ -8,7 +8,7 @@ afterAll(() => {
   delete process.env.EVENT_RETENTION_DAYS;
 });
 
-describe('a deployment with an invalid retention of events', () => {
+describe('deployment with an invalid retention of events', () => {
   it('fails the requests instead of losing their events', async () => {
     const keys = await givenApp(await createTestTable());
     process.env.EVENT_RETENTION_DAYS = 'soon';

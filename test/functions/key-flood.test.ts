@@ -78,12 +78,12 @@ async function listOtherResponses({ keys, otherKeys, receipt, username }: Client
   return [client.body.ok, otherApp.body.ok, Object.keys(server.body.purchases)];
 }
 
-describe('a flood with the public key of an app', () => {
+describe('client with the public key of an app above the limit of requests', () => {
   it.each(
     listKeyFloods({ appName: 'any', publicKey: 'any', secretKey: 'any' }, {}).map(
       ({ name }, index) => [name, index] as const,
     ),
-  )('gets 429 above the limit, while the server and other apps get their responses: %s', async (_name, index) => {
+  )('gets 429, while the server and other apps get their responses: %s', async (_name, index) => {
     const keys = await service.createApp(['store_a']);
     const otherKeys = await service.createApp(['store_a']);
     await changeSettings(getService(), keys.appName, { requestsPerSecond: minRequestsPerSecond });

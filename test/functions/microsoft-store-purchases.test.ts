@@ -71,8 +71,8 @@ describe('validateReceipt (Microsoft Store) with the id of another product', () 
   });
 });
 
-describe('a revoked item of the Microsoft Store', () => {
-  it('keeps its payment and yields the reason REVOKED', async () => {
+describe('revoked item of the Microsoft Store', () => {
+  it('keeps its payment and has the reason REVOKED', async () => {
     const { validate, act, refresh, read, listTransactions } = await buy({ type: 'non consumable' });
     await validate();
     await act('revoke');
@@ -85,7 +85,7 @@ describe('a revoked item of the Microsoft Store', () => {
   });
 });
 
-describe('a one-time purchase of the Microsoft Store', () => {
+describe('one-time purchase of the Microsoft Store', () => {
   it.each([
     ['developer-managed', {}],
     ['store-managed', { quantity: 1 }],
@@ -101,43 +101,40 @@ describe('a one-time purchase of the Microsoft Store', () => {
   });
 });
 
-describe('a consumable of the Microsoft Store', () => {
+describe('consumable of the Microsoft Store', () => {
   it.each([
     ['developer-managed', {}],
     ['store-managed', { quantity: 2 }],
-  ])(
-    'gives access, counts and is consumed again if it is bought again after its fulfillment (%s)',
-    async (_kind, order) => {
-      const { keys, storeId, validate } = await buy({ type: 'consumable', ...order }, { consume: true });
-      const ids: unknown[] = [];
-      for (const count of [1, 2]) {
-        if (count === 2) {
-          const again = {
-            platform: 'store_c',
-            productId: storeId,
-            applicationUsername: 'ann',
-            type: 'consumable',
-            ...order,
-          };
-          await service.callControl('/purchases', again);
-        }
-        const { ok, data } = await validate();
-        expect({ count, ok, collection: data.collection.length }).toEqual({ count, ok: true, collection: 1 });
-        ids.push(data.transaction.transactionId);
-        const { rows } = (await callWithSecretKey(listTransactions, keys, { query: {} })).body;
-        expect(rows.map(({ amountMicros }: { amountMicros: number }) => amountMicros)).toEqual(
-          Array(count).fill(4_990_000),
-        );
+  ])('gives access and is counted and consumed again after another purchase (%s)', async (_kind, order) => {
+    const { keys, storeId, validate } = await buy({ type: 'consumable', ...order }, { consume: true });
+    const ids: unknown[] = [];
+    for (const count of [1, 2]) {
+      if (count === 2) {
+        const again = {
+          platform: 'store_c',
+          productId: storeId,
+          applicationUsername: 'ann',
+          type: 'consumable',
+          ...order,
+        };
+        await service.callControl('/purchases', again);
       }
-      expect(new Set(ids).size).toBe(2);
-      // A client that repeats its request receives the same result, and it counts nothing.
-      expect((await validate()).data.transaction.transactionId).toBe(ids[1]);
-      expect((await callWithSecretKey(listTransactions, keys, { query: {} })).body.rows).toHaveLength(2);
-    },
-  );
+      const { ok, data } = await validate();
+      expect({ count, ok, collection: data.collection.length }).toEqual({ count, ok: true, collection: 1 });
+      ids.push(data.transaction.transactionId);
+      const { rows } = (await callWithSecretKey(listTransactions, keys, { query: {} })).body;
+      expect(rows.map(({ amountMicros }: { amountMicros: number }) => amountMicros)).toEqual(
+        Array(count).fill(4_990_000),
+      );
+    }
+    expect(new Set(ids).size).toBe(2);
+    // A client that repeats its request receives the same result, and it counts nothing.
+    expect((await validate()).data.transaction.transactionId).toBe(ids[1]);
+    expect((await callWithSecretKey(listTransactions, keys, { query: {} })).body.rows).toHaveLength(2);
+  });
 });
 
-describe('a store-managed consumable of the Microsoft Store that is bought twice between two validations', () => {
+describe('store-managed consumable of the Microsoft Store that is bought twice between two validations', () => {
   it('counts both payments, grants the balance once, and assigns the refund of the latest', async () => {
     const order = { type: 'consumable', quantity: 2 };
     const { keys, storeId, validate, act } = await buy(order, { consume: true });
@@ -195,7 +192,7 @@ describe('a store-managed consumable of the Microsoft Store that is bought twice
   });
 });
 
-describe('a subscription of the Microsoft Store', () => {
+describe('subscription of the Microsoft Store', () => {
   it('shows the date of the latest change of the renewal intent', async () => {
     const { validate, act, refresh, read } = await buy({ type: 'paid subscription' });
     await validate();
@@ -234,7 +231,7 @@ describe('a subscription of the Microsoft Store', () => {
   });
 });
 
-describe('a subscription of the Microsoft Store whose StoreID key has died', () => {
+describe('subscription of the Microsoft Store whose StoreID key has expired', () => {
   type Bought = Awaited<ReturnType<typeof buy>>;
   const deaths: readonly [death: string, kill: (bought: Bought) => Promise<void>][] = [
     ['expired', async () => undefined],
@@ -270,7 +267,7 @@ describe('a subscription of the Microsoft Store whose StoreID key has died', () 
     expect(listReasons(await bought.read())).toEqual(['PURCHASED', 'EXPIRED']);
   });
 
-  it('subscription has its paid access again, and no problem, after the next validation of the app', async () => {
+  it('regains its paid access after the next validation of the app', async () => {
     const bought = await buy({ type: 'paid subscription', autoRenew: true });
     const { appName } = bought.keys;
     expect(await bought.validate({ license: {} })).toMatchObject({ ok: false, code: 6778006 });

@@ -34,7 +34,7 @@ describe('parallel validations of one receipt', () => {
   });
 });
 
-describe('a validation of a purchase of another customer', () => {
+describe('validation of a purchase of another customer', () => {
   const lines: unknown[] = [];
   beforeEach(() => {
     lines.length = 0;

@@ -184,8 +184,8 @@ describe('plan changes of Google Play', () => {
   });
 });
 
-describe('renewals of Google Play without readable orders', () => {
-  it('start when the previous period ended', async () => {
+describe('renewal of Google Play without a readable order', () => {
+  it('starts at the end of the previous period', async () => {
     const { act, refresh, listTransactions } = await buy();
     await setOrdersReadable(false);
     const [first] = await listTransactions();
@@ -204,7 +204,7 @@ describe('renewals of Google Play without readable orders', () => {
     expect((await listTransactions())[0]).toEqual(first);
   });
 
-  it('start with the recovery after account hold', async () => {
+  it('starts with the recovery after account hold', async () => {
     const { act, refresh, listTransactions } = await buy();
     await setOrdersReadable(false);
     const [first] = await listTransactions();
@@ -275,7 +275,7 @@ describe('states of Google Play', () => {
   });
 });
 
-describe('acknowledgement of Google Play', () => {
+describe('acknowledgement at Google Play', () => {
   const useApp = async (changes: object) => {
     keys = await fixture.createNotifiedApp('store_b', changes);
   };
@@ -345,7 +345,7 @@ describe('acknowledgement of Google Play', () => {
   });
 });
 
-describe('subscriptions with add-ons of Google Play', () => {
+describe('subscription with add-ons of Google Play', () => {
   beforeAll(async () => {
     keys = await fixture.createNotifiedApp('store_b');
   });
@@ -378,7 +378,7 @@ describe('subscriptions with add-ons of Google Play', () => {
   };
   const running = { isOwned: true, renewalIntent: 'Renew', refunded: [] };
 
-  it('count each item with its own line of every order', async () => {
+  it('counts each item with its own line of every order', async () => {
     const { id, act, productId, addOnId } = await buyWithAddOn();
     await advance(31 * dayMs);
     await act('renew');
@@ -388,7 +388,7 @@ describe('subscriptions with add-ons of Google Play', () => {
     expect(items.size).toBe(2);
   });
 
-  it('keep a removed item until its end, and count the payments of the replaced purchase once', async () => {
+  it('keeps a removed item until its end, and counts the payments of the replaced purchase once', async () => {
     const { id, act, productId, addOnId } = await buyWithAddOn();
     const successor = (await act('remove-item', { productId: addOnId })).replace('store_b:', '');
     const removed = await readItems(successor, [productId, addOnId]);
@@ -409,7 +409,7 @@ describe('subscriptions with add-ons of Google Play', () => {
     );
   });
 
-  it('give an added item to the customer of the others', async () => {
+  it('gives an added item to the customer of the others', async () => {
     const { act, id } = await buy({ priceMicros });
     const addOnId = createUniqueName('addon');
     const successor = (await act('add-item', { productId: addOnId, priceMicros: 5_000_000 })).replace('store_b:', '');
@@ -419,7 +419,7 @@ describe('subscriptions with add-ons of Google Play', () => {
     expect(items.get(productId)).toMatchObject({ ...running, paid: [] });
   });
 
-  it('count the order of an added item for this item only, after the renewal of all items', async () => {
+  it('counts the order of an added item for this item only, after the renewal of all items', async () => {
     const [productId, addOnId] = [createUniqueName('base'), createUniqueName('z-addon')];
     const { act } = await buy({ productId, priceMicros });
     const successor = (await act('add-item', { productId: addOnId, priceMicros: 5_000_000 })).replace('store_b:', '');
@@ -431,7 +431,7 @@ describe('subscriptions with add-ons of Google Play', () => {
     expect(items.get(productId)).toMatchObject({ ...running, paid: [10] });
   });
 
-  it('end a revoked item alone and count its refund once', async () => {
+  it('ends a revoked item alone and counts its refund once', async () => {
     const { id, act, productId, addOnId } = await buyWithAddOn();
     await act('revoke-item', { productId: addOnId });
     const items = await readItems(id, [productId, addOnId]);
@@ -439,7 +439,7 @@ describe('subscriptions with add-ons of Google Play', () => {
     expect(items.get(addOnId)).toMatchObject({ isOwned: false, paid: [5], refunded: [5] });
   });
 
-  it('split a partial refund of an amount between the items', async () => {
+  it('splits a partial refund of an amount between the items', async () => {
     const { id, act, validate, productId, addOnId } = await buyWithAddOn();
     await act('refund', { amountMicros: 3_000_000 });
     await validate();
@@ -447,7 +447,7 @@ describe('subscriptions with add-ons of Google Play', () => {
     expect([items.get(productId)?.refunded, items.get(addOnId)?.refunded]).toEqual([[2], [1]]);
   });
 
-  it('refund and end all items with the purchase', async () => {
+  it('refunds and ends all items with the purchase', async () => {
     const { id, act, productId, addOnId } = await buyWithAddOn();
     await act('revoke');
     const items = await readItems(id, [productId, addOnId]);
@@ -455,7 +455,7 @@ describe('subscriptions with add-ons of Google Play', () => {
     expect(items.get(addOnId)).toMatchObject({ isOwned: false, refunded: [5] });
   });
 
-  it('end only the declined item after account hold', async () => {
+  it('ends only the declined item after account hold', async () => {
     const { id, act, productId, addOnId } = await buyWithAddOn();
     const isOwned = async () => {
       const items = await readItems(id, [productId, addOnId]);
@@ -473,7 +473,7 @@ describe('subscriptions with add-ons of Google Play', () => {
   });
 });
 
-describe('a declined renewal of Google Play', () => {
+describe('declined renewal of Google Play', () => {
   it('records the pending order when it is paid, and the paid order until then', async () => {
     const { id, act, read, listTransactions } = await buy();
     const readOrders = async () => await fixture.callControl(`/purchases/${id}`);
@@ -496,8 +496,8 @@ describe('a declined renewal of Google Play', () => {
   });
 });
 
-describe('rentals and prepaid plans of Google Play', () => {
-  it('end a rental after its period', async () => {
+describe('rental and prepaid plan of Google Play', () => {
+  it('ends a rental after its period', async () => {
     const { read, validate, reasons, refresh } = await buy({ type: 'non consumable', rentalPeriod: 'P2D' });
     expect(await read()).toMatchObject({ isExpired: false });
     await advance(2 * dayMs + hourMs);
@@ -506,7 +506,7 @@ describe('rentals and prepaid plans of Google Play', () => {
     expect(await reasons()).toEqual(['PURCHASED', 'EXPIRED']);
   });
 
-  it('end a prepaid plan after its period, which a top-up extends', async () => {
+  it('ends a prepaid plan after its period, which a top-up extends', async () => {
     const { act, read } = await buy({ prepaid: true, period: 'P1W' });
     expect(await read()).toMatchObject({ isExpired: false, renewalIntent: 'Lapse' });
     const successorId = await act('top-up');

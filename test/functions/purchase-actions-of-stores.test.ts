@@ -50,9 +50,9 @@ const actions: readonly (readonly [Platform, string, object, string])[] = [
   ['processor_b', 'cancel', {}, 'WILL_LAPSE'],
 ];
 
-describe('POST /v3/purchases/:purchaseId/actions crossed with notifications', () => {
+describe('POST /v3/purchases/:purchaseId/actions at the same time as notifications', () => {
   it.each(sampleItems(actions, 3))(
-    'make one change and one event: %s %s',
+    'makes one change and one event: %s %s',
     async (platform, action, details, reason) => {
       const bought = await buy(platform);
       const { appName } = bought.keys;
@@ -101,13 +101,13 @@ describe('POST /v3/purchases/:purchaseId/actions at the Microsoft Store', () => 
   );
 });
 
-describe('POST /v3/purchases/:purchaseId/actions of a purchase that has changed at the store', () => {
+describe('POST /v3/purchases/:purchaseId/actions for a purchase that has changed at the store', () => {
   it.each([
     ['store_b', 'refund', 'revoke'],
     ['store_c', 'refund', 'refund'],
     ['processor_a', 'refund', 'refund'],
     ['processor_b', 'cancel', 'cancel'],
-  ] as const)('is rejected with the reason, each time: %s %s', async (platform, action, earlier) => {
+  ] as const)('rejects the action with the reason, each time: %s %s', async (platform, action, earlier) => {
     const bought = await buy(platform);
     router.routeTo([]);
     await bought.control(earlier);

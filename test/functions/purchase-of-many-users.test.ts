@@ -52,8 +52,8 @@ async function fillItem(appName: string, purchaseId: string): Promise<void> {
 const buildLongNames = (count: number, bytes: number): string[] =>
   Array.from({ length: count }, (_, index) => `${index}-`.padEnd(bytes, 'x'));
 
-describe('a purchase that many users with long names claim', () => {
-  it('can be refunded by a store notification and read by its owner', async () => {
+describe('purchase that many users with long names claim', () => {
+  it('accepts a refund by a store notification, and its owner reads it', async () => {
     const { keys, id, purchaseId, validateAs } = await givenSharedSubscription();
     await addClaims(keys.appName, purchaseId, buildLongNames(468, 870));
     await fillItem(keys.appName, purchaseId);

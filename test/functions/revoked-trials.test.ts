@@ -23,7 +23,7 @@ const actions = [
 const observers = ['notifications', 'a refresh', 'a refresh before the notifications'] as const;
 const cases = actions.flatMap((action) => observers.map((observer) => [...action, observer] as const));
 
-describe('a free trial that a store takes back', () => {
+describe('free trial that a store takes back', () => {
   it.each(sampleItems(cases, 4))(
     'announces REVOKED once, and no refund (%s, %s, %s)',
     async (platform, action, observer) => {

@@ -72,7 +72,7 @@ const buy = async (applicationUsername = createUniqueName('user')) => {
   return validate;
 };
 
-describe('the spans of the option otlpTracesUrl', () => {
+describe('spans of the option otlpTracesUrl', () => {
   it('reach a collector as OTLP in JSON: a request and its calls of the store, joined by the id of the response', async () => {
     const { headers, body } = await service.validate(keys, await buy());
     expect(body.ok).toBe(true);
@@ -109,7 +109,7 @@ describe('the spans of the option otlpTracesUrl', () => {
     for (const secret of [purchaseToken, keys.publicKey, username]) expect(sent).not.toContain(secret);
   });
 
-  it('spans have a request without calls for a read', async () => {
+  it('contain a request without calls for a read', async () => {
     await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: 'ann' } });
     expect(listSpans().map(({ name }) => name)).toEqual(['GET /v3/customers/:applicationUsername/purchases']);
   });

@@ -89,7 +89,7 @@ describe('store notifications', () => {
     },
   );
 
-  it('notifications of Braintree name a purchase that the app does not have, or not yet', async () => {
+  it('records a purchase of Braintree that the app does not have, or not yet', async () => {
     const { act, purchaseId } = await fixture.givenSubscription('processor_b');
     const otherKeys = await fixture.createNotifiedApp('processor_b');
     await act('cancel');

@@ -158,53 +158,50 @@ const renewing = [
   ['processor_b', 'monthly'],
 ] as const;
 
-describe('a renewing subscription whose store is unavailable at its renewal', () => {
-  it.each(sampleItems(renewing, 3))(
-    'subscription of %s gives access for 24 hours, as not verified',
-    async (platform, productId) => {
-      const keys = await service.createApp([platform], platform === 'store_b' ? { acknowledge: true } : {});
-      const { validate } = await buy({ platform, productId, autoRenew: true, applicationUsername: 'ann' });
-      await service.validate(keys, validate);
-      const readRow = async (): Promise<PurchaseRow> => {
-        const { body } = await callWithSecretKey(listPurchases, keys, { query: { include_notifications: 'true' } });
-        return body.rows[0];
-      };
-      const { purchaseId, expirationDate: renewalDate = '' } = await readRow();
-      const refresh = async () => await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
-      const setClock = async (hours: number) =>
-        await service.callControl('/clock', { set: new Date(Date.parse(renewalDate) + hours * hourMs).toISOString() });
-      // A refresh before the outage: the StoreID key of the Microsoft Store must be renewed.
-      await setClock(-48);
+describe('renewing subscription whose store is unavailable at its renewal', () => {
+  it.each(sampleItems(renewing, 3))('gives access at %s for 24 hours, as not verified', async (platform, productId) => {
+    const keys = await service.createApp([platform], platform === 'store_b' ? { acknowledge: true } : {});
+    const { validate } = await buy({ platform, productId, autoRenew: true, applicationUsername: 'ann' });
+    await service.validate(keys, validate);
+    const readRow = async (): Promise<PurchaseRow> => {
+      const { body } = await callWithSecretKey(listPurchases, keys, { query: { include_notifications: 'true' } });
+      return body.rows[0];
+    };
+    const { purchaseId, expirationDate: renewalDate = '' } = await readRow();
+    const refresh = async () => await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
+    const setClock = async (hours: number) =>
+      await service.callControl('/clock', { set: new Date(Date.parse(renewalDate) + hours * hourMs).toISOString() });
+    // A refresh before the outage: the StoreID key of the Microsoft Store must be renewed.
+    await setClock(-48);
+    await refresh();
+    const readAfter = async (hours: number) => {
+      await setClock(hours);
+      await startOutage(platform);
+      const unchecked = await readRow();
       await refresh();
-      const readAfter = async (hours: number) => {
-        await setClock(hours);
-        await startOutage(platform);
-        const unchecked = await readRow();
-        await refresh();
-        const { notifications = [], ...row } = await readRow();
-        // The date decides, not the refresh.
-        expect(row).toEqual({ ...row, isExpired: unchecked.isExpired, unverifiedSince: unchecked.unverifiedSince });
-        return { ...row, reasons: toReasons(notifications) };
-      };
-      const unverified = { isExpired: false, unverifiedSince: renewalDate };
-      expect(await readAfter(1)).toMatchObject({ ...unverified, reasons: ['PURCHASED'] });
-      const lastHour = await readAfter(23);
-      expect(lastHour).toMatchObject({ ...unverified, reasons: ['PURCHASED'] });
-      expect(Date.parse(lastHour.expirationDate ?? '')).toBe(Date.parse(renewalDate) + 24 * hourMs);
-      expect(await readAfter(25)).toMatchObject({
-        isExpired: true,
-        expirationDate: renewalDate,
-        unverifiedSince: renewalDate,
-        reasons: ['PURCHASED', 'EXPIRED'],
-      });
-      await service.clearFaults();
-      await refresh();
-      const { notifications = [], ...renewed } = await readRow();
-      expect(renewed).toMatchObject({ isExpired: false });
-      expect(renewed).not.toHaveProperty('unverifiedSince');
-      expect(toReasons(notifications)).toEqual(['PURCHASED', 'EXPIRED', 'RENEWED']);
-    },
-  );
+      const { notifications = [], ...row } = await readRow();
+      // The date decides, not the refresh.
+      expect(row).toEqual({ ...row, isExpired: unchecked.isExpired, unverifiedSince: unchecked.unverifiedSince });
+      return { ...row, reasons: toReasons(notifications) };
+    };
+    const unverified = { isExpired: false, unverifiedSince: renewalDate };
+    expect(await readAfter(1)).toMatchObject({ ...unverified, reasons: ['PURCHASED'] });
+    const lastHour = await readAfter(23);
+    expect(lastHour).toMatchObject({ ...unverified, reasons: ['PURCHASED'] });
+    expect(Date.parse(lastHour.expirationDate ?? '')).toBe(Date.parse(renewalDate) + 24 * hourMs);
+    expect(await readAfter(25)).toMatchObject({
+      isExpired: true,
+      expirationDate: renewalDate,
+      unverifiedSince: renewalDate,
+      reasons: ['PURCHASED', 'EXPIRED'],
+    });
+    await service.clearFaults();
+    await refresh();
+    const { notifications = [], ...renewed } = await readRow();
+    expect(renewed).toMatchObject({ isExpired: false });
+    expect(renewed).not.toHaveProperty('unverifiedSince');
+    expect(toReasons(notifications)).toEqual(['PURCHASED', 'EXPIRED', 'RENEWED']);
+  });
 });
 
 const notifying = [
@@ -216,9 +213,9 @@ const notifying = [
   ['processor_b', 'monthly', {}],
 ] as const;
 
-describe('a subscription that renews in an outage of 73 hours in which the notifications of its store arrive', () => {
+describe('subscription that renews in an outage of 73 hours in which the notifications of its store arrive', () => {
   it.each(sampleItems(notifying, 2))(
-    'of %s (%s) gives access at every hour, and announces the renewal',
+    'gives access at every hour, and announces the renewal: %s (%s)',
     async (platform, productId, terms) => {
       const keys = await service.createApp([platform], platform === 'store_b' ? { acknowledge: true } : {});
       const router = await startNotificationRouter(service, [platform]);

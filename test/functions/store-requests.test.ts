@@ -134,7 +134,7 @@ describe('store notifications that the app must act on', () => {
   });
 });
 
-describe('store notifications with a type of their own', () => {
+describe('store notification with its own type', () => {
   it.each([
     ['request-refund', 'CONSUMPTION_REQUEST'],
     ['request-refund decline-refund', 'REFUND_DECLINED'],
@@ -152,7 +152,7 @@ describe('store notifications with a type of their own', () => {
     expect(rows.map(({ notificationType }: { notificationType?: string }) => notificationType)).toContain(type);
   });
 
-  it('lists the summary and the failures of an extension of all subscriptions', async () => {
+  it('appears with the summary and the failures of an extension of all subscriptions', async () => {
     const { id, username } = await givenSubscription([], { productId: 'of-extension' });
     const order = {
       platform: 'store_a',

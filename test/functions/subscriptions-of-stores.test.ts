@@ -59,7 +59,7 @@ const products = [
   ['processor_b', 'monthly', 'full_version'],
 ] as const;
 
-describe('reasons in the statistics', () => {
+describe('reasons of GET /v3/stats/breakdown', () => {
   it.each(sampleItems(products, 2))(
     'counts New, Renewed and Lost of %s without the sandbox and one-time purchases',
     async (platform, subscriptionId, oneTimeId) => {
@@ -113,7 +113,7 @@ async function givenChangedCurrency(platform: Platform) {
 }
 
 /** Stripe does not change the currency of a subscription. */
-describe('a subscription whose currency changes at a renewal', () => {
+describe('subscription whose currency changes at a renewal', () => {
   it.each(sampleItems(['store_a', 'store_b', 'store_c', 'processor_b'] as const, 2))(
     'counts each payment of %s in its currency, and the difference as a movement of the recurring revenue',
     async (platform) => {
@@ -282,8 +282,8 @@ async function givenPlan(platform: Platform, order: object) {
   };
 }
 
-describe.each(plans)('a canceled plan with committed payments (%s)', (platform, order, further) => {
-  it('receives its payments and gives access until the commitment ends, with one announcement of the lapse', async () => {
+describe.each(plans)('canceled plan with committed payments (%s)', (platform, order, further) => {
+  it('renews and gives access until the commitment ends, with one announcement of the lapse', async () => {
     const { act, perform, listPayments } = await givenPlan(platform, order);
     expect(await act('cancel')).toMatchObject({ isExpired: false, renewalIntent: 'Lapse' });
     for (let paid = 0; paid < further; paid++)

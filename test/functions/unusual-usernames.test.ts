@@ -59,7 +59,7 @@ const createCaller =
 /** Usernames similar to the tested ones, without purchases. */
 const similarUsernames = ['a', 'b', '%', '/'];
 
-describe.each(sampleItems(labelled, 6))('the customer %s', (_label, name) => {
+describe.each(sampleItems(labelled, 6))('customer %s', (_label, name) => {
   let call: ReturnType<typeof createCaller>;
   let keys: IssuedApiKeys;
   beforeAll(async () => {
@@ -98,7 +98,7 @@ describe.each(sampleItems(labelled, 6))('the customer %s', (_label, name) => {
     expect(contexts).toContainEqual(expect.objectContaining({ applicationUsername: name, eventType: 'customer.read' }));
   });
 
-  it('can be linked to a purchase without linking a similar username', async () => {
+  it('accepts a link to a purchase without linking a similar username', async () => {
     await givenPurchase(keys.appName, 'owner', buildObservation('store_a:linked'));
     const body = { purchaseId: 'store_a:linked' };
     expect(await call(addCustomerPurchase, { params, body })).toMatchObject({ ok: true, ...params });

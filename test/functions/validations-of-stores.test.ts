@@ -78,7 +78,7 @@ describe('ineligible_for_intro_price', () => {
   );
 
   it.each(['store_a', 'store_b', 'processor_a', 'processor_b'] as const)(
-    'is kept after the trial and while the store is unavailable (%s)',
+    'keeps the group after the trial and while the store is unavailable (%s)',
     async (platform) => {
       const productId = chooseProductId(platform);
       const group = { ...(platform === 'store_a' && { group: createUniqueName('group') }) };
@@ -120,9 +120,9 @@ async function readCountry(platform: Platform, order: object, actions: readonly 
   return transaction?.storefront;
 }
 
-describe('the country of a payment', () => {
+describe('country of a payment', () => {
   it.each(Object.entries(subscriptions))(
-    'stores the country of the customer of %s, also for a renewal',
+    'equals the country of the customer of %s, also for a renewal',
     async (platform, id) => {
       const order = { productId: id, type: 'paid subscription' };
       expect(await readCountry(platform as Platform, order)).toBe('DE');
@@ -134,7 +134,7 @@ describe('the country of a payment', () => {
     ['processor_a', 'country_coins'],
     ['service_processor_a', 'country_coins'],
     ['processor_b', 'coins'],
-  ] as const)('stores the country of the customer of a one-time purchase of %s', async (platform, productId) => {
+  ] as const)('equals the country of the customer for a one-time purchase of %s', async (platform, productId) => {
     expect(await readCountry(platform, { productId, type: 'consumable' })).toBe('DE');
   });
 });
@@ -160,7 +160,7 @@ async function buy(platform: Platform, keys: IssuedApiKeys, order: object) {
 const years = (billingPeriod: number) => ({ billingPeriod, billingPeriodUnit: 'Year' });
 const months = (billingPeriod: number) => ({ billingPeriod, billingPeriodUnit: 'Month' });
 
-describe('the end of a subscription whose store does not report it', () => {
+describe('end of a subscription whose store does not report it', () => {
   it('stays within a year of a signed Play receipt, even after a later request', async () => {
     const keys = await service.createApp(['store_b'], { serviceAccount: undefined });
     const validate = await buy('store_b', keys, { type: 'paid subscription' });
@@ -205,7 +205,7 @@ describe('the end of a subscription whose store does not report it', () => {
   });
 
   it.each<Platform>(['store_a', 'store_b', 'processor_a', 'service_processor_a'])(
-    'is computed from the catalogue for %s, whatever a request states',
+    'comes from the catalogue for %s, whatever a request states',
     async (platform) => {
       const keys = await service.createApp([platform]);
       const productId = createUniqueName('product');
@@ -342,8 +342,8 @@ async function givenSubscription() {
   return { keys, purchaseId: `store_b:${id}` };
 }
 
-describe('the event of a refresh', () => {
-  it('shows the purchase in its raw view', async () => {
+describe('event of a refresh', () => {
+  it('contains the purchase in its raw view', async () => {
     const { keys, purchaseId } = await givenSubscription();
     await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     const [{ eventId }] = await findEvents(keys, purchaseId);
