@@ -45,8 +45,8 @@ async function listEntries(username: string, type: string): Promise<Item[]> {
 }
 const countEntries = async (username: string, type: string) => (await listEntries(username, type)).length;
 
-describe('a customer with more credits than one transaction has writes', () => {
-  it('can spend after all others have ended, each with its entry', async () => {
+describe('account with more credits than one transaction has writes', () => {
+  it('accepts a spend after all others have ended, each with its entry', async () => {
     await giveEach('ann', startDate + dayMs);
     now += 2 * dayMs;
     await give(getService(), { credit: 'coins', amount: 5, idempotencyKey: 'a', reason: 'why' }, toContext('ann'));
@@ -58,7 +58,7 @@ describe('a customer with more credits than one transaction has writes', () => {
     expect(await countEntries('ann', 'expired')).toBe(credits.length);
   });
 
-  it('customer is merged, and its merge is reversed', async () => {
+  it('accepts a merge and its reversal', async () => {
     await giveEach('ann');
     const merge = { from: 'ann', to: 'bob', mergeId: 'merge' };
     await moveCredits(getService(), appName, merge);
@@ -69,7 +69,7 @@ describe('a customer with more credits than one transaction has writes', () => {
   });
 });
 
-describe('the end of units', () => {
+describe('end of units', () => {
   const giveCoins = async (amount: number, until: number) => {
     const request = { credit: 'coins', amount, idempotencyKey: `until ${until}`, reason: 'why', until };
     await give(getService(), request, toContext('ann'));
@@ -86,7 +86,7 @@ describe('the end of units', () => {
       .flat()
       .filter(({ pk }) => String(pk).startsWith(appName)).length;
 
-  it('end of units has its entry in time, without another change of the customer', async () => {
+  it('creates its entry in time, without another change of the customer', async () => {
     const [first, second] = [startDate + dayMs, startDate + 2 * dayMs];
     await giveCoins(10, second);
     await giveCoins(5, first);
@@ -98,7 +98,7 @@ describe('the end of units', () => {
     expect(await countDueItems()).toBe(0);
   });
 
-  it('end of units is due for customers with units that end only, and until they are spent', async () => {
+  it('becomes due only for customers with units that end, until they are spent', async () => {
     await give(getService(), { credit: 'gems', amount: 5, idempotencyKey: 'a', reason: 'why' }, toContext('ann'));
     expect(await countDueItems()).toBe(0);
     await giveCoins(5, startDate + dayMs);
@@ -125,7 +125,7 @@ describe('the end of units', () => {
     expect(await readTotals('ann')).toMatchObject({ coins: { balance: 0, spent: 4, expired: 8 } });
   });
 
-  it('end of units has its entry when the first of several holds of the units ends', async () => {
+  it('creates its entry when the first of several holds of the units ends', async () => {
     const end = startDate + hourMs;
     await giveCoins(5, end);
     const hold = { credit: 'coins', hold: true };
@@ -145,8 +145,8 @@ describe('the end of units', () => {
   });
 });
 
-describe('a customer whose merge was reversed', () => {
-  it('can be merged into another customer', async () => {
+describe('customer whose merge was reversed', () => {
+  it('accepts a merge into another customer', async () => {
     await give(getService(), { credit: 'coins', amount: 5, idempotencyKey: 'a', reason: 'why' }, toContext('ann'));
     const merge = { from: 'ann', to: 'bob', mergeId: 'merge' };
     await moveCredits(getService(), appName, merge);

@@ -40,24 +40,24 @@ const leftOf = (account: CreditAccount) =>
   Object.fromEntries(findCredit(account, 'coins').lots.map(({ id, left }) => [id, left]));
 const spend = (account: CreditAccount, amount: number) => spendCredits(account, 'coins', amount) ?? account;
 
-describe('credits of a customer', () => {
-  it('credits are spent from the lot that ends first', () => {
+describe('credit account of a customer', () => {
+  it('spends from the lot that ends first', () => {
     const account = give(give(give(empty, 'later', 10, 200), 'never', 10), 'first', 10, 100);
     expect(leftOf(spend(account, 15))).toEqual({ first: 0, later: 5, never: 10 });
   });
 
-  it('cannot be spent beyond the balance', () => {
+  it('rejects a spend beyond the balance', () => {
     expect(spendCredits(give(empty, 'a', 10), 'coins', 11)).toBeUndefined();
     expect(spendCredits(empty, 'gems', 1)).toBeUndefined();
   });
 
-  it('end with their lot', () => {
+  it('expires the units of a lot at its end', () => {
     const account = spend(give(give(empty, 'a', 10, 100), 'b', 10), 4);
     expect(balanceOf(passTime(account, 99))).toBe(16);
     expect(findCredit(passTime(account, 100), 'coins')).toMatchObject({ expired: 6, spent: 4, granted: 20 });
   });
 
-  it('return from a hold that ends, to the lots that they are of', () => {
+  it('returns units from a hold that ends, to their lots', () => {
     const account = give(give(empty, 'a', 10, 100), 'b', 10);
     const held = holdCredits(account, { id: 'h', credit: 'coins', amount: 15, until: 50 }) ?? account;
     expect(balanceOf(held)).toBe(5);
@@ -67,7 +67,7 @@ describe('credits of a customer', () => {
     expect(findHold(releaseHold(held, 'h'), 'h')).toBeUndefined();
   });
 
-  it('credits are taken back from what is left, and below zero only with a debt', () => {
+  it('takes back what is left, and falls below zero only with a debt', () => {
     const account = spend(give(give(empty, 'a', 10), 'b', 10), 12);
     const zero = takeBack(account, 'coins', { lotId: 'a', amount: 10, allowsDebt: false });
     expect([balanceOf(zero.account), zero.parts]).toEqual([0, [['b', 8]]]);
@@ -78,7 +78,7 @@ describe('credits of a customer', () => {
     expect([balanceOf(returned), leftOf(compactAccount(returned))]).toEqual([8, { a: 8 }]);
   });
 
-  it('credits have few open lots, whatever they are given', () => {
+  it('keeps few open lots, whatever it is given', () => {
     let account = empty;
     for (let index = 0; index < 300; index++)
       account = compactAccount(give(account, `lot${index}`, 2, index % 3 ? undefined : 9));
@@ -87,7 +87,7 @@ describe('credits of a customer', () => {
     expect(balanceOf(passTime(account, 9))).toBe(400);
   });
 
-  it('credits of two customers are added, and split again without what was spent since', () => {
+  it('adds the credits of two customers, and splits them again without what was spent since', () => {
     const [a, b] = [spend(give(empty, 'a', 10), 3), spend(give(createAccount('bob', false), 'b', 5, 100), 1)];
     const added = addAccounts(b, a);
     expect(findCredit(added, 'coins')).toMatchObject({ granted: 15, spent: 4 });
@@ -96,7 +96,7 @@ describe('credits of a customer', () => {
     expect(balanceOf(rest)).toBe(0);
   });
 
-  it('credits of a lot that returns to a customer with a part of it are one lot', () => {
+  it('joins a lot that returns to a customer with a part of it', () => {
     const held = holdCredits(give(empty, 'a', 20), { id: 'h', credit: 'coins', amount: 5, until: 50 }) ?? empty;
     const moved = removeLot(held, 'coins', { lotId: 'a', amount: 20 });
     const returned = give(releaseHold(moved.account, 'h'), 'a', moved.left);
@@ -104,7 +104,7 @@ describe('credits of a customer', () => {
     expect([balanceOf(spend(returned, 12)), leftOf(spend(returned, 12))]).toEqual([8, { a: 8 }]);
   });
 
-  it('keep the end of a lot that was extended while others had it', () => {
+  it('keeps the end of a lot that was extended while another customer had it', () => {
     const extended = give(give(empty, 'a', 5, 100), 'a', 5, 200);
     expect(balanceOf(passTime(extended, 100))).toBe(10);
     const moved = give(empty, 'a', 10, 100);
@@ -114,7 +114,7 @@ describe('credits of a customer', () => {
     expect(balanceOf(passTime({ ...empty, ...returned }, 100))).toBe(10);
   });
 
-  it('credits that paid the debts of two merged customers return with each split', () => {
+  it('returns what paid the debts of two merged customers with each split', () => {
     const indebted = (debt: number) => takeBack(empty, 'coins', { lotId: '', amount: debt, allowsDebt: true }).account;
     let account = give(createAccount('bob', false), 'a', 20);
     for (const debt of [5, 3]) account = addAccounts(account, indebted(debt));
@@ -124,7 +124,7 @@ describe('credits of a customer', () => {
     expect(leftOf(spend(account, 15))).toEqual({ a: 0, 'debt/coins': 5 });
   });
 
-  it('credits that have moved on do not return, and no number falls below zero', () => {
+  it('does not return units that have moved on, and no number falls below zero', () => {
     const moved = passTime(spend(give(give(empty, 'a', 10), 'b', 4, 9), 3), 9);
     const emptied = { ...addAccounts(createAccount('bob', false), moved), credits: {} };
     const { rest, returned } = splitAccount(emptied, { credits: moved.credits, holdIds: [] });
@@ -163,8 +163,8 @@ function checkCredit({ credits }: Pick<CreditAccount, 'credits'>): void {
   if ([debt, ...Object.values(totals), ...units].some((number) => number < 0)) throw new Error('A number is negative.');
 }
 
-describe('any history of credits', () => {
-  it('account has the balance of its lots without the debt, and numbers of at least zero', () => {
+describe('credit account (any history)', () => {
+  it('keeps the balance at the sum of its lots without the debt, and each number at zero or more', () => {
     const property = fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       let account = empty;
       let taken = 0;

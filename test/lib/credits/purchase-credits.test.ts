@@ -47,8 +47,8 @@ class Customer {
 
 const omitPeriod = ({ expirationDate: _end, ...payment }: Transaction): Transaction => payment;
 
-describe('what the payments of a subscription give', () => {
-  it('credit is taken back from a payment that no longer pays a period, and the next renewal gives', () => {
+describe('listCreditClaims and settle', () => {
+  it('takes back from a payment that no longer pays a period, and gives for the next renewal', () => {
     const customer = new Customer();
     expect(customer.observe(pay('a', 0), pay('b', 1))).toBe(60);
     expect(customer.observe(pay('a', 0), omitPeriod(pay('b', 1)))).toBe(30);
@@ -56,39 +56,39 @@ describe('what the payments of a subscription give', () => {
     expect(customer.observe(pay('a', 0), pay('b', 1), pay('c', 2))).toBe(90);
   });
 
-  it('credit is given once for a period, even if an earlier payment of it is seen after the spending', () => {
+  it('gives once for a period, even if an earlier payment of it is seen after the spending', () => {
     const customer = new Customer();
     expect(customer.observe(pay('b', 0))).toBe(30);
     customer.spend(30);
     expect(customer.observe(pay('a', 0), pay('b', 0))).toBe(0);
   });
 
-  it('credit is taken back from a payment that turns out to pay the same period', () => {
+  it('takes back from a payment that turns out to pay the same period', () => {
     const customer = new Customer();
     expect(customer.observe(pay('a', 0), pay('b', 1))).toBe(60);
     expect(customer.observe(pay('a', 0), pay('b', 0))).toBe(30);
   });
 
-  it('credit is given once if the store reports the id of the sale later', () => {
+  it('gives once if the store reports the id of the sale later', () => {
     const customer = new Customer();
     expect(customer.observe(pay('a', 0))).toBe(30);
     expect(customer.observe(pay('a', 0, { saleId: 'sale-a' }), pay('b', 1, { saleId: 'sale-b' }))).toBe(60);
     expect(customer.observe(pay('a', 0, { saleId: 'sale-a', refundedAt: startDate }), pay('b', 1))).toBe(30);
   });
 
-  it('credit is given once if a payment becomes a part of a later transaction', () => {
+  it('gives once if a payment becomes a part of a later transaction', () => {
     const customer = new Customer();
     expect(customer.observe(pay('z', 0, { saleId: 'sale-z' }))).toBe(30);
     expect(customer.observe(pay('a', 0, { saleId: 'sale-a' }), pay('b', 1, { saleId: 'sale-b' }))).toBe(60);
   });
 
-  it('credit is taken back in whole units for refunded seats', () => {
+  it('takes back whole units for refunded seats', () => {
     const seats = { quantity: 3, credits: { coins: { perUnit: 20, expires: 'never' } } };
     const partialRefunds = [{ id: 'seats', date: startDate, quantity: 1, isSum: true as const }];
     expect(new Customer().observe(pay('a', 0, { ...seats, partialRefunds }))).toBe(14);
   });
 
-  it('comes back with a part of the payment whose refund the store reverses', () => {
+  it('returns a part of the payment whose refund the store reverses', () => {
     const customer = new Customer();
     const refund = { id: 'prorated', date: startDate, latestDate: startDate, amountMicros: 5_000_000 };
     const payment = { amountMicros: 10_000_000, partialRefunds: [refund] };

@@ -31,8 +31,8 @@ const claim = (paymentId: string, given: number, demanded = 0): CreditClaim => (
   demanded,
 });
 
-describe('what a purchase gives', () => {
-  it('credit is settled after it was given', () => {
+describe('settle', () => {
+  it('gives, and then reports the purchase as settled', () => {
     const claims = [claim('a', 10), claim('b', 20)];
     const settlement = settle({ purchase, account: ann, former: undefined }, claims, { now: 1, allowsDebt: false });
     expect(settlement.entries.map(({ type, amount }) => [type, amount])).toEqual([
@@ -43,7 +43,7 @@ describe('what a purchase gives', () => {
     expect(isSettled(settlement.purchase, [claim('a', 10), claim('b', 20, 1)], 'ann')).toBe(false);
   });
 
-  it('credit is given once if the store reports the final id of a payment later', () => {
+  it('gives once if the store reports the final id of a payment later', () => {
     const given = settle({ purchase, account: ann, former: undefined }, [claim('early', 10)], {
       now: 1,
       allowsDebt: false,
@@ -52,7 +52,7 @@ describe('what a purchase gives', () => {
     expect(findCredit(renamed.account, 'coins')).toMatchObject({ granted: 10, takenBack: 4 });
   });
 
-  it('moves, is refunded and is returned under the final id of the payment, too', () => {
+  it('moves, takes back and returns under the final id of the payment, too', () => {
     const rules = { now: 1, allowsDebt: false };
     const bob = createAccount('bob', false);
     const given = settle({ purchase, account: ann, former: undefined }, [claim('early', 10, 4)], rules);
@@ -64,7 +64,7 @@ describe('what a purchase gives', () => {
     expect(getBalance(findCredit(refunded.account, 'coins'))).toBe(0);
   });
 
-  it('goes to a new owner as if the refund before the move had been made after it', () => {
+  it('gives to a new owner as if the refund before the move had been made after it', () => {
     const rules = { now: 1, allowsDebt: false };
     const bob = createAccount('bob', false);
     const own = (demanded: number) => {
@@ -81,7 +81,7 @@ describe('what a purchase gives', () => {
     expect(getBalance(readBalance(own(5), 5))).toBe(15);
   });
 
-  it('takes several writes for many payments', () => {
+  it('needs several writes for many payments', () => {
     const claims = Array.from({ length: 200 }, (_, index) => claim(`payment${index}`, 1));
     let settlement = settle({ purchase, account: ann, former: undefined }, claims, { now: 1, allowsDebt: false });
     let writes = 1;
@@ -139,36 +139,39 @@ class Recount {
   }
 }
 
-describe('any history of payments, refunds and spends', () => {
-  it.each([false, true])('purchase has the balance of a recount, and is settled once (debt: %s)', (allowsDebt) => {
-    const property = fc.property(fc.array(step, { maxLength: 50, size: 'max' }), (steps) => {
-      const recount = new Recount(allowsDebt);
-      const claims = new Map<number, CreditClaim>();
-      let state = { purchase, account: ann, former: undefined };
-      for (const [now, part] of steps.entries()) {
-        if (part.type === 'spend') {
-          recount.spend(part.amount);
-          state = { ...state, account: spendCredits(state.account, 'coins', part.amount) ?? state.account };
-        } else if (part.type === 'pay') {
-          recount.pay(part.payment, part.units);
-          if (!claims.has(part.payment)) claims.set(part.payment, claim(`payment${part.payment}`, part.units));
-        } else {
-          recount.demand(part.payment, part.part);
-          const known = claims.get(part.payment);
-          if (known) claims.set(part.payment, { ...known, demanded: Math.min(known.given, part.part) });
+describe('settle (any history of payments, refunds and spends)', () => {
+  it.each([false, true])(
+    'reaches the balance of a recount, and repeated steps do not change it (debt: %s)',
+    (allowsDebt) => {
+      const property = fc.property(fc.array(step, { maxLength: 50, size: 'max' }), (steps) => {
+        const recount = new Recount(allowsDebt);
+        const claims = new Map<number, CreditClaim>();
+        let state = { purchase, account: ann, former: undefined };
+        for (const [now, part] of steps.entries()) {
+          if (part.type === 'spend') {
+            recount.spend(part.amount);
+            state = { ...state, account: spendCredits(state.account, 'coins', part.amount) ?? state.account };
+          } else if (part.type === 'pay') {
+            recount.pay(part.payment, part.units);
+            if (!claims.has(part.payment)) claims.set(part.payment, claim(`payment${part.payment}`, part.units));
+          } else {
+            recount.demand(part.payment, part.part);
+            const known = claims.get(part.payment);
+            if (known) claims.set(part.payment, { ...known, demanded: Math.min(known.given, part.part) });
+          }
+          // The stream repeats what a validation has settled.
+          for (let times = 0; times < 2; times++) {
+            const { purchase: settled, account } = settle(state, [...claims.values()], { now, allowsDebt });
+            state = { purchase: settled, account, former: undefined };
+          }
+          const balance = getBalance(findCredit(state.account, 'coins'));
+          if (balance !== recount.balance || (!allowsDebt && balance < 0))
+            throw new Error(`Step ${now}: ${balance} in place of ${recount.balance}`);
         }
-        // The stream repeats what a validation has settled.
-        for (let times = 0; times < 2; times++) {
-          const { purchase: settled, account } = settle(state, [...claims.values()], { now, allowsDebt });
-          state = { purchase: settled, account, former: undefined };
-        }
-        const balance = getBalance(findCredit(state.account, 'coins'));
-        if (balance !== recount.balance || (!allowsDebt && balance < 0))
-          throw new Error(`Step ${now}: ${balance} in place of ${recount.balance}`);
-      }
-    });
-    fc.assert(property, sampleRuns({ sample: 300, full: 20_000 }));
-  });
+      });
+      fc.assert(property, sampleRuns({ sample: 300, full: 20_000 }));
+    },
+  );
 });
 
 const user = fc.constantFrom('ann', 'bob', 'eve');
@@ -241,7 +244,7 @@ class SharedPurchase {
   }
 }
 
-describe('any history of a purchase of several customers', () => {
+describe('settle (any history of a purchase of several customers)', () => {
   it.each([false, true])(
     'takes back at most what refunds demand, and returns it with them (debt: %s)',
     (allowsDebt) => {
