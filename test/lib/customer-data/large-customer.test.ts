@@ -52,8 +52,8 @@ async function readExport() {
   return JSON.parse(text) as { purchases: { purchaseId: string }[]; events: { eventId: string }[] };
 }
 
-describe('a customer of more purchases and events than one page', () => {
-  it('exports each purchase and event once', async () => {
+describe('customer of more purchases and events than one page', () => {
+  it('appears in the export with each purchase and event once', async () => {
     const { purchases, events } = await readExport();
     expect(purchases).toHaveLength(count);
     expect(new Set(purchases.map(({ purchaseId }) => purchaseId)).size).toBe(count);
@@ -61,7 +61,7 @@ describe('a customer of more purchases and events than one page', () => {
     expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(count);
   });
 
-  it('erases every item', async () => {
+  it('loses every item in an erasure', async () => {
     const removed = await eraseCustomer(service, app, username, { wait: async () => {} });
     expect(removed).toMatchObject({ purchases: count, events: count });
     const items = (await scanItems(tableName)).map(formatItem);
