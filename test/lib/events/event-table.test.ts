@@ -226,7 +226,7 @@ describe('listEventsOfUser', () => {
   });
 });
 
-describe('an event after its retention', () => {
+describe('event after its retention', () => {
   it.each<[string, (at: Service, appName: string, eventId: string) => Promise<unknown>]>([
     ['findEvent', findEvent],
     ['findRawEvent', findRawEvent],
@@ -243,7 +243,7 @@ describe('an event after its retention', () => {
   });
 });
 
-describe('the items of an event', () => {
+describe('items of an event', () => {
   it('fit the event of a validation and its raw view into one write unit', async () => {
     const appName = createUniqueName();
     const { event, raw } = createValidationEvent();

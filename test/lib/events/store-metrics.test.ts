@@ -38,8 +38,8 @@ const describeMetrics = (Metrics: readonly object[]) => ({
   },
 });
 
-describe('the metrics of stores', () => {
-  it('metrics have the number of requests by outcome, and the durations of usable responses', async () => {
+describe('store metrics', () => {
+  it('contain the number of requests by outcome, and the durations of usable responses', async () => {
     const counted = { Name: 'StoreRequests', Unit: 'Count' };
     const timed = { Name: 'StoreDuration', Unit: 'Milliseconds' };
     expect(await saveCalls([call(200, 30), call(404, 40), call(503, 9_000)])).toEqual([
@@ -54,7 +54,7 @@ describe('the metrics of stores', () => {
     ]);
   });
 
-  it('metrics have at most 100 values, which is the limit of CloudWatch', async () => {
+  it('contain at most 100 values, which is the limit of CloudWatch', async () => {
     const [line] = await saveCalls(Array.from({ length: 120 }, () => call(200, 30)));
     expect(line).toMatchObject({ StoreRequests: 120, StoreDuration: Array.from({ length: 100 }, () => 30) });
   });
