@@ -11,7 +11,7 @@ describe('createRequestEventId', () => {
 
   // The end of a UUID version 1 is the same for all ids of a machine.
   it.each(['c6af9ac6-7b61-11e6-9a41-93e8deadbeef', 'JKJaXmPLvHcESHA=', undefined])(
-    'id is random for %s',
+    'contains a random part for %s',
     (requestId) => {
       const ids = [createRequestEventId(date, requestId), createRequestEventId(date, requestId)];
       expect(new Set(ids.map((id) => id.slice(-17))).size).toBe(2);

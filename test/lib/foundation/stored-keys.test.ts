@@ -291,21 +291,21 @@ const readParts: readonly (readonly [part: unknown, expected: unknown])[] = [
 ];
 
 describe('stored keys', () => {
-  it('keys are built as earlier releases built them', () => {
+  it('equal those of earlier releases', () => {
     expect(itemKeys.map(([key]) => key)).toEqual(itemKeys.map(([, pk, sk]) => ({ pk, sk })));
   });
 
-  it('keys have exactly one type each, and are of all types', () => {
+  it('have exactly one type each, and cover all types', () => {
     const types = itemKeys.map(([key]) => (key ? findItemTypes(key) : []));
     expect(types.filter((found) => found.length !== 1)).toEqual([]);
     expect(new Set(types.flat())).toEqual(new Set(Object.keys(namePlaces)));
   });
 
-  it('keys are indexed as earlier releases indexed them', () => {
+  it('have the index keys of earlier releases', () => {
     expect(indexKeys.map(([key]) => key)).toEqual(indexKeys.map(([, stored]) => stored));
   });
 
-  it('keys are read and queried as earlier releases did it', () => {
+  it('lead to the reads and queries of earlier releases', () => {
     expect(readParts.map(([part]) => part)).toEqual(readParts.map(([, expected]) => expected));
   });
 });
