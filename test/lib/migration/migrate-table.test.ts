@@ -80,7 +80,7 @@ describe('registerPayer in a table of version 2', () => {
     expect(await pay('one', 'ann', isSandbox)).toBe(first);
   });
 
-  it('prefers it to a later one that a release without versions has stored', async () => {
+  it('prefers that payment to a later one that a release without versions has stored', async () => {
     await givenEarlierCustomer('one', 'ann');
     const customer = { ...keys.customerKey('one', 'ann'), username: 'ann', createdAt: 2 };
     await service.table.batchPut([{ ...customer, payer: { ...payer, firstPurchaseId: 'store_a:wrong' } }]);
