@@ -78,7 +78,7 @@ describe('addPaymentFigures', () => {
     expect(addFigures('2', '12-31', [year, renewal], { platform })[1]?.figures?.share).toBe(share);
   });
 
-  describe('of a further payment for the rest of a period', () => {
+  describe('with a further payment for the rest of a period', () => {
     const month = given('in_1', '02-01', { expirationDate: day('03-01') });
     const change = given('in_2', '02-15', { expirationDate: day('03-01'), isRenewal: false });
     const refunded = { ...change, refundedAt: day('02-16') };
@@ -90,13 +90,16 @@ describe('addPaymentFigures', () => {
       ['during it', 'in_1', '03-01', [month, refunded]],
       ['during it, after an earlier change', 'in_2', '03-01', [month, change, second]],
       ['before the next one', 'in_3', '04-01', [month, refunded, next]],
-    ])('keeps the start and the end when it was refunded %s', (_title, present, expirationDate, transactions) => {
-      const figures = readFigures(present, expirationDate, transactions);
-      const index = transactions.includes(second) ? 2 : 1;
-      const start = transactions[index]?.purchaseDate;
-      expect(figures[index - 1]?.end).toBe(start);
-      expect(figures[index]).toMatchObject({ end: day('03-01'), previous: start });
-    });
+    ])(
+      'keeps the start and the end if that payment was refunded %s',
+      (_title, present, expirationDate, transactions) => {
+        const figures = readFigures(present, expirationDate, transactions);
+        const index = transactions.includes(second) ? 2 : 1;
+        const start = transactions[index]?.purchaseDate;
+        expect(figures[index - 1]?.end).toBe(start);
+        expect(figures[index]).toMatchObject({ end: day('03-01'), previous: start });
+      },
+    );
 
     it('ends with the refund of the payment of the period', () => {
       const refundedMonth = { ...month, refundedAt: day('02-20') };
@@ -116,7 +119,7 @@ describe('addPaymentFigures', () => {
     it.each([
       ['in_1', change],
       ['in_1', refunded],
-    ])('payment has the end and the failed renewal of the purchase whose payment is %s', (present, further) => {
+    ])('uses the end and the failed renewal of the purchase whose payment is %s', (present, further) => {
       const counted = addFigures(present, '03-08', [month, further], { cancelationReason: 'System.BillingError' });
       expect(counted.map(({ figures }) => [figures?.end, figures?.isInvoluntary])).toEqual([
         [day('02-15'), undefined],
@@ -124,7 +127,7 @@ describe('addPaymentFigures', () => {
       ]);
     });
 
-    it('payment is a separate period if it pays another length', () => {
+    it('counts a separate period if the payment pays another length', () => {
       const yearly = given('in_1', '02-01', { expirationDate: Date.parse('2028-02-01') });
       expect(readFigures('in_3', '04-15', [yearly, refunded, { ...next, purchaseDate: day('03-15') }])).toMatchObject([
         { end: day('02-15') },

@@ -251,7 +251,7 @@ describe('selectAnnouncedReasons', () => {
   });
 });
 
-describe('an import without webhooks', () => {
+describe('selectAnnouncedReasons for an import without webhooks', () => {
   const importedAt = startDate + 10 * dayMs;
   const claim = { ...claimByAnn, claimedAt: startDate };
   const runImport = (before: StoredPurchase | undefined, fields: Partial<PurchaseUpdate> = {}) => {

@@ -114,7 +114,7 @@ describe('addClaim', () => {
   });
 });
 
-describe('a claim by alias', () => {
+describe('claim by alias', () => {
   const md5 = createHash('md5').update('ann').digest('hex');
   const options = { userAliases: ['some-token', md5], strategy: 'first', now: 2 } as const;
   const givenAliasClaim = (username: string) => addClaim([], { username, source: 'alias' }, { ...options, now: 1 });
@@ -147,7 +147,7 @@ describe('a claim by alias', () => {
   });
 });
 
-describe('an imported claim', () => {
+describe('imported claim', () => {
   const now = 1_000;
   const toImport = (username: string, claimedAt: number): ClaimRequest => ({
     username,

@@ -31,7 +31,7 @@ const readMonthly = (looks: readonly Observation[]): number | undefined => {
   return transaction && computeMonthlyAmounts(transaction, 10_000, Infinity)[0] / 1_000_000;
 };
 
-describe('the recurring amount of a period that the store extends', () => {
+describe('recurring amount of a period that the store extends', () => {
   it.each([
     ['once', [look(0, 31), look(9, 61)]],
     ['twice', [look(0, 31), look(9, 61), look(19, 91), look(20, 91)]],
@@ -66,7 +66,7 @@ describe('the recurring amount of a period that the store extends', () => {
     expect(readMonthly([{ ...assumed, purchase }, look(9, 61)])).toBe(5);
   });
 
-  it('recurring amount has the plan that the store reports', () => {
+  it('uses the plan that the store reports', () => {
     const plan = { amountMicros: 20_000_000, period: 'P1M' as const };
     expect(readMonthly([look(0, 31), look(9, 61, { plan })])).toBe(20);
   });

@@ -187,9 +187,9 @@ async function expectAnswersOfAll(service: Service, appName: string): Promise<vo
   }
 }
 
-describe('the owned purchases of a customer', () => {
+describe('owned purchases of a customer', () => {
   it(
-    'answers like a read of all purchases, for random histories at any time, after crashes in split changes',
+    'equal a read of all purchases, for random histories at any time, after crashes in split changes',
     async () => {
       const property = fc.asyncProperty(
         fc.constantFrom(...strategies),
@@ -225,7 +225,7 @@ describe('the owned purchases of a customer', () => {
     10 * minuteMs,
   );
 
-  it('lists a production purchase of a product with sandbox purchases that end later', async () => {
+  it('include a production purchase of a product with sandbox purchases that end later', async () => {
     const appName = createUniqueName();
     const service = createBoundedService();
     for (const index of [1, 2, 3, 4]) {
@@ -240,7 +240,7 @@ describe('the owned purchases of a customer', () => {
     expect(purchaseIds.sort()).toEqual(['store_a:1', 'store_a:4']);
   });
 
-  it('rebuilds the links of items that an earlier version wrote', async () => {
+  it('appear after a rebuild of the links of items that an earlier version wrote', async () => {
     const appName = createUniqueName();
     const unbounded = createService(table);
     const ids = ['store_a:1', 'store_a:2', 'store_a:3', 'store_a:4'];

@@ -26,7 +26,7 @@ describe('computePaymentAmounts', () => {
     expect(computePaymentAmounts(payment, 8_500)).toEqual([12_000_000, 6_000_000, 4_250_000, 0]);
   });
 
-  it('payment has the reported proceeds of the whole payment until it is refunded', () => {
+  it('returns the reported proceeds of the whole payment until it is refunded', () => {
     const date = purchase.purchaseDate ?? 0;
     const payment = { platform: 'store_b', amountMicros: 12_000_000, taxMicros: 2_000_000 } as const;
     const partialRefunds = [{ id: 'half', date, amountMicros: 6_000_000 }];

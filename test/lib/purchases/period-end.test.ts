@@ -47,7 +47,7 @@ const arbitraryStatement = fc.record({
   day: fc.integer({ min: 0, max: 9 }),
 });
 
-describe('the end of a non-renewing subscription', () => {
+describe('end of a non-renewing subscription', () => {
   it('lies within a year of the payment, and never moves later or disappears after another statement', () => {
     fc.assert(
       fc.property(fc.array(arbitraryStatement, { minLength: 1, maxLength: 8 }), (statements) => {

@@ -44,8 +44,8 @@ function recordAll(observations: readonly EncryptedObservation[]) {
 
 const arbitraryDays = fc.uniqueArray(fc.integer({ min: 2, max: 20 }), { minLength: 1, maxLength: 5 });
 
-describe('partial refunds', () => {
-  it('ends in one state with one REFUNDED per refund for partial observations in any order', () => {
+describe('partial refunds of a purchase', () => {
+  it('lead to one state with one REFUNDED per refund for partial observations in any order', () => {
     fc.assert(
       fc.property(arbitraryDays, fc.infiniteStream(fc.nat()), (days, choices) => {
         const next = (max: number) => Number(choices.next().value) % max;
@@ -68,7 +68,7 @@ describe('partial refunds', () => {
     );
   });
 
-  it('counts the latest sum that is not reversed, in any order', () => {
+  it('add up to the latest sum that is not reversed, in any order', () => {
     const events = fc.uniqueArray(fc.record({ day: fc.integer({ min: 1, max: 20 }), isReversal: fc.boolean() }), {
       selector: ({ day }) => day,
       minLength: 1,
@@ -92,7 +92,7 @@ describe('partial refunds', () => {
     );
   });
 
-  it('keeps the purchase, and keeps the refunds if a later observation lacks them', () => {
+  it('keep the purchase, and remain if a later observation lacks them', () => {
     const refund = createRefund(3);
     const { purchase, transactions } = recordAll([
       observeRefunds(0, []),
@@ -103,7 +103,7 @@ describe('partial refunds', () => {
     expect(transactions?.map(({ transaction }) => transaction.partialRefunds)).toEqual([[refund]]);
   });
 
-  it('announces the refund of the rest after a partial refund', () => {
+  it('precede a refund of the rest, which is announced', () => {
     const partial = observeRefunds(3, [createRefund(3)]);
     const refundedAt = startDate + 5 * dayMs;
     const full = createObservation(

@@ -25,8 +25,8 @@ const stored = update(undefined, { observation: bought });
 const countDenials = ({ state }: StoredPurchase): number =>
   Array.from({ length: 74 }, (_, hour) => weekEnd + hour * hourMs).filter((at) => isExpired(state.purchase, at)).length;
 
-describe('the unverified time of a subscription', () => {
-  it('unverified time is 24 hours without a notification of the store', () => {
+describe('unverified time of a subscription', () => {
+  it('lasts 24 hours without a notification of the store', () => {
     expect(countDenials(stored)).toBe(50);
   });
 
@@ -34,7 +34,7 @@ describe('the unverified time of a subscription', () => {
     ['at the renewal', weekEnd],
     ['a day before it', weekEnd - dayMs + 1],
     ['hours after it', weekEnd + 20 * hourMs],
-  ])('unverified time has no denial in 73 hours after a verified notification of the renewal %s', (_case, date) => {
+  ])('gives access for 73 hours after a verified notification of the renewal %s', (_case, date) => {
     const renewed = update(stored, { renewalNotice: { date }, now: date });
     expect(countDenials(renewed)).toBe(0);
     expect(renewed.state.purchase.expirationDate).toBe(weekEnd);
@@ -62,7 +62,7 @@ describe('the unverified time of a subscription', () => {
     expect(refreshed.state.purchase).not.toHaveProperty('renewalNotice');
   });
 
-  it('unverified time has one more period if only the client can make the store available again, without EXPIRED', () => {
+  it('lasts one more period without EXPIRED if only the client can make the store available again', () => {
     const at = weekEnd + hourMs;
     const change = computePurchaseChange(stored, {
       trigger: 'refresh',
@@ -79,7 +79,7 @@ describe('the unverified time of a subscription', () => {
     expect(countDenials(validated)).toBe(74);
   });
 
-  it('stays without renewal for a subscription that was canceled', () => {
+  it('leaves a canceled subscription without a renewal', () => {
     const canceled = update(undefined, {
       observation: { ...bought, purchase: { ...bought.purchase, renewalIntent: 'Lapse' } },
     });
