@@ -31,7 +31,7 @@ const listNames = ({ days, products, figures }: ItemCounts): string[] => {
   return [...new Set(names.map((name) => name.replace(/^(store_a|[\w-]{8}\.[A-Z]{2})\//, '')))].sort();
 };
 
-describe('the names of stored sums', () => {
+describe('names of stored sums', () => {
   it.each<[string, ItemCounts, string]>([
     [
       'purchase',
@@ -99,7 +99,7 @@ describe('the names of stored sums', () => {
       countPayment({ currency: 'XTS' }),
       'T.0 XXX.g XXX.micros XXX.p XXX.paid XXX.transactions XXX.unrated XXX@1M@10000000 bare began left m26-01:n paid transactions unrated w25-12-29:a1 w25-12-29:a4 w25-12-29:n',
     ],
-  ])('keeps the names of a %s of earlier releases', (_title, counts, names) => {
+  ])('equal the names of a %s of earlier releases', (_title, counts, names) => {
     expect(listNames(counts).join(' ')).toBe(names);
   });
 });
@@ -122,7 +122,7 @@ const countRenewals = (storefront: string): ItemCounts[] =>
     ),
   );
 
-it('counters of figures stay far below the 400 KB of an item with 33 countries and subscriptions of two years', () => {
+it('stay far below the 400 KB of an item with 33 countries and subscriptions of two years', () => {
   const countries =
     'AT AU BE BR CA CH CL CO CZ DE DK ES FI FR GB GR HU IE IN IT JP KR MX NL NO NZ PL PT RO SE TR US ZA';
   // First by country: each sum copies the sums before it.

@@ -142,9 +142,9 @@ describe('listCounterMonths', () => {
   });
 });
 
-describe('counters in parts', () => {
+describe('counter in parts', () => {
   it(
-    'read as one counter for any distribution, numbers of parts that change, repeated batches and crashes',
+    'reads as one counter for any distribution, numbers of parts that change, repeated batches and crashes',
     async () => {
       const property = fc.asyncProperty(
         arbitraryChanges,
@@ -203,7 +203,7 @@ describe('counters in parts', () => {
     10 * minuteMs,
   );
 
-  it('counters have at most 16 shards in one item, and the default has one item', async () => {
+  it('has at most 16 shards in one item, and one item by default', async () => {
     const [split, whole] = [createUniqueName(), createUniqueName()];
     await countShards(split, { shards: 100, counterParts: maxCounterParts });
     await countShards(whole, { shards: 100, counterParts: 1 });
@@ -220,14 +220,14 @@ describe('counters in parts', () => {
     }
   });
 
-  it('keep a counter that few shards change in one item', async () => {
+  it('stays in one item if few shards change it', async () => {
     const appName = createUniqueName();
     await countShards(appName, { shards: maxCheckpoints, counterParts: maxCounterParts });
     await countShards(appName, { shards: maxCheckpoints, counterParts: maxCounterParts });
     expect(await listItems(appName)).toMatchObject([{ counts: { requests: maxCheckpoints } }]);
   });
 
-  it('count a repeated record once after the parts are turned off', async () => {
+  it('counts a repeated record once after the parts are turned off', async () => {
     const appName = createUniqueName();
     await countShards(appName, { shards: 100, counterParts: maxCounterParts });
     await countShards(appName, { shards: 110, counterParts: 1 });
@@ -235,7 +235,7 @@ describe('counters in parts', () => {
     expect(counter?.counts).toEqual({ requests: 110 });
   });
 
-  it('cost a counter that is not split two requests', async () => {
+  it('costs two requests if it is not split', async () => {
     const appName = createUniqueName();
     const calls: string[] = [];
     const traced = Object.fromEntries(

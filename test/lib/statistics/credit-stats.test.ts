@@ -67,8 +67,8 @@ const dayOf = (date: number, changes: object) => ({
   ...changes,
 });
 
-describe('the statistics of credits', () => {
-  it('statistics have what was given, spent, taken back and expired by day, and what is outstanding, without the sandbox', async () => {
+describe('statistics of credits', () => {
+  it('contain what was given, spent, taken back and expired by day, and what is outstanding, without the sandbox', async () => {
     const { appName, service, entries } = await givenHistory();
     await countEntries(service, entries);
     const days = [
@@ -107,7 +107,7 @@ describe('the statistics of credits', () => {
   });
 });
 
-describe('the finding credits-never-spent', () => {
+describe('finding credits-never-spent', () => {
   it('names a credit that customers have for a week and that is not spent', async () => {
     const appName = createUniqueName();
     let now = startDate;
