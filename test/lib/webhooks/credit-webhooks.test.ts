@@ -39,7 +39,7 @@ async function sendWebhooks(harness: WebhookHarness, account = 'P') {
   return getServer().requests.map(({ body }) => JSON.parse(body));
 }
 
-describe('the webhook credits.updated', () => {
+describe('credits.updated', () => {
   it('contains the change and the credits, for an app that has switched it on', async () => {
     const harness = await givenHarness(['credits']);
     await give(harness.service, coins(10, 'a'), toContext(harness));
@@ -67,7 +67,7 @@ describe('the webhook credits.updated', () => {
     );
   });
 
-  it('webhook is sent once for a repeated record', async () => {
+  it('sends one webhook for a repeated record', async () => {
     const harness = await givenHarness(['credits']);
     await give(harness.service, coins(10, 'a'), toContext(harness));
     await sendWebhooks(harness);
@@ -84,14 +84,14 @@ describe('the webhook credits.updated', () => {
     expect(creditEntry).toMatchObject({ amount: 10, balance: 0, at: new Date(until).toISOString() });
   });
 
-  it('webhook is sent to the sandbox URL for credits of the sandbox', async () => {
+  it('sends the webhook for credits of the sandbox to the sandbox URL', async () => {
     const harness = await givenHarness(['credits']);
     await give(harness.service, coins(10, 'a'), toContext(harness, true));
     expect(await sendWebhooks(harness, 'S')).toMatchObject([{ isSandbox: true, credits: { coins: { balance: 10 } } }]);
     expect(getServer().requests[0]?.path).toBe('/sandbox');
   });
 
-  it('webhook is not sent unless it is on, nor for a customer who was erased since', async () => {
+  it('sends nothing unless it is on, nor for a customer who was erased since', async () => {
     const harness = await givenHarness(['refunds']);
     await give(harness.service, coins(10, 'a'), toContext(harness));
     expect(await sendWebhooks(harness)).toEqual([]);

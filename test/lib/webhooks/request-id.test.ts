@@ -45,8 +45,8 @@ async function givenHarness() {
 
 const toPartition = (appName: string) => keys.customerKey.partition(appName, 'ann');
 
-describe('the header x-request-id of a webhook', () => {
-  it('names the request that changed a grant, and is absent at its end', async () => {
+describe('x-request-id of a webhook', () => {
+  it('names the request that changed a grant, and is absent at the end of the grant', async () => {
     const { service, appName, context, createSender, now } = await givenHarness();
     const send = createSender(toPartition(appName), keys.grantKey.sortKey());
     const until = now + dayMs;

@@ -55,10 +55,10 @@ async function announce(
   await harness.workUntil(until);
 }
 
-describe('an app server that is down', () => {
+describe('sendWebhook to an app server that is down', () => {
   it.each([
-    ['reports it after an hour', undefined, 1],
-    ['does not report it if a webhook arrives within the hour', 90 * minuteMs, 0],
+    ['reports the URL after an hour', undefined, 1],
+    ['does not report the URL if a webhook arrives within the hour', 90 * minuteMs, 0],
   ])('%s', async (_name, successAfterMs, numReports) => {
     const error = jest.spyOn(console, 'error').mockImplementation(() => {});
     const harness = await createWebhookHarness({ urls: [getServer().url] });
@@ -230,7 +230,7 @@ describe('sendWebhook', () => {
     expect(await listDeliveries(harness.service, harness.keys.appName, undefined)).toEqual([]);
   });
 
-  it('webhook has a signature of each secret for the overlap of a rotation', async () => {
+  it('signs with each secret for the overlap of a rotation', async () => {
     const harness = await createWebhookHarness({ urls: [`${getServer().url}/hooks`] });
     const { service, keys, signingSecret: former } = harness;
     harness.now = Date.now();

@@ -29,7 +29,7 @@ function recordReads(service: Service, name: (key: { pk: string; sk?: string }) 
   return { service: { ...service, table }, reads };
 }
 
-describe('shared reads', () => {
+describe('reads of a batch of webhooks', () => {
   it('reads the app and the health of each URL once for the webhooks of a batch', async () => {
     const urls = ['/first', '/second'].map((path) => `${getServer().url}${path}`);
     const harness = await createWebhookHarness({ urls });
