@@ -146,8 +146,8 @@ const listsOfAdapters = brands.flatMap((brand) =>
   }),
 );
 
-describe('every list that an adapter reads', () => {
-  it('list is read to its end, or is whole by the documentation of its store', () => {
+describe('lists that an adapter reads', () => {
+  it('end on their last page, or are whole by the documentation of the store', () => {
     expect([...new Set(listsOfAdapters)].sort()).toEqual(Object.values(lists).flat().sort());
   });
 });
@@ -189,9 +189,9 @@ async function countUndelivered(platform: Platform): Promise<number> {
   return (await listUndelivered?.(client.clock.now() - dayMs, createStoreContext(platform)))?.length ?? 0;
 }
 
-describe('a list that a store cuts', () => {
+describe('list that a store cuts', () => {
   it.each(['store_a', 'processor_a', 'service_processor_a', 'processor_b'] as const)(
-    'has all payments of a subscription of %s',
+    'contains all payments of a subscription of %s',
     async (platform) => {
       const { id } = await buy(platform, { productId: 'basic', autoRenew: true });
       const [bought] = await validate(platform, id);
@@ -209,7 +209,7 @@ describe('a list that a store cuts', () => {
   );
 
   it.each(['paid subscription', 'non consumable'])(
-    'result has each %s of a customer of the Microsoft Store',
+    'contains each %s of a customer of the Microsoft Store',
     async (type) => {
       const order = { type, applicationUsername: `owner of ${type}` };
       const ids: string[] = [];
@@ -223,7 +223,7 @@ describe('a list that a store cuts', () => {
     },
   );
 
-  it('result has all notifications that the App Store could not deliver', async () => {
+  it('contains all notifications that the App Store could not deliver', async () => {
     await client.control('PUT', '/control/notifications/store_a', { url: 'http://127.0.0.1:9/closed' });
     for (const productId of ['one', 'two', 'three']) await buy('store_a', { productId });
     await client.advance('PT1H');
@@ -232,7 +232,7 @@ describe('a list that a store cuts', () => {
     expect([whole, await countUndelivered('store_a')]).toEqual([3, 3]);
   });
 
-  it('result has all voided purchases of Google Play', async () => {
+  it('contains all voided purchases of Google Play', async () => {
     for (const productId of ['one', 'two', 'three']) {
       const { id } = await buy('store_b', { productId, type: 'non consumable' });
       await client.act(id, 'revoke');
@@ -241,7 +241,7 @@ describe('a list that a store cuts', () => {
     expect(await countUndelivered('store_b')).toBe(3);
   });
 
-  it('result has all Pub/Sub subscriptions of a project', async () => {
+  it('contains all Pub/Sub subscriptions of a project', async () => {
     const context = createStoreContext('store_b');
     const { serviceAccount } = parseStoredSettings(context.settings);
     if (!serviceAccount) throw new Error('The emulated store has a service account.');

@@ -85,7 +85,7 @@ const cases = stores.flatMap(([store, parser, settings]) =>
 const trim = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_key, member) => (typeof member === 'string' ? member.trim() : member));
 
-describe('the settings of a store', () => {
+describe('settings of a store', () => {
   it.each(cases)('removes the white space around $path ($store)', ({ parser, settings, padded }) => {
     const expected = trim(parser.parseEnteredSettings(settings));
     expect(trim(parser.parseEnteredSettings(padded))).toEqual(expected);

@@ -104,7 +104,7 @@ const permute = <T>(values: readonly T[]): T[][] =>
     ? [[...values]]
     : values.flatMap((value, index) => permute(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));
 
-describe('one sale of the App Store under several transaction ids', () => {
+describe('sale of the App Store under several transaction ids', () => {
   it.each<[string, () => Promise<Observation[][]>]>([
     [
       'a subscription on two devices, by signed transactions without an API key',
@@ -152,7 +152,7 @@ describe('one sale of the App Store under several transaction ids', () => {
         ],
       ],
     ],
-  ])('sale is one payment and one purchase in any order: %s', async (_case, observe) => {
+  ])('becomes one payment and one purchase in any order: %s', async (_case, observe) => {
     const observations = await observe();
     for (const order of permute(observations)) {
       const recorded = record([...order, ...order].flat());
@@ -177,7 +177,7 @@ describe('one sale of the App Store under several transaction ids', () => {
       ]);
   });
 
-  it('sale is one purchase of a restored non-consumable whose first transaction the service has never received', async () => {
+  it('becomes one purchase if the service has never received the first transaction of a restored non-consumable', async () => {
     const restored = await bySignature(buildLifetime({ transactionId: '1003', purchaseDate: restoredDate }));
     expect(listPayments(record(restored))).toEqual([
       { transactionId: 'store_a:1001', date: purchaseDate, amountMicros: 4_990_000 },

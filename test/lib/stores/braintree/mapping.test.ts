@@ -171,26 +171,26 @@ describe('toSubscriptionObservation (Braintree)', () => {
   });
 });
 
-describe('the country and the offer of a payment (Braintree)', () => {
+describe('country and offer of a payment (Braintree)', () => {
   const creditCard = { countryOfIssuance: 'FRA' };
   it.each([
     ['the billing address', { billing: { countryCodeAlpha2: 'DE' }, creditCard }, 'DE'],
     ['the card', { billing: null, creditCard }, 'FRA'],
     ['a card in a wallet', { creditCard: null, applePayCard: creditCard }, 'FRA'],
     ['no source', { creditCard: { countryOfIssuance: 'Unknown' } }, undefined],
-  ])('take the country from %s', (_source, state, expected) => {
+  ])('names the country of %s', (_source, state, expected) => {
     const { purchase, transactions } = toPaymentObservation(givenPayment(state), [], context);
     expect(transactions[0]?.storefront).toBe(expected);
     expect(purchase).not.toHaveProperty('storefront');
   });
 
-  it('end a trial with a period that a discount pays', () => {
+  it('ends a trial with a period that a discount pays', () => {
     const state = { ...skippedBilling, trialPeriod: true, transactions: [] };
     const { purchase } = toSubscriptionObservation(givenSubscription(state), [], context);
     expect(purchase).not.toHaveProperty('isTrialPeriod');
   });
 
-  it('name a discount, and a trial with its length', () => {
+  it('names a discount, and a trial with its length', () => {
     const discounted = toPaymentObservation(givenPayment({ discounts: [{ id: 'summer' }] }), [], context);
     expect(discounted.transactions[0]).toMatchObject({ offerType: 'discount' });
     const inTrial = givenSubscription({ ...trial, trialDuration: 7, trialDurationUnit: 'day' });

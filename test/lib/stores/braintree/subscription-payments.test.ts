@@ -335,7 +335,7 @@ describe('fetchObservations (Braintree) of a subscription with more payments tha
   });
 });
 
-describe('the retry of a payment', () => {
+describe('retry of a payment (Braintree)', () => {
   it.each(['settlement_declined', 'voided'])('pays the period of a %s payment', (status) => {
     const statusHistory = [
       { status: 'submitted_for_settlement', timestamp: '2026-11-01T15:00:00Z' },
@@ -356,7 +356,7 @@ describe('the retry of a payment', () => {
   });
 });
 
-describe('a first payment that fails', () => {
+describe('first payment that fails (Braintree)', () => {
   const declined = { timestamp: '2026-10-04T00:00:00Z' };
   const debit = {
     status: 'settlement_declined',
@@ -388,7 +388,7 @@ describe('a first payment that fails', () => {
   });
 });
 
-describe('the refund of a payment before a period without one', () => {
+describe('refund of a payment before a period without one (Braintree)', () => {
   const refunded = { ...first, refundIds: ['refund'] };
   const refund = buildPayment('refund', '2026-11-05T12:00:00Z', { type: 'credit', refundedTransactionId: 'first' });
   const price = { status: 'Active', timestamp: '2026-10-01T15:00:00Z', price: '10.00' };
@@ -443,7 +443,7 @@ describe('the refund of a payment before a period without one', () => {
   });
 });
 
-describe('change to the plan of another product', () => {
+describe('change to the plan of another product (Braintree)', () => {
   const basic = { status: 'Active', timestamp: '2026-10-01T15:00:00Z', price: '10.00', planId: 'pro' };
   const better = { status: 'Active', timestamp: '2026-10-16T12:00:00Z', price: '20.00', planId: 'max_2027' };
   const unchanged = { statusHistory: [basic] };
@@ -456,7 +456,7 @@ describe('change to the plan of another product', () => {
     transactions: [second, first],
   };
 
-  it('change is announced, and its product has access', () => {
+  it('announces the change, and its product has access', () => {
     const observations = [
       observe('2026-10-02', unchanged),
       observe('2026-10-17', changed),

@@ -76,7 +76,7 @@ const decisive: Readonly<Record<keyof typeof objects, RegExp>> = {
   subscription: /^(id|status|paidThroughDate|transactions(\.0(\.(id|type|status|amount))?)?)$/,
 };
 
-describe('a Braintree object with a null, absent or unknown value', () => {
+describe('Braintree object with a null, absent or unknown value', () => {
   it.each(Object.keys(objects) as (keyof typeof objects)[])('gives the same access: %s', (name) => {
     const expected = toAccess(observe(objects));
     expect(expected.map(([, , isEnded]) => isEnded)).toEqual([false, false]);

@@ -200,7 +200,7 @@ describe('validate (Google Play) of a subscription', () => {
     });
   });
 
-  describe('that is active after its expiryTime, as Google Play waits a day for a declined payment', () => {
+  describe('after its expiryTime, for the day that Google Play waits for a declined payment', () => {
     const end = Date.parse(expiryTime);
     const validateAt = async (at: number, subscription: SubscriptionResponse) => {
       const context = createGoogleContext({ subscription }, { now: () => at });

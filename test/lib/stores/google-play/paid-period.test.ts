@@ -73,8 +73,8 @@ async function observe(
   return merge(state, content);
 }
 
-describe('periods of a subscription without readable orders (Google Play)', () => {
-  it('keep their dates and follow each other without a gap', async () => {
+describe('period of a subscription without readable orders (Google Play)', () => {
+  it('keeps its dates and follows the one before without a gap', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Look, { minLength: 1, maxLength: 8 }), async (looks) => {
         let state: PurchaseState | undefined;
@@ -123,7 +123,7 @@ describe('periods of a subscription without readable orders (Google Play)', () =
     }
   });
 
-  it('periods have the date on which a declined payment succeeded', async () => {
+  it('starts on the date on which a declined payment succeeded', async () => {
     const query = { period: 1, isInGracePeriod: false, isNotification: false };
     const periodStart = startTime + periodMs;
     const paidAt = periodStart + 5 * dayMs;
@@ -143,7 +143,7 @@ describe('periods of a subscription without readable orders (Google Play)', () =
     }
   });
 
-  it('start when the one before ends, although the renewal is charged earlier', async () => {
+  it('starts at the end of the one before, although the renewal is charged earlier', async () => {
     const query = { isInGracePeriod: false, isNotification: false };
     const bought = await observe(undefined, { ...query, period: 0, now: startTime });
     const chargedAt = startTime + periodMs - 20 * hourMs;

@@ -19,10 +19,10 @@ const read = (subscription: Subscription, known?: Partial<Purchase>) =>
   });
 const ended = { cancelationReason: 'Unknown', isBillingRetryPeriod: false, renewalIntent: 'Lapse' };
 
-describe('an item of a subscription that has ended while the others continue', () => {
+describe('item of a subscription that has ended while the others continue (Google Play)', () => {
   const known = read(inState('ACTIVE'));
 
-  it('item has its own end and an unknown reason', () => {
+  it('ends at its own date with an unknown reason', () => {
     expect(known).toMatchObject({ ...ended, expirationDate: revokedAt });
   });
 
@@ -32,14 +32,14 @@ describe('an item of a subscription that has ended while the others continue', (
     ['the others are on hold', inState('ON_HOLD', { productId: 'premium', expiryTime: now })],
     ['the others are paused', inState('PAUSED', { productId: 'premium', expiryTime: now })],
     ['the customer cancels the others', inState('EXPIRED', { productId: 'premium', expiryTime: now })],
-  ])('keeps both when %s', (_event, subscription) => {
+  ])('keeps its end and its reason when %s', (_event, subscription) => {
     const later = read(subscription, known);
     expect(later).toMatchObject({ ...ended, expirationDate: revokedAt });
     expect(later.isPaused).toBeUndefined();
     expect(read(subscription, later)).toEqual(later);
   });
 
-  it('item is not in the grace period of the others when it is first seen', () => {
+  it('does not have the grace period of the others when it is first seen', () => {
     const seen = read(inState('IN_GRACE_PERIOD'));
     expect(seen).toMatchObject(ended);
     expect(read(inState('IN_GRACE_PERIOD'), seen)).toEqual(seen);

@@ -84,7 +84,7 @@ async function observeVoided({
   return result?.observations.find((observation) => observation.purchase.purchaseId === ids.purchaseId);
 }
 
-describe('a voided order that Google Play does not return (Google Play)', () => {
+describe('voided order that Google Play does not return', () => {
   it.each([404, 403, 400])('marks the stored transaction of a past period (HTTP %i)', async (orderStatus) => {
     const observation = await observeVoided({ orderStatus });
     expect(observation).not.toHaveProperty('transactionsAsOf');

@@ -66,8 +66,8 @@ function createClient(object: unknown, elements: Readonly<Record<string, unknown
   return createStripeClient({ settings: { secretKey: 'sk_test_account' }, fetch, stopwatch: stoppedStopwatch });
 }
 
-describe('the lists inside of objects of Stripe', () => {
-  it('can be completed, whichever a schema reads', () => {
+describe('lists inside of objects of Stripe', () => {
+  it('have a request that completes them, whichever a schema reads', () => {
     const members = new Set(schemas.flatMap((schema) => listListMembers(schema)));
     expect([...members].sort()).toEqual(Object.keys(embeddedLists).sort());
   });
@@ -97,7 +97,7 @@ describe('the lists inside of objects of Stripe', () => {
     ['fetchSession', paidSession, (stripe) => queries.fetchSession(stripe, 'cs_1')],
     ['listSessions', paidSession, (stripe) => queries.listSessions(stripe, { customer: 'cus_1' })],
     ['fetchPaymentIntent', paidSession.payment_intent, (stripe) => queries.fetchPaymentIntent(stripe, 'pi_1')],
-  ])('lists are complete in the result of %s', async (_query, object, read) => {
+  ])('become complete in the result of %s', async (_query, object, read) => {
     const lengths: number[] = [];
     JSON.stringify(await read(createClient(object, elements)), (_name, value) => {
       if (isObject(value) && Array.isArray(value.data) && 'has_more' in value) lengths.push(value.data.length);
@@ -107,7 +107,7 @@ describe('the lists inside of objects of Stripe', () => {
     expect(new Set(lengths)).toEqual(new Set([3]));
   });
 
-  it('lists are never read as complete while elements are missing', () => {
+  it('never count as complete while elements are missing', () => {
     expect(() => payloads.parseStripeObject(payloads.Invoice, cut(invoice))).toThrow('Stripe is unavailable');
   });
 

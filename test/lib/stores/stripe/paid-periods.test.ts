@@ -145,7 +145,7 @@ function announce(looks: readonly Look[]): string[] {
   });
 }
 
-describe('the payments of an invoice', () => {
+describe('payments of an invoice (Stripe)', () => {
   const payments = ['a', 'b'].map((id) => ({
     status: 'paid',
     payment: { payment_intent: `pi_${id}` },
@@ -170,7 +170,7 @@ describe('the payments of an invoice', () => {
     expect(read(charges)).toEqual({ ended: undefined, refunded: undefined, parts: [[`re_${id}`, 500, undefined]] });
   });
 
-  it('payments are the full refund together, at the date of the last one', () => {
+  it('become the full refund together, at the date of the last one', () => {
     const charges = [charge('a', refund('a', '2027-02-07')), charge('b', refund('b', '2027-02-05'))];
     expect(read(charges)).toEqual({ ended: '2027-02-07', refunded: '2027-02-07', parts: [['re_b', 500, undefined]] });
   });
@@ -199,7 +199,7 @@ describe('the payments of an invoice', () => {
   });
 });
 
-describe('a credit note of an invoice', () => {
+describe('credit note of an invoice (Stripe)', () => {
   const note = (number: number, amount: number | null, day: string, state: object = {}) =>
     givenCreditNote({ id: `cn_${number}`, out_of_band_amount: amount, created: seconds(day), ...state });
   const record = { type: 'payment_record_refund', amount_refunded: 300 };
@@ -279,7 +279,7 @@ describe('a credit note of an invoice', () => {
   });
 });
 
-describe('the payment of a part of an invoice', () => {
+describe('payment of a part of an invoice (Stripe)', () => {
   const parts = (state: InvoiceState) => {
     const payment = { payment: { payment_intent: 'pi_2' }, amount_paid: 400 };
     const paid = { ...payment, status: 'paid', status_transitions: { paid_at: seconds('2027-02-05') } };
@@ -288,13 +288,16 @@ describe('the payment of a part of an invoice', () => {
   const open = seen('2027-02-06', { status: 'past_due' }, [month(1), parts({})]);
   const charge = { payment_intent: 'pi_2', amount: 400 };
 
-  it.each(['open', 'uncollectible', 'void'])('is money that pays no period while the invoice is %s', (status) => {
-    const { purchase, transactions } = look({ ...open, invoices: [month(1), parts({ status })] });
-    expect(transactions[1]).toMatchObject({ amountMicros: 4_000_000, purchaseDate: seconds('2027-02-05') * 1000 });
-    expect(transactions[1]).not.toHaveProperty('expirationDate');
-    expect(purchase.transactionId).toBe('processor_a:in_1');
-    if (status !== 'void') expect(toDay(purchase.expirationDate)).toBe('2027-02-08');
-  });
+  it.each(['open', 'uncollectible', 'void'])(
+    'counts as money that pays no period while the invoice is %s',
+    (status) => {
+      const { purchase, transactions } = look({ ...open, invoices: [month(1), parts({ status })] });
+      expect(transactions[1]).toMatchObject({ amountMicros: 4_000_000, purchaseDate: seconds('2027-02-05') * 1000 });
+      expect(transactions[1]).not.toHaveProperty('expirationDate');
+      expect(purchase.transactionId).toBe('processor_a:in_1');
+      if (status !== 'void') expect(toDay(purchase.expirationDate)).toBe('2027-02-08');
+    },
+  );
 
   it('renews nothing until the rest is paid, and can be refunded', () => {
     const refund = givenRefund({ amount: 400, created: seconds('2027-02-06') });
@@ -314,7 +317,7 @@ describe('the payment of a part of an invoice', () => {
   });
 });
 
-describe('the refund of an invoice', () => {
+describe('refund of an invoice (Stripe)', () => {
   const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
   const fee = { amount: 2000, start: '2027-02-15', end: '2027-02-15', kind: 'fee' } as const;
   const extras: readonly [string, readonly LineInput[], string][] = [
@@ -355,7 +358,7 @@ describe('the refund of an invoice', () => {
   });
 
   it.each(extras)(
-    'ends the access if it is that of the period, even after one for %s',
+    'ends the access if it is of the payment of the period, even after a refund for %s',
     (_title, lines, billing_reason) => {
       const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
       expect(readAccess(seen('2027-02-17', {}, invoices, { charges: [refunded('pi_2')] })).ended).toBe('2027-02-16');
@@ -381,7 +384,7 @@ describe('the refund of an invoice', () => {
   });
 });
 
-describe('the refund of a payment before a period that the balance pays', () => {
+describe('refund of a payment before a period that the balance pays (Stripe)', () => {
   const rest = { start: '2027-01-11', end: '2027-02-01', kind: 'proration' } as const;
   const downgrade = bill(2, '2027-01-11', [
     { ...rest, amount: -680 },
@@ -433,7 +436,7 @@ describe('the refund of a payment before a period that the balance pays', () => 
   });
 });
 
-describe('the first payment of an item', () => {
+describe('first payment of an item (Stripe)', () => {
   const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
   const first = bill(1, '2027-02-15', [{ ...rest, amount: 500 }], { billing_reason: 'subscription_create' });
   const added = bill(2, '2027-02-20', [
@@ -470,12 +473,12 @@ describe('the first payment of an item', () => {
     expect(purchase.transactionId).toBe('processor_a:in_2');
   });
 
-  it('first payment has the price of a whole period as its plan', () => {
+  it('names the price of a whole period as its plan', () => {
     expect(read([]).transactions[0]?.plan).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
   });
 });
 
-describe('a paused subscription', () => {
+describe('paused subscription (Stripe)', () => {
   const trial = bill(1, '2027-01-01', [{ amount: 0, start: '2027-01-01', end: '2027-02-01' }]);
   const paused = (day: string) => ({
     status: 'paused',
@@ -498,7 +501,7 @@ describe('a paused subscription', () => {
   });
 });
 
-describe('unpaid time', () => {
+describe('unpaid time of a subscription (Stripe)', () => {
   const open = { status: 'open' } as const;
   const inFebruary = { period: [months[1], months[2]], status: 'past_due' } as const;
   const activeInFebruary = { ...inFebruary, status: 'active' } as const;
@@ -646,7 +649,7 @@ describe('unpaid time', () => {
     expect(readAccess(unpaid)).toMatchObject({ until: '2027-03-08', isBillingRetryPeriod: true });
   });
 
-  it('unpaid time of an earlier plan does not leave a paid change of the current plan unpaid', () => {
+  it('does not leave a paid change of the current plan unpaid if it is of an earlier plan', () => {
     const invoices = [unpaidQuarter, toMonthly, bill(3, '2027-02-05', prorations)];
     const { purchase } = look(seen('2027-02-20', activeInFebruary, invoices));
     expect(purchase.transactionId).toBe('processor_a:in_3');
@@ -712,7 +715,7 @@ describe('unpaid time', () => {
     expect(readAccess(seen('2027-02-02', subscription, [month(1), month(2, open)])).until).toBe('2027-02-05');
   });
 
-  it('unpaid time is announced once, without a renewal until a payment', () => {
+  it('causes one announcement, without a renewal until a payment', () => {
     const paidInMarch = month(3, { status_transitions: { paid_at: seconds('2027-03-20') } });
     const lapsed = [month(1), month(2, open)];
     expect(
@@ -727,7 +730,7 @@ describe('unpaid time', () => {
     ).toEqual(['PURCHASED', 'ENTERED_GRACE_PERIOD', 'EXPIRED', '', '', 'RENEWED']);
   });
 
-  it('unpaid time is announced at the due date of an emailed invoice', () => {
+  it('causes an announcement at the due date of an emailed invoice', () => {
     const emailed = { ...open, due_date: seconds('2027-02-16') };
     expect(
       announce([
@@ -760,7 +763,7 @@ describe('unpaid time', () => {
   });
 });
 
-describe('the price of a plan', () => {
+describe('price of a plan (Stripe)', () => {
   const whole = { start: '2027-02-01', end: '2027-03-01' } as const;
   const rest = { start: '2027-02-28', end: '2027-03-01', kind: 'proration' } as const;
   const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
@@ -793,7 +796,7 @@ describe('the price of a plan', () => {
       0,
       {},
     ],
-  ])('price has the tax of its line %s', (_title, lines, amountPaid, price) => {
+  ])('includes the tax of its line %s', (_title, lines, amountPaid, price) => {
     const before = [bill(1, '2027-02-01', [{ ...whole, amount: 2000, product: 'max', tax: [400, 'exclusive'] }])];
     expect(read(lines, amountPaid, price, before)).toEqual({
       amountMicros: 12_000_000,
@@ -802,17 +805,17 @@ describe('the price of a plan', () => {
     });
   });
 
-  it('price has no tax if the invoice names none', () => {
+  it('includes no tax if the invoice names none', () => {
     expect(read([{ ...whole, amount: 1000 }], 0, {})).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
   });
 
-  it('price has the tax rate of the largest line, because taxes are rounded', () => {
+  it('uses the tax rate of the largest line, because taxes are rounded', () => {
     const before = [bill(1, '2027-02-01', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }])];
     const charge = { ...rest, amount: 3, product: 'max', tax: [1, 'exclusive'] } as const;
     expect(read([charge], 4, max, before)).toEqual({ amountMicros: 24_000_000, taxMicros: 4_000_000, period: 'P1M' });
   });
 
-  it('price is a former price that was charged for the rest of a period only', () => {
+  it('equals a former price that was charged for the rest of a period only', () => {
     const invoices = [
       month(1),
       bill(2, '2027-01-24', [
@@ -826,7 +829,7 @@ describe('the price of a plan', () => {
     expect(readPlan({})).toEqual({ amountMicros: 18_020_000, period: 'P1M' });
   });
 
-  it('price of a plan is not the price of a trial', () => {
+  it('does not come from a trial', () => {
     const trial = bill(1, '2027-01-25', [{ amount: 0, start: '2027-01-25', end: '2027-02-01' }]);
     const paid = bill(3, '2027-02-01', [{ ...whole, amount: 1000 }]);
     const seats = [{ ...rest, amount: 36 }];
@@ -834,7 +837,7 @@ describe('the price of a plan', () => {
   });
 });
 
-describe('a payment after the end', () => {
+describe('payment after the end (Stripe)', () => {
   const canceled = {
     status: 'canceled',
     ended_at: seconds('2027-02-15'),
@@ -844,7 +847,7 @@ describe('a payment after the end', () => {
   const late = month(2, { status_transitions: { paid_at: seconds('2027-02-16') } });
   const last = seen('2027-02-17', canceled, [month(1), late]);
 
-  it('late payment is money that renews nothing', () => {
+  it('counts as money and renews nothing', () => {
     const { purchase, transactions } = look(last);
     expect(purchase).toMatchObject({ transactionId: 'processor_a:in_1' });
     expect(purchase).not.toHaveProperty('lastRenewalDate');
@@ -856,14 +859,14 @@ describe('a payment after the end', () => {
     expect(transactions[1]).not.toHaveProperty('expirationDate');
   });
 
-  it('late payment is money if it is for a fee, even of a paused subscription', () => {
+  it('counts as money if it is for a fee, even of a paused subscription', () => {
     const fee = bill(2, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }]);
     const subscription = { period: [months[0], months[1]], status: 'paused' } as const;
     const { transactions } = look(seen('2027-02-11', subscription, [month(1), fee]));
     expect(transactions.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000, 5_000_000]);
   });
 
-  it('late payment is not announced', () => {
+  it('causes no announcement', () => {
     const open = month(2, { status: 'open' });
     const looks = [
       seen('2027-01-02', { period: [months[0], months[1]] as const }, [month(1)]),
@@ -887,7 +890,7 @@ describe('a payment after the end', () => {
     expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
   });
 
-  it('late payment is money if it is for a period that would have started later', () => {
+  it('counts as money if it is for a period that would have started later', () => {
     const ahead = month(3, { status_transitions: { paid_at: seconds('2027-02-16') } });
     const subscription = { ...canceled, period: [months[2], months[3]] } as const;
     const { transactions } = look(seen('2027-02-17', subscription, [month(1), ahead]));
@@ -896,7 +899,7 @@ describe('a payment after the end', () => {
   });
 });
 
-describe('the trial of a subscription', () => {
+describe('trial of a subscription (Stripe)', () => {
   const trial = (lines: readonly LineInput[] = [], product = 'pro') =>
     bill(1, '2027-02-01', [...lines, { amount: 0, start: '2027-02-01', end: '2027-02-15', product }], {
       billing_reason: 'subscription_create',
@@ -924,7 +927,7 @@ describe('the trial of a subscription', () => {
         trial([{ amount: 3000, start: '2027-02-01', end: '2027-02-01', kind: 'fee' }]),
       ]),
     ],
-  ])('stays a used trial if it ends %s', (_title, end, input) => {
+  ])('remains a used trial if it ends %s', (_title, end, input) => {
     const { transactions } = look(input);
     expect(listUsedTrials(transactions)).toEqual(['prod_pro']);
     expect(transactions[0]).toMatchObject({ isTrialPeriod: true, expirationDate: seconds(end) * 1000 });
@@ -962,7 +965,7 @@ describe('the trial of a subscription', () => {
         later,
       ]),
     ],
-  ])('stays a used trial with its end during a second one %s', (_title, end, input) => {
+  ])('remains a used trial with its end during a second one %s', (_title, end, input) => {
     const { transactions } = look(input);
     expect(transactions[0]).toMatchObject({ isTrialPeriod: true, expirationDate: seconds(end) * 1000 });
     expect(transactions[1]).not.toHaveProperty('isTrialPeriod');
@@ -1002,7 +1005,7 @@ describe('the trial of a subscription', () => {
   });
 });
 
-describe('the date and the period of a payment', () => {
+describe('date and period of a payment (Stripe)', () => {
   it.each([
     ['a trial that was granted in it', null, '2027-03-20'],
     ['the end of the subscription in such a trial', '2027-03-17', '2027-03-17'],
@@ -1068,7 +1071,7 @@ describe('the date and the period of a payment', () => {
   });
 });
 
-describe('the payment of a change in the second of a renewal', () => {
+describe('payment of a change in the second of a renewal (Stripe)', () => {
   const toQuarter = (start: string, end: string) =>
     bill(
       3,
@@ -1083,7 +1086,7 @@ describe('the payment of a change in the second of a renewal', () => {
   it.each([
     ['a longer period', '2027-05-01'],
     ['a shorter period', '2027-02-08'],
-  ])('pays %s, and the renewal is money', (_title, end) => {
+  ])('pays %s, and the renewal counts as money', (_title, end) => {
     const { purchase, transactions } = look(
       seen('2027-02-02', { period: ['2027-02-01', end] }, [toQuarter('2027-02-01', end), month(2), month(1)]),
     );
@@ -1093,7 +1096,7 @@ describe('the payment of a change in the second of a renewal', () => {
   });
 });
 
-describe('the plan of a payment', () => {
+describe('plan of a payment (Stripe)', () => {
   const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
   const readPlans = (invoices: readonly Invoice[], price: object = {}) =>
     look(seen('2027-02-17', { price }, invoices)).transactions.map(
@@ -1136,7 +1139,7 @@ describe('the plan of a payment', () => {
     ).toEqual([undefined, undefined, plan]);
   });
 
-  it('plan is the price in the currency of the subscription', () => {
+  it('uses the price in the currency of the subscription', () => {
     const upgrade = [
       { ...rest, amount: -450 },
       { ...rest, amount: 895, product: 'max' },
@@ -1149,7 +1152,7 @@ describe('the plan of a payment', () => {
     expect(read({}).transactions[1]?.plan).toEqual({ amountMicros: 17_900_000, period: 'P1M' });
   });
 
-  it('plan is fetched if the current price has another currency', () => {
+  it('comes from a request if the current price has another currency', () => {
     const upgrade = [{ ...rest, amount: 895, product: 'max' }];
     const invoices = [month(2, { currency: 'eur' }), bill(3, '2027-02-15', upgrade, { currency: 'eur' })];
     const listIds = (currency: string) =>
@@ -1176,7 +1179,7 @@ describe('the plan of a payment', () => {
     ).toEqual([2000, 'P1M']);
   });
 
-  it('plan has the sum of the tiers of a price', () => {
+  it('sums the tiers of a price', () => {
     const february = { start: '2027-02-01', end: '2027-03-01' };
     const tiers = [
       { ...february, amount: 10_000, quantity: 10 },
@@ -1194,7 +1197,7 @@ describe('the plan of a payment', () => {
     expect(readPlans([ten, bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([12_000, 'P1M']);
   });
 
-  it('plan has the discount that a proration includes, or itemizes', () => {
+  it('subtracts the discount that a proration includes, or itemizes', () => {
     const discounted = bill(
       2,
       '2027-02-01',
@@ -1212,7 +1215,7 @@ describe('the plan of a payment', () => {
       expect(readPlans([discounted, bill(3, '2027-02-15', [credit, charge])], max).at(-1)).toEqual([1000, 'P1M']);
   });
 
-  it('plan is the price of the period if a fee, a credit or tax changes the amount', () => {
+  it('uses the price of the period if a fee, a credit or tax changes the amount', () => {
     const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
     const fee = { amount: 500, start: '2027-02-01', end: '2027-02-01', kind: 'fee' } as const;
     expect(readPlans([bill(2, '2027-02-01', [fee, period])])).toEqual([[1000, 'P1M']]);
@@ -1221,12 +1224,12 @@ describe('the plan of a payment', () => {
   });
 });
 
-describe('the tax of a payment', () => {
+describe('tax of a payment (Stripe)', () => {
   const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
   const readTax = (state: InvoiceState) =>
     look(seen('2027-02-17', {}, [bill(2, '2027-02-01', [period], state)])).transactions[0]?.taxMicros;
 
-  it('tax is the tax of the invoice, in proportion to what was paid', () => {
+  it('equals the tax of the invoice, in proportion to what was paid', () => {
     const total_taxes = [{ amount: 150 }, { amount: 50 }] as never;
     const lines = { data: [{ ...toLine(period), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] }] } as never;
     expect(readTax({ total_taxes, lines, amount_paid: 1200 })).toBe(2_000_000);

@@ -178,7 +178,7 @@ const decisive: Readonly<Record<keyof typeof objects, RegExp>> = {
   product: /^id$/,
 };
 
-describe('a Stripe object with a null, absent or unknown value', () => {
+describe('Stripe object with a null, absent or unknown value', () => {
   it.each(Object.keys(objects) as (keyof typeof objects)[])('gives the same access: %s', (name) => {
     const expected = toAccess(observe(objects));
     expect(expected.map(([, , isEnded]) => isEnded)).toEqual([false, false]);

@@ -184,7 +184,7 @@ describe('POST /v1/validate (Stripe subscription)', () => {
   });
 });
 
-describe('the refund of what is left of an invoice with several payments', () => {
+describe('refund of the rest of an invoice with several payments', () => {
   it.each([
     ['nothing was returned', undefined, 10_000_000],
     ['a part was returned outside of Stripe', 2_000_000, 8_000_000],
@@ -204,13 +204,13 @@ describe('the refund of what is left of an invoice with several payments', () =>
   });
 });
 
-describe('a one-time purchase with an invoice', () => {
+describe('one-time purchase with an invoice (Stripe)', () => {
   const coins = { productId: 'coins', type: 'consumable', priceMicros: 10_000_000, invoiceCreation: true };
 
   it.each<[string, readonly number[], object]>([
     ['keeps access after a part', [4_000_000], { ok: true }],
     ['ends with the rest', [4_000_000, 6_000_000], { ok: false, code: 6778003 }],
-  ])('is refunded by what a credit note returns outside of Stripe: it %s', async (_title, parts, expected) => {
+  ])('returns what a credit note returned outside of Stripe: it %s', async (_title, parts, expected) => {
     const { id } = await service.buy(coins);
     await service.validatePurchase(id);
     for (const amountMicros of parts) await service.act(id, 'refund-outside', { amountMicros });
@@ -219,7 +219,7 @@ describe('a one-time purchase with an invoice', () => {
     expect(refunds.map(({ amountMicros }) => amountMicros)).toEqual(parts);
   });
 
-  it('is found by its invoice, which is in the events of credit notes', async () => {
+  it('has its invoice as a subject, which is in the events of credit notes', async () => {
     const { id, sessionId } = await service.buy({ ...coins, pending: true });
     await service.act(id, 'pay');
     const { invoice } = await service.fetchFromStripe(`checkout/sessions/${sessionId}`);
@@ -231,7 +231,7 @@ describe('a one-time purchase with an invoice', () => {
   });
 });
 
-describe('an invoice that was paid by a charge before payment intents', () => {
+describe('invoice that was paid by a charge before payment intents', () => {
   /** Stripe has payment intents of the invoices since March 15, 2019. */
   async function buyEarly() {
     const bought = await service.buy({ priceMicros: 10_000_000 });
@@ -250,7 +250,7 @@ describe('an invoice that was paid by a charge before payment intents', () => {
     return { ...bought, charge, context: { ...context, fetch } };
   }
 
-  it('is found by its charge', async () => {
+  it('validates by its charge', async () => {
     const { id, charge, context } = await buyEarly();
     const store = await loadStore('processor_a');
     expect(await store.refresh?.({ id: charge }, context)).toMatchObject([
@@ -258,7 +258,7 @@ describe('an invoice that was paid by a charge before payment intents', () => {
     ]);
   });
 
-  it('is refunded by an action, and its refund ends the access', async () => {
+  it('accepts a refund by an action, which ends the access', async () => {
     const { id, charge, context } = await buyEarly();
     expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
     const purchase = await service.findStoredPurchase(id);
