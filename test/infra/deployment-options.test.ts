@@ -257,7 +257,7 @@ describe('ServiceStack with deployment options', () => {
     ]);
   });
 
-  it('template has the limits that the documents name', () => {
+  it('sets the limits that the documents name', () => {
     const guide = readDocument('docs/guides/run-for-production.md');
     const { requestsPerKey, validationRequestsPerSecond, stageRequestsPerSecond, maxConcurrency } = defaultLimits;
     for (const [limit, value] of [

@@ -83,7 +83,7 @@ describe('buildOpenApiDocument', () => {
     }
   });
 
-  it('reference has each operation on the page of its area, in which each id is unique', () => {
+  it('puts each operation on the page of its area, in which each id is unique', () => {
     for (const { id, area } of contracts) expect(pages.get(area)).toContain(`<h2 id="${id}">`);
     for (const html of pages.values()) {
       const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
@@ -91,7 +91,7 @@ describe('buildOpenApiDocument', () => {
     }
   });
 
-  it('reference has each schema once, on the page of the area that uses it or on the page of all areas', () => {
+  it('puts each schema once on the page of the area that uses it or on the page of all areas', () => {
     for (const name of Object.keys(document.components.schemas)) {
       const places = [...pages].filter(([, html]) => html.includes(` id="schema-${name}"`));
       expect([name, places.length]).toEqual([name, 1]);

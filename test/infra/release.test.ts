@@ -6,8 +6,8 @@ import { readDocument } from '../../testing/documents.ts';
 const readVersion = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8')).version;
 const version = String(readVersion('package.json'));
 
-describe('a release', () => {
-  it('release has one version in all packages, and a dated section of the changelog', () => {
+describe('release of the packages', () => {
+  it('has one version in all packages, and a dated section of the changelog', () => {
     const changelog = readDocument('CHANGELOG.md');
     expect(['packages/server/package.json', 'emulator/package.json', 'package-lock.json'].map(readVersion)).toEqual(
       Array(3).fill(version),
@@ -16,7 +16,7 @@ describe('a release', () => {
     expect(changelog).toMatch(new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d{2}-\\d{2}$`, 'm'));
   });
 
-  it('release is tagged by the workflow after the checks, with the files that npm run release writes', () => {
+  it('starts in the workflow with a tag after the checks, with the files that npm run release writes', () => {
     const workflow = readFileSync('.github/workflows/release.yml', 'utf8');
     const steps = [
       'bash .ci/run',
@@ -39,7 +39,7 @@ interface LockEntry {
 
 describe('package-lock.json', () => {
   // npm omits the digests of optional packages for other systems when it writes the lock of an existing installation.
-  it('package-lock.json has the digest of each package, but for workspaces and what other packages bundle', () => {
+  it('names the digest of each package, but for workspaces and what other packages bundle', () => {
     const lock: { readonly packages: Readonly<Record<string, LockEntry>> } = JSON.parse(
       readFileSync('package-lock.json', 'utf8'),
     );
@@ -52,7 +52,7 @@ describe('package-lock.json', () => {
 });
 
 describe('consolePackages', () => {
-  it('consolePackages has each package that the console imports', () => {
+  it('contains each package that the console imports', () => {
     const files = readdirSync('console', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
     const imports = files.flatMap((file) => [
       ...readFileSync(`console/${file}`, 'utf8').matchAll(/ from '((?:@[^/']+\/)?[^./'][^/']*)/g),

@@ -4,8 +4,8 @@ import { buildOpenApiDocument } from '../../infra/openapi.ts';
 import { buildServerTypes, serverTypeFiles } from '../../infra/server-types.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 
-describe('the types of the packages for servers', () => {
-  it('are those of the contracts: `npm run openapi` writes them', () => {
+describe('types of the packages for servers', () => {
+  it('equal those of the contracts, which `npm run openapi` writes', () => {
     const types = buildServerTypes(buildOpenApiDocument(contracts).components.schemas);
     expect(readFileSync(serverTypeFiles.typeScript, 'utf8')).toBe(types.typeScript);
     expect(readFileSync(serverTypeFiles.python, 'utf8')).toBe(types.python);

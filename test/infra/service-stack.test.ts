@@ -185,7 +185,7 @@ describe('ServiceStack', () => {
       expect([id, allowsInTemplate(id, 'PutItem', 'a#P#1')]).toEqual([id, false]);
   });
 
-  it('stack has written keys only for endpoints that write', () => {
+  it('gives written keys only to endpoints that write', () => {
     const writers = contracts.filter(
       ({ permissions }) => permissions.includes('write') || permissions.includes('stores'),
     );

@@ -48,7 +48,7 @@ function findCycle({ Resources }: Template): string[] {
   }
 }
 
-describe('the stack and its nested stacks', () => {
+describe('stack and nested stacks', () => {
   it('stay below 400 of the 500 resources of CloudFormation with every option', async () => {
     for (const [id, template] of await listTemplates('every'))
       expect([id, countParts(template).resources < 400]).toEqual([id, true]);

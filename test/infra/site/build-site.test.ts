@@ -30,7 +30,7 @@ const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 const findFile = (pattern: RegExp): string => files.find((name) => pattern.test(name)) ?? '';
 
 describe('buildSite', () => {
-  it('site has each document of the repository once in the navigation', () => {
+  it('puts each document of the repository once into the navigation', () => {
     expect(documents.toSorted()).toEqual([...listDocuments(), 'emulator/README.md'].toSorted());
     for (const source of documents) expect(files).toContain(toSitePath(source));
   });
@@ -44,7 +44,7 @@ describe('buildSite', () => {
     }
   });
 
-  it('site has the operations of the API by area, and on the overview with the anchors of the former single page', () => {
+  it('groups the operations of the API by area, and has the anchors of the former single page on the overview', () => {
     const overview = read('reference/index.html');
     for (const { id, area } of contracts) expect(overview).toContain(`<a id="${id}" href="${area}.html#${id}">`);
     expect(read('reference/credits.html')).toContain('aria-current="page">Credits</a>');
