@@ -20,7 +20,7 @@ const build = (folder: string) =>
     isDefaultFolder: folder === '.local',
   });
 
-describe('the output of npm start', () => {
+describe('output of npm start', () => {
   it('names the demo, which every shell can run', () => {
     expect(build('.local')).toMatch(/^ {2}npm run demo$/m);
     expect(build('.local')).not.toMatch(/\$\(|curl/);
