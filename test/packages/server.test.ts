@@ -98,7 +98,7 @@ async function buy(applicationUsername: string): Promise<Json> {
   return (await callLocalControl(service, '/purchases', order)).validate;
 }
 
-describe('the types of @claimcheck/server', () => {
+describe('types of @claimcheck/server', () => {
   const compile = (files: Readonly<Record<string, string>>, extraOptions: readonly string[] = []) => {
     for (const [file, code] of Object.entries(files)) writeFileSync(join(folder, file), code);
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
@@ -319,7 +319,7 @@ describeLanguages('an outage', (language) => {
 });
 
 describeLanguages('a token', (language) => {
-  it('token is verified with keys that are requested once, and with the next key after a rotation', async () => {
+  it('verifies a token with keys that are requested once, and with the next key after a rotation', async () => {
     const keys = createTokenKeys(Date.now());
     const stub = await startApplicationServer();
     stub.respondWith({ status: 200, body: JSON.stringify({ keys: keys.keys.map(toPublicJwk) }) });
@@ -360,7 +360,7 @@ describeLanguages('a token', (language) => {
   });
 });
 
-describe('the stopped service', () => {
+describe('stopped service', () => {
   it('does not end the access of customers that a server has checked', async () => {
     const { baseUrl: url, appName } = service;
     const tokens = new Map<Language, string>();
