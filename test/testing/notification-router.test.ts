@@ -16,7 +16,7 @@ afterAll(async () => {
 const buy = async (productId: string) =>
   await service.callControl('/purchases', { platform: 'store_a', productId, type: 'paid subscription' });
 
-describe('the clock of a service with a notification router', () => {
+describe('clock of a service with a notification router', () => {
   it('moves after the router has passed on what the stores posted', async () => {
     const { appName } = await service.createApp(['store_a']);
     router.routeTo([appName]);

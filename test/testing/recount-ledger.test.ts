@@ -51,7 +51,7 @@ function recount(invoices: readonly ReturnType<typeof invoice>[], changes: objec
   return recountRows('recount-ledger.py', { now: Date.parse(`${today}T00:00:00Z`), products, purchases });
 }
 
-describe('the recount of figures over the records of the stores', () => {
+describe('recount of figures over the records of the stores', () => {
   it.each([
     ['is paid', [january, afterTrial], 0],
     ['is paid after a change from a plan whose period is longer', [...changed, afterTrial], 0],
