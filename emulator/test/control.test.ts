@@ -129,7 +129,7 @@ describe('control API', () => {
   });
 });
 
-test('a reset removes purchases, notifications and faults, and keeps the clock, URLs and keys', async () => {
+test('removes purchases, notifications and faults with a reset, and keeps the clock, URLs and keys', async () => {
   const other = await startEmulatorClient();
   const settings = other.settings('store_a');
   await other.buy({ autoRenew: true });

@@ -82,7 +82,7 @@ async function addMembersToAllItems(): Promise<Set<string>> {
 }
 
 describe('items of a newer release', () => {
-  it('can be validated, listed, refreshed and announced by this release, which a rollback deploys', async () => {
+  it('pass a validation, a list, a refresh and an announcement of this release, which a rollback deploys', async () => {
     const requests = await buyEverywhere();
     await validateAll(requests);
     await waitUntilQueuesEmpty(service);

@@ -95,14 +95,14 @@ describe('viewer key', () => {
 
   it.each(
     withIds(protectedContracts.filter((contract) => contract.method !== 'GET' && !isAllowed(contract, 'viewer'))),
-  )('cannot call: %s', async (_id, contract) => {
+  )('rejects the key at: %s', async (_id, contract) => {
     const [response] = await callWith('viewer', contract);
     expect(getMessage(response?.body)).toBe(`A viewer key can only read. The ${contract.keyLevel} key is required.`);
   });
 });
 
 describe('support key', () => {
-  it('may change what support needs, and nothing else', () => {
+  it('changes what support needs, and nothing else', () => {
     const changing = protectedContracts.filter(
       (contract) => contract.method !== 'GET' && isAllowed(contract, 'support'),
     );
@@ -124,7 +124,7 @@ describe('support key', () => {
   });
 
   it.each(withIds(protectedContracts.filter((contract) => !isAllowed(contract, 'support'))))(
-    'cannot call: %s',
+    'rejects the key at: %s',
     async (_id, contract) => {
       for (const { status, body } of await callWith('support', contract)) {
         const hasErrorsIn200 = contract.errorFormat === 'validation' || contract.errorFormat === 'client-token';

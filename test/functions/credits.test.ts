@@ -322,8 +322,10 @@ describe('credits that an operator gives and takes', () => {
     await fixture.callControl('/clock', { advance: 'P3D' });
     expect((await readCredits()).coins).toMatchObject({ balance: 0, expired: 30, takenBack: 20, lots: [] });
   });
+});
 
-  it('are readable with the public key by the customer of a paid checkout only', async () => {
+describe('GET /v3/customers/:applicationUsername/credits', () => {
+  it('accepts the public key with the token of a paid checkout of the customer only', async () => {
     keys = await givenApp('processor_a');
     const { id } = await buy('processor_a', { productId: 'basic', type: 'paid subscription' });
     const grant = { platform: 'processor_a', subscription: id, username: user } as const;

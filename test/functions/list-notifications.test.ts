@@ -101,8 +101,8 @@ describe('include_notifications', () => {
   );
 });
 
-describe('skip and offset', () => {
-  it.each([listPurchases, listTransactions])('both skip rows of $id', async (contract) => {
+describe('skip and offset of a list', () => {
+  it.each([listPurchases, listTransactions])('skip rows of $id', async (contract) => {
     const page = async (query: Record<string, string>) => {
       const { paging, rows } = await call(contract, query);
       return { skip: paging.skip, ids: rows.map(({ transactionId }: { transactionId: string }) => transactionId) };

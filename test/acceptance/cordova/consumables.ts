@@ -60,11 +60,11 @@ export function describeConsumables(getService: () => LocalService): void {
     { acknowledge: false, isInCatalogue: true },
     { acknowledge: false, isInCatalogue: false },
   ])(
-    'consumables of Google Play (acknowledge: $acknowledge, in the catalogue: $isInCatalogue)',
+    'consumable of Google Play (acknowledge: $acknowledge, in the catalogue: $isInCatalogue)',
     ({ acknowledge, isInCatalogue }) => {
       const getValidator = () => validators.get(toKey(acknowledge, isInCatalogue)) ?? '';
 
-      it('are verified and consumed with cordova-plugin-purchase 13.18', async () => {
+      it('passes the verification and is consumed with cordova-plugin-purchase 13.18', async () => {
         const { id, validate } = await buyCoins();
         const verification = await verifyWithPlugin13(validate, getValidator(), 'CONSUMABLE');
         page = verification.page;
@@ -73,7 +73,7 @@ export function describeConsumables(getService: () => LocalService): void {
         expect(page.acknowledgements).toEqual([]);
       });
 
-      it('are verified, consumed and for sale again with cordova-plugin-purchase 11.0', async () => {
+      it('passes the verification, is consumed and for sale again with cordova-plugin-purchase 11.0', async () => {
         const { id, validate } = await buyCoins();
         const plugin = await startPlugin11(validate, getValidator(), 'CONSUMABLE');
         page = plugin.page;
@@ -85,7 +85,7 @@ export function describeConsumables(getService: () => LocalService): void {
       });
 
       // react-native-iaptic credits a consumable only if it is not acknowledged.
-      it('are neither acknowledged nor consumed in the response to the first validation', async () => {
+      it('appears neither acknowledged nor consumed in the response to the first validation', async () => {
         const { validate } = await buyCoins();
         const response = await fetch(getValidator(), { method: 'POST', body: JSON.stringify(validate) });
         const { data } = (await response.json()) as { data: { collection: unknown } };

@@ -105,7 +105,7 @@ describe('mergeCustomers', () => {
     expect(await listOwned('ann')).toEqual(ids.sort());
   });
 
-  it('is complete only with the last purchase, also while another call moves the same ones', async () => {
+  it('completes only with the last purchase, even while another call moves the same ones', async () => {
     app = { ...app, strategy: 'first' };
     const ids = await givenPurchases('owner', 12);
     await givenPurchases('guest', 12);

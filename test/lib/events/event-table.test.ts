@@ -233,7 +233,7 @@ describe('event after its retention', () => {
     ['listEvents', async (at, appName) => (await listEvents(at, appName, { limit: 10, skip: 0 }))[0]],
     ['listEventsByTags', async (at, appName) => (await listEventsByTags(at, appName, ['ann'], 10))[0]],
     ['listEventsOfUser', async (at, appName) => (await listEventsOfUser(at, appName, 'ann', 10))[0]],
-  ])('is not returned by %s, even if the table still has it', async (_name, read) => {
+  ])('disappears from %s, even if the table still has it', async (_name, read) => {
     const appName = createUniqueName();
     const { event, raw } = createValidationEvent('ann');
     await saveEvent(service, appName, event, raw);

@@ -29,8 +29,8 @@ function recordReads(service: Service, name: (key: { pk: string; sk?: string }) 
   return { service: { ...service, table }, reads };
 }
 
-describe('reads of a batch of webhooks', () => {
-  it('reads the app and the health of each URL once for the webhooks of a batch', async () => {
+describe('sendWebhook for the messages of a batch', () => {
+  it('reads the app and the health of each URL once', async () => {
     const urls = ['/first', '/second'].map((path) => `${getServer().url}${path}`);
     const harness = await createWebhookHarness({ urls });
     for (const id of ['store_a:1', 'store_a:2', 'store_a:3']) {
@@ -54,7 +54,7 @@ describe('reads of a batch of webhooks', () => {
     expect(reads.sort()).toEqual([appName, ...urls].sort());
   });
 
-  it('reads the purchases of each customer once for the webhooks of a batch', async () => {
+  it('reads the purchases of each customer once', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     for (const [id, username] of [
       ['store_a:1', 'ann'],

@@ -373,7 +373,7 @@ describe('toDecimalAmount (Braintree)', () => {
     ['IDR', 15_000_500_000, '15000.50'],
     ['JPY', 500_000_000, '500'],
     ['KWD', 1_250_000, '1.250'],
-  ])('has the decimals of %s', (currency, micros, amount) => {
+  ])('returns the decimals of %s', (currency, micros, amount) => {
     expect(toDecimalAmount(micros, currency)).toBe(amount);
   });
 });

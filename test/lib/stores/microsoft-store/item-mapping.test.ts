@@ -188,7 +188,7 @@ describe('toItemObservation (Microsoft Store) of an item that another product in
   });
 
   it.each([{}, { satisfiedByProductIds: [] }, { satisfiedByProductIds: ['9nblggh5wvp6'] }])(
-    'has the reported price without another product: %j',
+    'reports the price without another product: %j',
     (changes) => {
       expect(getAmounts(changes)).toEqual([[9_990_000, 'USD']]);
     },
