@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseKeyTimestamp } from '../../../lib/foundation/key.ts';
 import { dueIndexKeys, moveDueSortKey, parseIntervalCheck } from '../../../lib/foundation/keys.ts';
-import type { Platform } from '../../../lib/foundation/platform.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import {
@@ -31,44 +30,54 @@ describe('computePostponedCheck', () => {
 });
 
 describe('computeNextRefresh', () => {
-  it('schedules a paused subscription just after its resume date, then with backoff while it stays paused', () => {
-    const { purchase } = createObservation({ isPaused: true, autoResumeDate: startDate + dayMs / 2 });
-    expect(computeNextRefresh(purchase, refreshAt(startDate))).toBe(startDate + dayMs / 2 + 5_000);
-    const delays = [1, 10, 60, 600].map((minutes) => {
-      const now = startDate + dayMs / 2 + minutes * minuteMs;
-      return (computeNextRefresh(purchase, refreshAt(now)) ?? 0) - now;
-    });
-    expect(delays).toEqual(delays.toSorted((a, b) => a - b));
-    const late = startDate + 40 * dayMs;
-    expect((computeNextRefresh(purchase, refreshAt(late)) ?? 0) - late).toBe(dayMs);
-  });
+  const resumeMs = dayMs / 2;
+  const paused = { isPaused: true, autoResumeDate: startDate + resumeMs };
+  const active = { expirationDate: startDate + 30 * dayMs };
+  const ended = { platform: 'store_a', endedAt: startDate, expirationDate: startDate } as const;
+  const shared = { ...ended, isSharedPurchase: true };
+  const inRetry = { expirationDate: startDate, renewalIntent: 'Renew', isBillingRetryPeriod: true } as const;
+  const unverified = { unverifiedUntil: startDate + 32 * dayMs };
+  const scheduled = { scheduledAt: startDate + 3 * dayMs };
+  const failed = { failedRefreshes: 20 };
 
-  it('refreshes a subscription in billing retry for 90 days, as Apple retries the payments of a commitment', () => {
-    const { purchase } = createObservation({
-      expirationDate: startDate,
-      renewalIntent: 'Renew',
-      isBillingRetryPeriod: true,
-    });
-    const [during, after] = [startDate + 89 * dayMs, startDate + 91 * dayMs];
-    expect(computeNextRefresh(purchase, refreshAt(during))).toBe(during + dayMs);
-    expect(computeNextRefresh(purchase, refreshAt(after))).toBeUndefined();
-  });
-
-  it('schedules a paused subscription without resume date every day', () => {
-    const { purchase } = createObservation({ isPaused: true });
-    expect(computeNextRefresh(purchase, refreshAt(startDate))).toBe(startDate + dayMs);
-  });
-
-  it('keeps the scheduled refresh of an active subscription in the second half of the interval', () => {
-    const { purchase } = createObservation({ expirationDate: startDate + 30 * dayMs });
-    const first = computeNextRefresh(purchase, refreshAt(startDate));
-    expect(first).toBe(startDate + 3 * dayMs);
-    const refreshAfter = (days: number) =>
-      computeNextRefresh(purchase, { ...refreshAt(startDate + days * dayMs), scheduledAt: first });
-    expect(refreshAfter(1)).toBe(first);
-    expect(refreshAfter(1.5)).toBe(first);
-    expect(refreshAfter(2)).toBe(startDate + 5 * dayMs);
-    expect(refreshAfter(4)).toBe(startDate + 7 * dayMs);
+  it.each<[string, Partial<Purchase>, number, Partial<Parameters<typeof computeNextRefresh>[1]>, number | undefined]>([
+    ['the resume date of a paused subscription', paused, 0, {}, resumeMs + 5_000],
+    ['a minute later just after that date', paused, resumeMs + minuteMs, {}, minuteMs],
+    ['half of the time since that date after ten minutes', paused, resumeMs + 10 * minuteMs, {}, 5 * minuteMs],
+    ['half of that time after an hour', paused, resumeMs + hourMs, {}, hourMs / 2],
+    ['half of that time after ten hours', paused, resumeMs + 10 * hourMs, {}, 5 * hourMs],
+    ['each day for a subscription that stays paused', paused, 40 * dayMs, {}, dayMs],
+    ['each day for a pause without a resume date', { isPaused: true }, 0, {}, dayMs],
+    ['each day of 90 in billing retry, as Apple retries a commitment', inRetry, 89 * dayMs, {}, dayMs],
+    ['none after 90 days in billing retry', inRetry, 91 * dayMs, {}, undefined],
+    ['the interval of an active subscription', active, 0, {}, 3 * dayMs],
+    ['the scheduled date after a third of the interval', active, dayMs, scheduled, 2 * dayMs],
+    ['the scheduled date after half of the interval', active, 1.5 * dayMs, scheduled, 1.5 * dayMs],
+    ['the interval in its second half', active, 2 * dayMs, scheduled, 3 * dayMs],
+    ['the interval after the scheduled date', active, 4 * dayMs, scheduled, 3 * dayMs],
+    [
+      'ten days while store notifications arrive',
+      { ...active, platform: 'store_a' },
+      0,
+      { isNotified: true },
+      10 * dayMs,
+    ],
+    // The Microsoft Store sends no notifications of renewals.
+    ['a day for the Microsoft Store', { ...active, platform: 'store_c' }, 0, { isNotified: true }, dayMs],
+    // The App Store can reverse a refund.
+    ['the interval after the end of a shared purchase', shared, 0, {}, 3 * dayMs],
+    ['the interval 40 days after that end', shared, 40 * dayMs, {}, 3 * dayMs],
+    ['the interval 59 days after that end', shared, 59 * dayMs, {}, 3 * dayMs],
+    ['none 61 days after that end', shared, 61 * dayMs, {}, undefined],
+    ['none after that end without a refresh token', shared, 0, { hasRefreshToken: false }, undefined],
+    ['none after the end of an own purchase', ended, 0, {}, undefined],
+    ['the end of access after a failure before it', unverified, 31.9 * dayMs, failed, 0.1 * dayMs + 5_000],
+    ['six hours after a failure behind the end of access', unverified, 33 * dayMs, failed, 6 * hourMs],
+  ])('returns the next refresh: %s', (_when, state, afterMs, options, delayMs) => {
+    const { purchase } = createObservation(state);
+    const now = startDate + afterMs;
+    const refreshDate = computeNextRefresh(purchase, { ...refreshAt(now), ...options });
+    expect(refreshDate).toBe(delayMs && now + delayMs);
   });
 
   it('refreshes every active subscription within its interval and just after its expiration date', () => {
@@ -92,38 +101,12 @@ describe('computeNextRefresh', () => {
       ),
     );
   });
+});
 
-  it('refreshes an active subscription every ten days while store notifications arrive', () => {
-    const { purchase } = createObservation({ expirationDate: startDate + 30 * dayMs });
-    const schedule = (platform: Platform) =>
-      computeNextRefresh({ ...purchase, platform }, { ...refreshAt(startDate), isNotified: true });
-    expect(schedule('store_a')).toBe(startDate + 10 * dayMs);
-    // The Microsoft Store sends no notifications of renewals.
-    expect(schedule('store_c')).toBe(startDate + dayMs);
-  });
-
-  it('refreshes the ended purchase of a family member for 60 days, because the App Store can reverse a refund', () => {
-    const end = { endedAt: startDate, expirationDate: startDate };
-    const { purchase: shared } = createObservation({ ...end, platform: 'store_a', isSharedPurchase: true });
-    const computeDays = (purchase: Purchase, days: number) => {
-      const now = startDate + days * dayMs;
-      return ((computeNextRefresh(purchase, refreshAt(now)) ?? Number.NaN) - now) / dayMs;
-    };
-    expect([0, 40, 59].map((days) => computeDays(shared, days))).toEqual([3, 3, 3]);
-    // No notification reports the reversal, so the check does not repeat without its refresh.
-    expect(findIntervalCheck(shared, startDate + 3 * dayMs, false)).toEqual({});
-    expect(computeDays(shared, 61)).toBeNaN();
-    expect(computeNextRefresh(shared, { ...refreshAt(startDate), hasRefreshToken: false })).toBeUndefined();
-    const { purchase: own } = createObservation({ ...end, platform: 'store_a' });
-    expect(computeDays(own, 0)).toBeNaN();
-  });
-
-  it('retries a failed refresh at the end of access at the latest', () => {
-    const { purchase } = createObservation({ unverifiedUntil: startDate + 32 * dayMs });
-    const retryAfter = (now: number) =>
-      computeNextRefresh(purchase, { now, hasRefreshToken: true, failedRefreshes: 20 });
-    expect(retryAfter(startDate + 31.9 * dayMs)).toBe(startDate + 32 * dayMs + 5_000);
-    expect(retryAfter(startDate + 33 * dayMs)).toBe(startDate + 33.25 * dayMs);
+describe('findIntervalCheck', () => {
+  it('repeats no check of an ended shared purchase without its refresh, which finds a reversal', () => {
+    const { purchase } = createObservation({ endedAt: startDate, expirationDate: startDate, isSharedPurchase: true });
+    expect(findIntervalCheck(purchase, startDate + 3 * dayMs, false)).toEqual({});
   });
 });
 
