@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dayMs } from '../../../lib/foundation/time.ts';
-import { findLifecycleReasons } from '../../../lib/purchases/lifecycle-reasons.ts';
+import {
+  findLifecycleReasons,
+  type LifecycleReason,
+  type NotificationReason,
+  type StateAt,
+} from '../../../lib/purchases/lifecycle-reasons.ts';
 import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
@@ -264,18 +269,23 @@ describe('findLifecycleReasons', () => {
     },
   );
 
-  it('returns REVOKED once: a refund after the end is REFUNDED', () => {
-    const ended = { endedAt: startDate + dayMs, cancelationReason: 'System' } as const;
-    const { purchase } = createObservation(ended);
+  const revoked = { endedAt: startDate + dayMs, cancelationReason: 'System' } as const;
+  const revokedAsExpired = { expirationDate: startDate + dayMs, cancelationReason: 'System' } as const;
+
+  it.each<[string, StateAt, NotificationReason | undefined, LifecycleReason[]]>([
+    ['before the end', createStateAt(0), undefined, ['REVOKED']],
+    ['after the end', createStateAt(dayMs, revoked), undefined, ['REFUNDED']],
+    ['after an expiration', createStateAt(dayMs, revokedAsExpired), undefined, ['REFUNDED']],
+    ['after the end, if the store reports the revocation again', createStateAt(dayMs, revoked), 'REVOKED', []],
+    ['after the end, if the store reports a refund', createStateAt(dayMs, revoked), 'REFUNDED', ['REFUNDED']],
+  ])('returns the reasons of the refund of a revocation %s', (_when, before, storeReason, reasons) => {
+    const { purchase } = createObservation(revoked);
     const refunded = createObservation(purchase, {
       asOf: startDate + 2 * dayMs,
       transactions: [createTransaction(purchase, { refundedAt: startDate + dayMs })],
     });
     const after = { state: merge(undefined, refunded), at: startDate + 2 * dayMs };
-    expect(findLifecycleReasons(createStateAt(0), after)).toEqual(['REVOKED']);
-    expect(findLifecycleReasons(createStateAt(dayMs, ended), after)).toEqual(['REFUNDED']);
-    const expired = { expirationDate: startDate + dayMs, cancelationReason: 'System' } as const;
-    expect(findLifecycleReasons(createStateAt(dayMs, expired), after)).toEqual(['REFUNDED']);
+    expect(findLifecycleReasons(before, after, storeReason)).toEqual(reasons);
   });
 
   it('returns EXPIRED once, for the first state after the expiration date', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { findLifecycleReasons, type StateAt } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { computePurchaseChange } from '../../../../lib/purchases/purchase-change.ts';
@@ -382,29 +381,5 @@ describe('validate (Google Play) of a payment', () => {
     const order = buildOrder('20', { tax: usd('4'), lineItems });
     const [observation] = await observe(buildSubscription([buildItem('premium')]), order);
     expect(observation?.transactions[0]).toMatchObject({ taxMicros });
-  });
-});
-
-describe('a revocation (Google Play)', () => {
-  it('announces REVOKED once, whether its refund is known with it or later', async () => {
-    const active = await observe(buildSubscription([buildItem('premium', { expiryTime: '2027-01-01T00:00:00Z' })]));
-    const toState = (before: StateAt | undefined, observation: Observation | undefined, now: number): StateAt => {
-      const { refreshToken: _token, ...rest } = observation as Observation;
-      return { state: merge(before?.state, { ...rest, asOf: now }), at: now };
-    };
-    const [bought] = active;
-    const ended = { endedAt: at + 1000, expirationDate: at + 1000, cancelationReason: 'System' as const };
-    const revoked = { ...(bought as Observation), purchase: { ...(bought as Observation).purchase, ...ended } };
-    const refunded = {
-      ...revoked,
-      transactions: revoked.transactions.map((payment) => ({ ...payment, refundedAt: at + 1000 })),
-    };
-    const first = toState(undefined, bought, at);
-    const unreadable = toState(first, revoked, at + 2000);
-    expect(findLifecycleReasons(first, unreadable, 'REVOKED')).toEqual(['REVOKED']);
-    expect(findLifecycleReasons(unreadable, toState(unreadable, refunded, at + 3000), 'REVOKED')).toEqual([]);
-    expect(findLifecycleReasons(unreadable, toState(unreadable, refunded, at + 3000), 'REFUNDED')).toEqual([
-      'REFUNDED',
-    ]);
   });
 });
