@@ -67,11 +67,19 @@ describe('credits.updated', () => {
     );
   });
 
-  it('sends one webhook for a repeated record', async () => {
-    const harness = await givenHarness(['credits']);
-    await give(harness.service, coins(10, 'a'), toContext(harness));
-    await sendWebhooks(harness);
-    expect(await sendWebhooks(harness)).toHaveLength(1);
+  it.each<[string, WebhookEvent[], boolean, string[]]>([
+    ['one webhook for a repeated record', ['credits'], false, ['/']],
+    ['the credits of the sandbox to the sandbox URL', ['credits'], true, ['/sandbox']],
+    ['nothing unless it is on', ['refunds'], false, []],
+  ])('sends %s', async (_what, events, isSandbox, paths) => {
+    const harness = await givenHarness(events);
+    await give(harness.service, coins(10, 'a'), toContext(harness, isSandbox));
+    const account = isSandbox ? 'S' : 'P';
+    await sendWebhooks(harness, account);
+    expect(await sendWebhooks(harness, account)).toMatchObject(
+      paths.map(() => ({ isSandbox, credits: { coins: { balance: 10 } } })),
+    );
+    expect(getServer().requests.map(({ path }) => path)).toEqual(paths);
   });
 
   it('names the units that ended', async () => {
@@ -84,22 +92,12 @@ describe('credits.updated', () => {
     expect(creditEntry).toMatchObject({ amount: 10, balance: 0, at: new Date(until).toISOString() });
   });
 
-  it('sends the webhook for credits of the sandbox to the sandbox URL', async () => {
+  it('sends nothing for a customer who was erased since', async () => {
     const harness = await givenHarness(['credits']);
-    await give(harness.service, coins(10, 'a'), toContext(harness, true));
-    expect(await sendWebhooks(harness, 'S')).toMatchObject([{ isSandbox: true, credits: { coins: { balance: 10 } } }]);
-    expect(getServer().requests[0]?.path).toBe('/sandbox');
-  });
-
-  it('sends nothing unless it is on, nor for a customer who was erased since', async () => {
-    const harness = await givenHarness(['refunds']);
-    await give(harness.service, coins(10, 'a'), toContext(harness));
-    expect(await sendWebhooks(harness)).toEqual([]);
-    const other = await givenHarness(['credits']);
-    const entry = await give(other.service, coins(10, 'a'), toContext(other));
-    const key = creditEntryKey(other.keys.appName, 'ann', 'P', entry.entryId);
-    await other.service.table.batchDelete([key]);
-    await other.fanOut([buildStreamRecord({ after: { ...key, ...entry } }, 1)]);
-    expect(other.queue).toEqual([]);
+    const entry = await give(harness.service, coins(10, 'a'), toContext(harness));
+    const key = creditEntryKey(harness.keys.appName, 'ann', 'P', entry.entryId);
+    await harness.service.table.batchDelete([key]);
+    await harness.fanOut([buildStreamRecord({ after: { ...key, ...entry } }, 1)]);
+    expect(harness.queue).toEqual([]);
   });
 });
