@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import { createUniqueName } from './given.ts';
+import { ignoreRejection } from './ignore-rejection.ts';
 import type { TestService } from './service.ts';
 
 /** An action of the control API with its body. */
@@ -183,7 +184,9 @@ export async function buySubscription(history: LedgerHistory, service: TestServi
       // Google Play does not report the refund of a part of a subscription that has ended. The records of the App Store
       // have one refund of a transaction.
       if ((action === 'refund' || action === 'revoke') && (state === 'EXPIRED' || state === 'REVOKED')) return;
-      const result = await service.callControl(`/purchases/${ids.at(-1)}/${action}`, details).catch(ignoreRejection);
+      const result = await service
+        .callControl(`/purchases/${ids.at(-1)}/${action}`, details)
+        .catch(ignoreRejection(404, 409, 422));
       if (result !== undefined && !ids.includes(result.id)) ids.push(result.id);
     },
     readLedger: async () =>
@@ -195,8 +198,3 @@ export async function buySubscription(history: LedgerHistory, service: TestServi
       ),
   };
 }
-
-/** The store rejects an action that a subscription in this state does not allow. */
-const ignoreRejection = (error: unknown): undefined => {
-  if (!/^(422|404|409) /.test(String((error as Error).message))) throw error;
-};

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Catalogue } from '../lib/apps/catalogue.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
 import { createUniqueName } from './given.ts';
+import { ignoreRejection } from './ignore-rejection.ts';
 import {
   isRefund,
   isReversal,
@@ -230,7 +231,9 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
   let isValidated = false;
   let unreportedMicros = 0;
   const perform = async (action: string, details: object = {}): Promise<boolean> => {
-    const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
+    const result = await service
+      .callControl(`/purchases/${id}/${action}`, details)
+      .catch(ignoreRejection(400, 404, 409, 422));
     ids.add(result?.id ?? id);
     // The result of an action on a seat is the purchase of the member.
     if (!seatActions.includes(action)) id = result?.id ?? id;
@@ -333,8 +336,3 @@ function chooseProductIds({
     added: `${prefix}E`,
   };
 }
-
-/** The store rejects an action that a purchase in this state does not allow. */
-const ignoreRejection = (error: unknown): undefined => {
-  if (!/^(422|400|404|409) /.test(String((error as Error).message))) throw error;
-};

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Platform } from '../lib/foundation/platform.ts';
 import type { RawRow } from '../lib/import/parse-import-row.ts';
 import { createUniqueName } from './given.ts';
+import { ignoreRejection } from './ignore-rejection.ts';
 import { toActionRequest } from './ownership-actions.ts';
 import type { TestService } from './service.ts';
 
@@ -148,7 +149,9 @@ export async function startHistory(history: StoreHistory, service: TestService):
   let planChanges = 0;
   /** Returns false if the store rejected the action. */
   const perform = async (action: string, details: object = {}): Promise<boolean> => {
-    const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
+    const result = await service
+      .callControl(`/purchases/${id}/${action}`, details)
+      .catch(ignoreRejection(400, 404, 409, 422));
     id = result?.id ?? id;
     ids.add(id);
     return result !== undefined;
@@ -172,8 +175,3 @@ export async function startHistory(history: StoreHistory, service: TestService):
     end: async () => void ((await perform('cancel')) || (await perform('expire'))),
   };
 }
-
-/** The store rejects an action that a subscription in this state does not allow. */
-const ignoreRejection = (error: unknown): undefined => {
-  if (!/^(422|400|404|409) /.test(String((error as Error).message))) throw error;
-};
