@@ -24,21 +24,6 @@ describe('GET /v3/events/:id', () => {
     });
   });
 
-  it('returns the details of the receipt only for receipts=true', async () => {
-    const keys = await givenApp(getService().table);
-    const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: '1' } };
-    const id = await givenEvent(keys, { body, storeCalls: 1 });
-    const fetchAnalysis = async (query: Record<string, string>) =>
-      (await callWithSecretKey(getEvent, keys, { params: { id }, query })).body.analysis;
-    for (const analysis of [await fetchAnalysis({}), await fetchAnalysis({ receipts: '1' })]) {
-      expect(analysis.context.includeHeavyData).toBe(false);
-      expect(analysis.content).not.toHaveProperty('receipts');
-    }
-    const analysis = await fetchAnalysis({ receipts: 'true' });
-    expect(analysis.context.includeHeavyData).toBe(true);
-    expect(analysis.content).toMatchObject({ receipts: [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }] });
-  });
-
   it('contains the purchase token as purchase id only', async () => {
     const keys = await service.createApp(['store_b']);
     const { id: purchaseToken, validate } = await service.callControl('/purchases', {
@@ -103,19 +88,29 @@ describe('GET /v3/events/:id/analysis', () => {
       content: { tags: { ann: '_A' } },
     });
   });
+});
 
-  it('returns the details of the receipt for any non-empty value of receipts', async () => {
+describe('receipts in the query of an event', () => {
+  it.each([
+    ['GET /v3/events/:id', getEvent, [undefined, '', '1'], ['true']],
+    ['GET /v3/events/:id/analysis', getEventAnalysis, [undefined, ''], ['1', 'true']],
+  ] as const)('adds the details of the receipt to %s', async (_path, contract, without, withDetails) => {
     const keys = await givenApp(getService().table);
     const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-store', id: '1' } };
     const id = await givenEvent(keys, { body, storeCalls: 1 });
-    const fetchAnalysis = async (receipts: string) =>
-      (await callWithSecretKey(getEventAnalysis, keys, { params: { id }, query: { receipts } })).body;
-    const plain = await fetchAnalysis('');
-    expect(plain.context.includeHeavyData).toBe(false);
-    expect(plain.content).not.toHaveProperty('receipts');
-    const detailed = await fetchAnalysis('1');
-    expect(detailed.context.includeHeavyData).toBe(true);
-    expect(detailed.content).toMatchObject({ receipts: [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }] });
+    const fetchAnalysis = async (receipts: string | undefined) => {
+      const query = receipts === undefined ? {} : { receipts };
+      const response = await callWithSecretKey(contract, keys, { params: { id }, query });
+      return response.body.analysis ?? response.body;
+    };
+    for (const { context, content } of await Promise.all(without.map(fetchAnalysis))) {
+      expect(context.includeHeavyData).toBe(false);
+      expect(content).not.toHaveProperty('receipts');
+    }
+    for (const { context, content } of await Promise.all(withDetails.map(fetchAnalysis))) {
+      expect(context.includeHeavyData).toBe(true);
+      expect(content).toMatchObject({ receipts: [{ ...body, status: 200, storeCalls: [{ method: 'GET' }] }] });
+    }
   });
 });
 
