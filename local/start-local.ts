@@ -147,7 +147,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   };
 }
 
-/** Starts the table engine, the emulator, the webhook receiver and the stack, which has no gateway and no triggers yet. */
+/** Starts the table engine, the emulator, the webhook receiver and the stack, without its gateway and triggers. */
 async function startParts(context: StartContext) {
   const { options, shutdown, clock, saved, log } = context;
   const { folder, onEngineEnd, onAccess, webhookTimeoutMs, realApps } = options;

@@ -1,8 +1,8 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { listCustomerTimeline } from '../../lib/events/timeline-table.ts';
+import { toTimelineRecord } from '../../lib/events/to-timeline-record.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';
 
 export const handler = createHandler(getCustomerTimeline)(async ({ app, params, query }, service) => {
   const { applicationUsername } = params;

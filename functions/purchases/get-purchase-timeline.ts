@@ -1,11 +1,11 @@
 import { toCursorPage } from '../../lib/api/paging.ts';
 import { listPurchaseTimeline } from '../../lib/events/timeline-table.ts';
+import { toTimelineRecord } from '../../lib/events/to-timeline-record.ts';
 import { toIso } from '../../lib/foundation/time.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { findPurchaseFacts, requirePurchase } from '../../lib/purchases/purchase-table.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
-import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';
 
 export const handler = createHandler(getPurchaseTimeline)(async ({ app, params, query, recorder }, service) => {
   const purchaseId = toNeutralId(params.purchaseId);

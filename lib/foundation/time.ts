@@ -6,7 +6,7 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** Returns how long to wait after a number of consecutive failures: `firstMs` after the first one, then twice as long. */
+/** Returns the delay after a number of consecutive failures: `firstMs` after the first one, then twice as long. */
 export const computeBackoffMs = (
   failures: number,
   { firstMs, maxMs }: { readonly firstMs: number; readonly maxMs: number },

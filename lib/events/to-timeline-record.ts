@@ -1,9 +1,9 @@
-import { type EventRecord, toEventExcerpt } from '../events/event.ts';
-import type { TimelineRow } from '../events/timeline-row.ts';
 import { parseAttemptEventId } from '../foundation/event-id.ts';
 import { toIso } from '../foundation/time.ts';
 import type { TimelineRecord } from '../purchases/timeline-contract.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
+import { type EventRecord, toEventExcerpt } from './event.ts';
+import type { TimelineRow } from './timeline-row.ts';
 
 /** Returns the record of an entry of a timeline. */
 export function toTimelineRecord(row: TimelineRow): TimelineRecord {
