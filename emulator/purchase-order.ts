@@ -136,6 +136,11 @@ export const ActionBody = v.strictObject({
   free: v.exactOptional(v.boolean()),
   /** processor_a: id of the open invoice to pay or to mark as uncollectible. Default: the latest. */
   invoice: v.exactOptional(v.string()),
+  /**
+   * processor_a: whether `pay` pays the invoice outside of Stripe, with a payment record, and whether that record
+   * reports the refund of `refund-outside`, without a credit note.
+   */
+  record: v.exactOptional(v.boolean()),
   /** `false` ends access immediately when a payment fails. */
   grace: v.exactOptional(v.boolean()),
   /** store_b, fail-payment: whether the store reports the failure a day after the period. */

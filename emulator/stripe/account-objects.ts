@@ -18,6 +18,8 @@ export interface ObjectTypes {
   readonly refunds: Stripe.Refund;
   readonly disputes: Stripe.Dispute;
   readonly credit_notes: Stripe.CreditNote;
+  /** Payments outside of Stripe. */
+  readonly payment_records: Stripe.PaymentRecord;
   /** Transactions of debits that failed after days. */
   readonly balance_transactions: Stripe.BalanceTransaction;
   readonly tax_rates: Stripe.TaxRate;
@@ -71,6 +73,7 @@ const objectTypes: readonly ObjectType[] = [
   'refunds',
   'disputes',
   'credit_notes',
+  'payment_records',
   'balance_transactions',
   'tax_rates',
   'billing_portal/sessions',

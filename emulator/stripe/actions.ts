@@ -7,6 +7,7 @@ import { markUncollectible } from './failed-payments.ts';
 import { addItem, removeItem } from './item-changes.ts';
 import { moveTrial } from './move-trial.ts';
 import { pause, pauseCollection, resume, resumeCollection } from './pausing.ts';
+import { reportRefund } from './payment-records.ts';
 import { loseDispute, openDispute, refundPurchase, reverseRefund, winDispute } from './payment-reversals.ts';
 import { addInvoiceItem } from './pending-lines.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
@@ -49,7 +50,8 @@ export function createActions(state: AccountState): EmulatedStore['actions'] {
     pay: (purchaseId, details) => payPending(state, { purchaseId, at: state.now(), details }),
     abandon: (purchaseId, details) => abandonPending(state, { purchaseId, at: state.now(), details }),
     refund: (purchaseId, details) => refundPurchase(state, { purchaseId, at: state.now(), details }),
-    'refund-outside': (purchaseId, details) => refundOutside(state, { purchaseId, at: state.now(), details }),
+    'refund-outside': (purchaseId, details) =>
+      (details.record ? reportRefund : refundOutside)(state, { purchaseId, at: state.now(), details }),
     'reverse-refund': (purchaseId, details) => reverseRefund(state, { purchaseId, at: state.now(), details }),
     dispute: (purchaseId, details) => openDispute(state, { purchaseId, at: state.now(), details }),
     'win-dispute': (purchaseId, details) => winDispute(state, { purchaseId, at: state.now(), details }),

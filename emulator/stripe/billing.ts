@@ -7,6 +7,7 @@ import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { toInvoiceSubscription } from './invoice-lines.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceOutcome } from './invoice-objects.ts';
 import { buildCharge, buildPaymentIntent, type PaymentStatus, toIntentStatus } from './payment-objects.ts';
+import { buildPaymentRecord } from './payment-records.ts';
 import { withoutDebt } from './subscription-status.ts';
 
 interface BillingInput {
@@ -106,11 +107,11 @@ export const payLatestInvoice = (state: AccountState, subscription: Stripe.Subsc
     at,
   });
 
-/** Pays an open invoice. A draft is finalized first. */
+/** Pays an open invoice. A draft is finalized first. A payment outside of Stripe has a payment record. */
 export function payInvoice(
   state: AccountState,
   invoice: Stripe.Invoice,
-  { purchaseId, at }: { purchaseId: string; at: number },
+  { purchaseId, at, isOutside = false }: { purchaseId: string; at: number; isOutside?: boolean },
 ): void {
   const { records } = state;
   const finalized = invoice.status_transitions.finalized_at ?? toSeconds(at);
@@ -125,8 +126,17 @@ export function payInvoice(
   for (const payment of [...records.objects.invoice_payments.values()]) {
     if (getId(payment.invoice) === open.id) records.objects.invoice_payments.delete(payment.id);
   }
-  savePayment(state, paid, { purchaseId, at, status: 'succeeded' });
+  if (isOutside) saveOutsidePayment(records, paid, at);
+  else savePayment(state, paid, { purchaseId, at, status: 'succeeded' });
   emitEvent(state, 'invoice.paid', { purchaseId, at, object: paid });
+}
+
+function saveOutsidePayment(records: AccountObjects, paid: Stripe.Invoice, at: number): void {
+  const { id: payment_record } = saveObject(records, 'payment_records', buildPaymentRecord(paid, at));
+  saveObject(records, 'invoice_payments', {
+    ...buildInvoicePayment(paid, '', at),
+    payment: { payment_record, type: 'payment_record' },
+  });
 }
 
 /** Copies an invoice as paid. */

@@ -34,7 +34,7 @@ export function payOpenInvoice(
 ): string {
   const { id: purchaseId, status, latest_invoice } = subscription;
   const invoice = requireOpenInvoice(state, purchaseId, details);
-  payInvoice(state, invoice, { purchaseId, at });
+  payInvoice(state, invoice, { purchaseId, at, isOutside: details.record === true });
   const isReactivated = (status === 'past_due' || status === 'unpaid') && latest_invoice === invoice.id;
   return isReactivated ? saveSubscription(state, withoutDebt(subscription, at), at) : purchaseId;
 }

@@ -76,6 +76,11 @@ describe('subscription of the emulated Stripe', () => {
     ['refund', [['refund']], ['refund.created', 'charge.refunded']],
     ['failed refund', [['refund'], ['reverse-refund']], ['refund.updated', 'refund.failed']],
     ['refund outside of Stripe', [['refund-outside', { amountMicros: 1_000_000 }]], ['credit_note.created']],
+    [
+      'refund that a payment record reports',
+      [failing, ['pay', { record: true }], ['refund-outside', { record: true }]],
+      [],
+    ],
     ['dispute', [['revoke']], disputed],
     [
       'dispute that is won in part',

@@ -4,7 +4,7 @@ import { platformTokens } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
 import type { PaymentFigures } from './payment-figures.ts';
-import { chooseLarger, isReversed, mergePartialRefunds } from './refunds.ts';
+import { chooseLarger, chooseSmaller, isReversed, mergePartialRefunds } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How current data from a store is. */
@@ -114,7 +114,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
       partialRefunds: mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds),
       plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]),
     }),
-    ...mergeRefunds(a.transaction, b.transaction),
+    ...mergeRefunds(a.transaction, b.transaction, state.transaction),
     ...pickAmount(amountSource.transaction),
   };
   const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
@@ -178,11 +178,17 @@ const pickAmount = ({
   omitUndefined({ currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount });
 
 /**
+ * A refund that the store does not date keeps the date on which it was first seen, as long as the store reports it.
+ *
  * Queries of the Microsoft Store show neither a refund nor its reversal: both come from events that several workers
  * process at the same time. The latest ones of both observations count.
  */
-function mergeRefunds(a: Transaction, b: Transaction): Partial<Transaction> {
-  if (a.platform !== platformTokens.microsoftStore) return {};
+function mergeRefunds(a: Transaction, b: Transaction, state: Transaction): Partial<Transaction> {
+  if (a.platform !== platformTokens.microsoftStore) {
+    const refundSeenAt = chooseSmaller(a.refundSeenAt, b.refundSeenAt);
+    const refundedAt = state.refundedAt === undefined ? undefined : chooseSmaller(state.refundedAt, refundSeenAt);
+    return omitUndefined({ refundedAt, refundSeenAt });
+  }
   const refund = omitUndefined({
     refundedAt: chooseLarger(a.refundedAt, b.refundedAt),
     refundReversedAt: chooseLarger(a.refundReversedAt, b.refundReversedAt),
@@ -195,7 +201,7 @@ function mergeRefunds(a: Transaction, b: Transaction): Partial<Transaction> {
 function pickState(transaction: Transaction): Transaction {
   const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, ...others } =
     omitUsdRate(transaction);
-  const { partialRefunds, plannedExpirationDate, credits, refundReversedAt, ...rest } = others;
+  const { partialRefunds, plannedExpirationDate, credits, refundReversedAt, refundSeenAt, ...rest } = others;
   const { refundedAt, ...unrefunded } = rest;
   return rest.platform === platformTokens.microsoftStore ? unrefunded : rest;
 }

@@ -12,6 +12,7 @@ import {
 } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import { chooseLaterNotice, type Purchase, withVoidReason } from './purchase.ts';
+import { chooseSmaller } from './refunds.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -170,7 +171,7 @@ function omitLastRenewalDate({ lastRenewalDate: _date, ...purchase }: Purchase):
 function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions }: DerivationSources): Purchase {
   const transaction = selectTransaction(transactions, purchase.transactionId);
   const { renewalIntentChangeDate: _date, renewalIntentDates: _dates, ...rest } = purchase;
-  const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
+  const purchaseDate = chooseSmaller(purchase.purchaseDate, earlier.purchaseDate);
   return {
     ...omitUsdRate(rest),
     ...mergeRenewalIntent(purchase, earlier),
@@ -180,7 +181,7 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
       appTransactionId: purchase.appTransactionId ?? earlier.appTransactionId,
       purchaseDate,
       lastRenewalDate: purchase.lastRenewalDate ?? findLastRenewalDate(transactions, purchaseDate),
-      endedAt: purchase.endedAt && chooseEarlier(purchase.endedAt, findFirstRefundDate(transaction)),
+      endedAt: purchase.endedAt && chooseSmaller(purchase.endedAt, findFirstRefundDate(transaction)),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
@@ -189,10 +190,14 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
   };
 }
 
-/** The App Store reports the date of the latest refund. Access has ended with the first, unless that was reversed. */
+/**
+ * The App Store reports the date of the latest refund. Access has ended with the first, unless that was reversed.
+ * Stripe does not date a refund that a payment record reports.
+ */
 const findFirstRefundDate = (transaction: Transaction | undefined): EpochMillis | undefined =>
+  transaction?.refundSeenAt ??
   transaction?.partialRefunds?.find(
-    ({ latestDate, reversedAt }) => transaction.expirationDate && latestDate && !reversedAt,
+    ({ latestDate, reversedAt, isSum }) => transaction.expirationDate && latestDate && !reversedAt && !isSum,
   )?.date;
 
 /**
@@ -220,9 +225,6 @@ function isImmediatePlanChange(previous: Transaction | undefined, { productId, p
   const { isReplaced, expirationDate = 0, refundedAt = expirationDate } = previous;
   return isReplaced === true || Math.min(expirationDate, refundedAt) > purchaseDate;
 }
-
-const chooseEarlier = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
-  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
 /**
  * Merges the dates at which the customer chose each renewal intent. `renewalIntentChangeDate` is the date of the latest

@@ -55,9 +55,9 @@ function chooseLaterStatus(a: PartialRefund['status'], b: PartialRefund['status'
   return a && b;
 }
 
-/** The money of the refund came back to the developer. */
-export const isReturned = ({ status, latestDate = 0, reversedAt }: PartialRefund): boolean =>
-  status === 'returned' || (reversedAt !== undefined && reversedAt >= latestDate);
+/** The money of the refund came back to the developer, or belongs to other refunds of the payment. */
+export const isReturned = ({ status, amountMicros, latestDate = 0, reversedAt }: PartialRefund): boolean =>
+  status === 'returned' || amountMicros === 0 || (reversedAt !== undefined && reversedAt >= latestDate);
 
 /** The full refund of the payment was reversed at its date or later. */
 export const isReversed = ({
@@ -65,6 +65,9 @@ export const isReversed = ({
   refundReversedAt,
 }: Pick<Transaction, 'refundedAt' | 'refundReversedAt'>): boolean =>
   refundedAt !== undefined && refundReversedAt !== undefined && refundReversedAt >= refundedAt;
+
+export const chooseSmaller = (a?: number, b?: number): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
 export const chooseLarger = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
@@ -109,8 +112,8 @@ function subtractUsd(transaction: Transaction, micros: number, microsBefore: num
 }
 
 /** Returns what another refund changes in a sum of refunds. Empty for a single refund. */
-const listSumKeys = ({ latestDate, isSum, quantity }: PartialRefund): number[] =>
-  [latestDate, isSum && quantity].filter((key) => typeof key === 'number');
+const listSumKeys = ({ latestDate, isSum, quantity, amountMicros }: PartialRefund): number[] =>
+  [latestDate, isSum && (quantity ?? amountMicros)].filter((key) => typeof key === 'number');
 
 /**
  * Lists a key for each final refund of the transactions: the id of each partial refund, and the full refund of a

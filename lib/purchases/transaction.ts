@@ -18,7 +18,7 @@ export const PartialRefund = v.object({
   amountMicros: v.exactOptional(v.number()),
   /** Number of refunded units. */
   quantity: v.exactOptional(v.number()),
-  /** The store reports the units of all refunds of the payment as one sum. A larger sum is another refund. */
+  /** The store reports the units or amounts of refunds as one sum without dates. A larger sum is another refund. */
   isSum: v.exactOptional(v.literal(true)),
   /**
    * - `disputed`: an open dispute has withdrawn the amount. Counts as refunded, but is not announced.
@@ -108,6 +108,8 @@ export const Transaction = v.object({
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
   /** When the store refunded the whole payment, or the rest of it after partial refunds. */
   refundedAt: v.exactOptional(v.number()),
+  /** When a full refund was first seen that the store does not date. Internal. */
+  refundSeenAt: v.exactOptional(v.number()),
   /** When the refund was reversed, at a store whose queries do not show refunds. Internal. */
   refundReversedAt: v.exactOptional(v.number()),
   /** Why the store voided the payment. Queries of the purchase do not show it. Internal. */

@@ -29,6 +29,7 @@ import {
   listDisputes,
   listInvoices,
   listPaidSubscriptions,
+  listPaymentRecords,
   listProducts,
   listSessions,
   listSubscriptions,
@@ -148,18 +149,19 @@ async function fetchStandaloneChargeObservations(
   return observation ? [observation] : [];
 }
 
-/** Indexes charges with their disputes, their dates of failures and the credit notes of invoices, which it fetches. */
+/** Indexes charges with their disputes, dates of failures and refunds outside of Stripe, which it fetches. */
 async function fetchChargeIndex(
   charges: readonly Charge[],
   stripe: StripeAccount['stripe'],
   invoices: readonly Invoice[] = [],
 ): Promise<ChargeIndex> {
-  const [disputes, failureDates, creditNotes] = await Promise.all([
+  const [disputes, failureDates, creditNotes, paymentRecords] = await Promise.all([
     listDisputes(stripe, charges),
     fetchFailureDates(stripe, charges),
     listCreditNotes(stripe, invoices),
+    listPaymentRecords(stripe, invoices),
   ]);
-  return indexCharges(charges, { disputes, failureDates, creditNotes });
+  return indexCharges(charges, { disputes, failureDates, creditNotes, paymentRecords });
 }
 
 /** Fetches the observations of all purchases that a customer made in the app. */

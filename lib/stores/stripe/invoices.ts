@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { splitAmount } from '../../foundation/split-amount.ts';
+import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
 import { selectCountry } from './buyer-country.ts';
 import { toMicros, toMillis } from './money.ts';
@@ -39,11 +40,16 @@ export const isPaid = ({ status }: Invoice): boolean => status === 'paid';
 export const getPaidAt = ({ status_transitions, created, lines }: Invoice): number =>
   status_transitions?.paid_at ?? (created || lines.data[0]?.period.start) ?? 0;
 
+/** What the account says about payments outside of the invoices, and when it was queried. */
+interface PaymentFacts extends ChargeIndex {
+  readonly now: EpochMillis;
+}
+
 /**
  * Splits the paid amount of an invoice by the totals of its items. It can differ from their sum, because of credits and
  * customer balances. Items that are only credited do not have a share. Other invoice items belong to the first item.
  */
-export function splitInvoice(invoice: Invoice, items: readonly BilledItem[], charges: ChargeIndex): InvoiceShare[] {
+export function splitInvoice(invoice: Invoice, items: readonly BilledItem[], charges: PaymentFacts): InvoiceShare[] {
   const { data } = invoice.lines;
   const amountPaid = invoice.amount_paid ?? 0;
   const isOf = (item: BilledItem, line: Line): boolean => item.itemIds.includes(getItemId(line) ?? '');
@@ -119,20 +125,21 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 /**
  * Adds what was paid back outside of Stripe to the reversals of the payments of an invoice. Stripe lists the newest
- * credit note first.
+ * credit note first. A refund that only a payment record reports has the date on which it was first seen.
  */
 export function addOutsideRefunds(
   ofPayments: PaymentReversals | undefined,
   invoice: Invoice,
-  { creditNotes }: Pick<ChargeIndex, 'creditNotes'>,
+  { creditNotes, paymentRecords, now }: Pick<PaymentFacts, 'creditNotes' | 'paymentRecords' | 'now'>,
 ): PaymentReversals | undefined {
   const ofNotes = creditNotes
     .toReversed()
     .filter((note) => note.invoice === invoice.id)
     .flatMap((note) => toOutsideRefund(note, invoice.currency));
-  if (ofNotes.length === 0) return ofPayments;
-  const partialRefunds = [...(ofPayments?.partialRefunds ?? []), ...ofNotes].sort((a, b) => a.date - b.date);
-  const final = partialRefunds.filter(({ status }) => status === undefined);
+  const outside = [...ofNotes, ...toRecordedRefund(invoice, ofNotes, { paymentRecords, now })];
+  if (outside.length === 0) return ofPayments;
+  const partialRefunds = [...(ofPayments?.partialRefunds ?? []), ...outside].sort((a, b) => a.date - b.date);
+  const final = partialRefunds.filter((refund) => refund.status === undefined && refund.amountMicros !== 0);
   const total = sum(final.map(({ amountMicros = 0 }) => amountMicros));
   const last = final.at(-1);
   const isReturned = total > 0 && total >= toMicros(invoice.amount_paid ?? 0, invoice.currency);
@@ -140,8 +147,35 @@ export function addOutsideRefunds(
   return {
     end: ofPayments?.end ?? { at: last.date, kind: 'refund' },
     refundedAt: last.date,
+    ...(last.isSum && { refundSeenAt: last.date }),
     partialRefunds: partialRefunds.filter((refund) => refund !== last),
   };
+}
+
+/**
+ * Returns the part of the refunds of payment records that no credit note of the invoice returns. A later credit note
+ * can return the same refund: the sum of the rest replaces the former one.
+ *
+ * @see https://docs.stripe.com/api/payment-record/report-refund/report
+ * @see https://docs.stripe.com/changelog/clover/2025-10-29/payment-records-updates
+ */
+function toRecordedRefund(
+  invoice: Invoice,
+  ofNotes: readonly PartialRefund[],
+  { paymentRecords, now }: Pick<PaymentFacts, 'paymentRecords' | 'now'>,
+): PartialRefund[] {
+  const parts = listPaidPayments(invoice).map(({ payment, amount_paid }) => {
+    const record = paymentRecords.find(({ id }) => id === payment.payment_record);
+    const { value: total } = record?.amount ?? { value: 0 };
+    return record && total > 0 ? (record.amount_refunded.value * (amount_paid ?? total)) / total : 0;
+  });
+  const refunded = toMicros(Math.round(sum(parts)), invoice.currency);
+  if (refunded === 0) return [];
+  const noted = ofNotes.filter(({ status }) => status === undefined);
+  const rest = refunded - sum(noted.map(({ amountMicros = 0 }) => amountMicros));
+  const latestDate = ofNotes.at(-1)?.date;
+  const refund = { id: invoice.id, date: now, amountMicros: Math.max(0, rest), isSum: true as const };
+  return [{ ...refund, ...omitUndefined({ latestDate }) }];
 }
 
 /**

@@ -90,7 +90,12 @@ const InvoicePayment = v.object({
   status: NullableText,
   amount_paid: NullableNumber,
   status_transitions: lenient(v.object({ paid_at: NullableSeconds })),
-  payment: v.object({ payment_intent: NullableReference, charge: NullableReference }),
+  /** A payment record is a payment outside of Stripe. */
+  payment: v.object({
+    payment_intent: NullableReference,
+    charge: NullableReference,
+    payment_record: NullableReference,
+  }),
 });
 
 const InvoiceParent = lenient(v.object({ subscription_details: lenient(v.object({ subscription: Reference })) }));
@@ -180,6 +185,17 @@ export const CreditNote = v.object({
   refunds: lenientArray(v.object({ type: NullableText, amount_refunded: v.number() })),
 });
 export type CreditNote = v.InferOutput<typeof CreditNote>;
+
+const RecordedAmount = v.object({ value: v.fallback(v.nullish(v.number(), 0), 0) });
+
+/** @see https://docs.stripe.com/api/payment-record/object */
+export const PaymentRecord = v.object({
+  id: v.string(),
+  amount: RecordedAmount,
+  /** The sum of all refunds. Stripe reports neither their dates nor an event. */
+  amount_refunded: RecordedAmount,
+});
+export type PaymentRecord = v.InferOutput<typeof PaymentRecord>;
 
 /** @see https://docs.stripe.com/api/balance_transactions/object */
 export const BalanceTransaction = v.object({ created: Seconds });

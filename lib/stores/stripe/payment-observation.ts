@@ -135,7 +135,7 @@ export const getPaymentId = ({ id, payment_intent: intent }: Session): string =>
 function toSessionPayment(
   session: Session,
   intent: PaymentIntent | undefined,
-  { reversals, countries, creditNotes }: ChargeIndex,
+  { mapping: { now }, reversals, countries, ...facts }: SaleContext,
 ): Payment {
   const charge = getLatestCharge(intent);
   const { invoice } = session;
@@ -151,7 +151,7 @@ function toSessionPayment(
     reversals:
       invoice === null || typeof invoice === 'string'
         ? ofCharge
-        : addOutsideRefunds(ofCharge, invoice, { creditNotes }),
+        : addOutsideRefunds(ofCharge, invoice, { ...facts, now }),
     country: selectCountry(session.customer_details?.address, countries, [charge?.id, intent?.id]),
     isDiscounted: session.discounts.length > 0,
   };

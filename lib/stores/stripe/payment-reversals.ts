@@ -4,7 +4,7 @@ import type { PartialRefund } from '../../purchases/transaction.ts';
 import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { indexCountries } from './buyer-country.ts';
 import { toMicros, toMillis } from './money.ts';
-import type { Charge, CreditNote, Dispute, Refund } from './payloads.ts';
+import type { Charge, CreditNote, Dispute, PaymentRecord, Refund } from './payloads.ts';
 import { type FailureDates, indexFailures } from './payment-failures.ts';
 
 /** Return of a payment to the customer that ends the access. */
@@ -19,6 +19,8 @@ export interface PaymentReversals {
   readonly end?: PaymentReversal;
   /** When the whole payment, or the rest of it, was returned. */
   readonly refundedAt?: EpochMillis;
+  /** The date of the full refund is that of the query, because Stripe does not report one. */
+  readonly refundSeenAt?: EpochMillis;
   /** Refunds of parts of the payment, and disputes. They do not end the purchase. */
   readonly partialRefunds: readonly PartialRefund[];
 }
@@ -145,9 +147,9 @@ function toDisputedAmounts(dispute: Dispute, charge: Charge, isWholeDispute: boo
 }
 
 /** Returns the fields of a transaction that describe its refunds. */
-export const toRefundFields = (reversals: PaymentReversals | undefined) => ({
-  ...(reversals?.refundedAt !== undefined && { refundedAt: reversals.refundedAt }),
-  ...(reversals && reversals.partialRefunds.length > 0 && { partialRefunds: reversals.partialRefunds }),
+export const toRefundFields = ({ refundedAt, refundSeenAt, partialRefunds }: Partial<PaymentReversals> = {}) => ({
+  ...omitUndefined({ refundedAt, refundSeenAt }),
+  ...(partialRefunds && partialRefunds.length > 0 && { partialRefunds }),
 });
 
 /**
@@ -175,11 +177,13 @@ export interface ChargeIndex {
   readonly countries: ReadonlyMap<string, string>;
   readonly failures: ReadonlyMap<string, FailureDates>;
   readonly creditNotes: readonly CreditNote[];
+  readonly paymentRecords: readonly PaymentRecord[];
 }
 
 interface IndexedObjects {
   readonly disputes?: readonly Dispute[];
   readonly creditNotes?: readonly CreditNote[];
+  readonly paymentRecords?: readonly PaymentRecord[];
   /** Dates of debits that failed days after their creation, by charge id. */
   readonly failureDates?: ReadonlyMap<string, number>;
 }
@@ -187,12 +191,13 @@ interface IndexedObjects {
 /** Indexes charges with their disputes and the credit notes of their invoices. */
 export const indexCharges = (
   charges: readonly Charge[],
-  { disputes = [], creditNotes = [], failureDates = new Map() }: IndexedObjects = {},
+  { disputes = [], creditNotes = [], paymentRecords = [], failureDates = new Map() }: IndexedObjects = {},
 ): ChargeIndex => ({
   reversals: indexReversals(charges, disputes),
   countries: indexCountries(charges),
   failures: indexFailures(charges, failureDates),
   creditNotes,
+  paymentRecords,
 });
 
 /** Indexes reversals by charge id and payment intent id, because an invoice can name either. */

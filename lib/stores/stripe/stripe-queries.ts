@@ -12,6 +12,7 @@ import {
   Invoice,
   InvoiceOwner,
   PaymentIntent,
+  PaymentRecord,
   Price,
   Product,
   parseStripeObject,
@@ -134,12 +135,25 @@ export async function listCreditNotes(stripe: Stripe, invoices: readonly Invoice
   return parseStripeObject(v.array(CreditNote), (lists ?? []).flat());
 }
 
-/** Returns undefined if the restricted key lacks the permission, which is optional. */
+/**
+ * Fetches the records of the payments outside of Stripe that paid the invoices. They cannot be expanded: Stripe expands
+ * four levels. Empty if the key must not read them.
+ */
+export async function listPaymentRecords(stripe: Stripe, invoices: readonly Invoice[]): Promise<PaymentRecord[]> {
+  const payments = invoices.flatMap((invoice) => invoice.payments.data);
+  const ids = new Set(payments.flatMap(({ payment }) => payment.payment_record ?? []));
+  const fetchRecord = async (id: string) => await stripe.paymentRecords.retrieve(id);
+  const records = await readIfPermitted(() => pMap(ids, fetchRecord, { concurrency }));
+  return parseStripeObject(v.array(PaymentRecord), records ?? []);
+}
+
+/** Returns undefined if the restricted key lacks the permission, which is optional, or the account the feature. */
 async function readIfPermitted<T>(read: () => Promise<T>): Promise<T | undefined> {
+  const { StripePermissionError, StripeInvalidRequestError } = Stripe.errors;
   try {
     return await read();
   } catch (error) {
-    if (error instanceof Stripe.errors.StripePermissionError) return undefined;
+    if (error instanceof StripePermissionError || error instanceof StripeInvalidRequestError) return undefined;
     throw error;
   }
 }

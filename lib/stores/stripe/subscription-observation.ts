@@ -38,7 +38,7 @@ export function toSubscriptionObservations(
   if (subscription.items.data.length === 0) throw unavailableError('The subscription does not have items.');
   const all = listKnownInvoices(subscription, invoices);
   const items = listBilledItems(subscription, all.filter(isPaid), mainProductId);
-  const shares = all.flatMap((invoice) => splitInvoice(invoice, items, charges));
+  const shares = all.flatMap((invoice) => splitInvoice(invoice, items, { ...charges, now: mapping.now }));
   const startedAt = getStart(subscription, all);
   return items.map((item) => toItemObservation(subscription, item, { mapping, shares, startedAt }));
 }

@@ -3,7 +3,15 @@ import type * as v from 'valibot';
 import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
-import type { Charge, CreditNote, Invoice, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import { listRefundedAmounts, listRefundKeys } from '../../../../lib/purchases/refunds.ts';
+import type { Transaction } from '../../../../lib/purchases/transaction.ts';
+import type {
+  Charge,
+  CreditNote,
+  Invoice,
+  PaymentRecord,
+  Subscription,
+} from '../../../../lib/stores/stripe/payloads.ts';
 import { listProratedPriceIds } from '../../../../lib/stores/stripe/plan-price.ts';
 import { listUsedTrials } from '../../../../lib/stores/used-trials.ts';
 import {
@@ -12,6 +20,7 @@ import {
   givenCreditNote,
   givenDispute,
   givenInvoice,
+  givenPaymentRecord,
   givenPrice,
   givenRefund,
   givenSubscription,
@@ -276,6 +285,131 @@ describe('credit note of an invoice (Stripe)', () => {
       [{ amountMicros: 500_000 }],
       [{ amountMicros: 1_000_000 }],
     ]);
+  });
+});
+
+describe('a refund that a payment record reports', () => {
+  const payment = { status: 'paid', payment: { payment_record: 'pr_1' }, amount_paid: 1000 };
+  const refunded = (value: number, state: object = {}) => givenPaymentRecord({ amount_refunded: { value }, ...state });
+  const note = (number: number, amount: number, day: string) =>
+    givenCreditNote({ id: `cn_${number}`, out_of_band_amount: amount, created: seconds(day) });
+  interface RecordLook {
+    readonly records: readonly PaymentRecord[];
+    readonly creditNotes?: readonly CreditNote[];
+    readonly paid?: object;
+  }
+  const lookAt = (day: string, { records: paymentRecords, creditNotes = [], paid = {} }: RecordLook) => {
+    const payments = { data: [{ ...payment, ...paid }] };
+    const invoices = [month(1), month(2, { payments } as InvoiceState)];
+    const mapping = { ...context, now: seconds(day) * 1000 };
+    const { refreshToken: _token, ...seenThen } = observe(subscribe({}), {
+      invoices,
+      paymentRecords,
+      creditNotes,
+      mapping,
+    });
+    return seenThen;
+  };
+  /** The state after several looks, and the sums of its refunds by day. */
+  const read = (looks: readonly (readonly [day: string, look: RecordLook])[]) => {
+    const states = looks.map(([day, input]) => lookAt(day, input));
+    const state = states.reduce<ReturnType<typeof merge> | undefined>(merge, undefined);
+    const transaction = state?.transactions[1]?.transaction as Transaction;
+    const refunds = listRefundedAmounts(transaction).map(({ date, amountMicros = 0 }) => [
+      toDay(date),
+      amountMicros / 10_000,
+    ]);
+    return { ended: toDay(state?.purchase.endedAt), refunded: toDay(transaction.refundedAt), refunds };
+  };
+  const kept = { ended: undefined, refunded: undefined };
+  const returned = (day: string) => ({ ended: day, refunded: day });
+
+  it.each<[string, ReturnType<typeof read>, Parameters<typeof read>[0]]>([
+    ['nothing', { ...kept, refunds: [] }, [['2027-02-05', { records: [refunded(0)] }]]],
+    [
+      'a part, which has the day on which it was first seen',
+      { ...kept, refunds: [['2027-02-05', 300]] },
+      [
+        ['2027-02-05', { records: [refunded(300)] }],
+        ['2027-02-06', { records: [refunded(300)] }],
+      ],
+    ],
+    [
+      'the payment, and ends the access on the day on which it was first seen',
+      { ...returned('2027-02-05'), refunds: [['2027-02-05', 1000]] },
+      [
+        ['2027-02-05', { records: [refunded(1000)] }],
+        ['2027-02-09', { records: [refunded(1000)] }],
+      ],
+    ],
+    [
+      'the rest after a part',
+      {
+        ...returned('2027-02-07'),
+        refunds: [
+          ['2027-02-05', 300],
+          ['2027-02-07', 700],
+        ],
+      },
+      [
+        ['2027-02-05', { records: [refunded(300)] }],
+        ['2027-02-07', { records: [refunded(1000)] }],
+        ['2027-02-09', { records: [refunded(1000)] }],
+      ],
+    ],
+    [
+      'what the credit note returns, once',
+      { ...kept, refunds: [['2027-02-05', 300]] },
+      [['2027-02-06', { records: [refunded(300)], creditNotes: [note(1, 300, '2027-02-05')] }]],
+    ],
+    [
+      'what a later credit note returns, once',
+      { ...kept, refunds: [['2027-02-07', 300]] },
+      [
+        ['2027-02-05', { records: [refunded(300)] }],
+        ['2027-02-08', { records: [refunded(300)], creditNotes: [note(1, 300, '2027-02-07')] }],
+      ],
+    ],
+    [
+      'more than its credit note returns',
+      {
+        ...kept,
+        refunds: [
+          ['2027-02-05', 300],
+          ['2027-02-08', 200],
+        ],
+      },
+      [['2027-02-08', { records: [refunded(500)], creditNotes: [note(1, 300, '2027-02-05')] }]],
+    ],
+    [
+      'the payment that a later credit note returns, too, on the day on which it was first seen',
+      { ...returned('2027-02-05'), refunds: [['2027-02-05', 1000]] },
+      [
+        ['2027-02-05', { records: [refunded(1000)] }],
+        ['2027-02-08', { records: [refunded(1000)], creditNotes: [note(1, 1000, '2027-02-07')] }],
+      ],
+    ],
+    [
+      'the part of an invoice if the record paid another one, too',
+      { ...kept, refunds: [['2027-02-05', 250]] },
+      [['2027-02-05', { records: [refunded(1000, { amount: { value: 4000 } })] }]],
+    ],
+    [
+      'nothing of a record that cannot be read',
+      { ...kept, refunds: [] },
+      [['2027-02-05', { records: [], paid: { payment: { payment_record: 'pr_9' } } }]],
+    ],
+  ])('returns %s', (_title, expected, looks) => {
+    expect(read(looks)).toEqual(expected);
+  });
+
+  it('returns each further part, which is announced', () => {
+    const looks = [300, 300, 500].map((value, index) => {
+      const { transactions } = lookAt(`2027-02-0${index + 5}`, { records: [refunded(value)] });
+      return listRefundKeys(transactions);
+    });
+    expect(looks[1]).toEqual(looks[0]);
+    expect(looks[2]).not.toEqual(looks[0]);
   });
 });
 

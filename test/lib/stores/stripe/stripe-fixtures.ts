@@ -8,6 +8,7 @@ import {
   CreditNote,
   Dispute,
   Invoice,
+  PaymentRecord,
   Price,
   Refund,
   Session,
@@ -154,11 +155,16 @@ export const givenCreditNote = (state: Partial<v.InferInput<typeof CreditNote>> 
     ...state,
   });
 
+/** The record of a payment of 10 USD that was made outside of Stripe. 3 USD were refunded. */
+export const givenPaymentRecord = (state: Partial<v.InferInput<typeof PaymentRecord>> = {}): PaymentRecord =>
+  parse(PaymentRecord, { id: 'pr_1', amount: { value: 1000 }, amount_refunded: { value: 300 }, ...state });
+
 interface BillingInput {
   readonly invoices?: readonly Invoice[];
   readonly charges?: readonly Charge[];
   readonly disputes?: readonly Dispute[];
   readonly creditNotes?: readonly CreditNote[];
+  readonly paymentRecords?: readonly PaymentRecord[];
   readonly mainProductId?: string;
   readonly mapping?: MappingContext;
 }
@@ -171,6 +177,7 @@ export const observeItems = (
     charges = [givenCharge()],
     disputes = [],
     creditNotes = [],
+    paymentRecords = [],
     mainProductId,
     mapping = context,
   }: BillingInput = {},
@@ -178,7 +185,7 @@ export const observeItems = (
   toSubscriptionObservations(givenSubscription(state), {
     mapping,
     invoices,
-    ...indexCharges(charges, { disputes, creditNotes }),
+    ...indexCharges(charges, { disputes, creditNotes, paymentRecords }),
     mainProductId,
   });
 

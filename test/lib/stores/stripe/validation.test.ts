@@ -184,6 +184,40 @@ describe('POST /v1/validate (Stripe subscription)', () => {
   });
 });
 
+describe('a payment outside of Stripe that is refunded without a credit note', () => {
+  const pay = async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000, collection: 'send_invoice' });
+    await service.act(id, 'pay', { record: true });
+    return id;
+  };
+
+  it.each<[string, number | undefined, object]>([
+    ['keeps access after a part', 4_000_000, { ok: true }],
+    ['ends with all of it', undefined, { ok: false, code: 6778003 }],
+  ])('%s', async (_title, amountMicros, expected) => {
+    const id = await pay();
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+    await service.act(id, 'refund-outside', { record: true, ...(amountMicros && { amountMicros }) });
+    expect(await service.validatePurchase(id)).toMatchObject(expected);
+    const refunds = (await listTransactions(id)).flatMap(listRefundedAmounts);
+    expect(refunds).toMatchObject([{ amountMicros: amountMicros ?? 10_000_000 }]);
+  });
+
+  it.each([403, 404])('keeps the payment if Stripe responds with %s to the query of the record', async (status) => {
+    const id = await pay();
+    await service.act(id, 'refund-outside', { record: true });
+    const context = await service.createContext();
+    const fetch: StoreFetch = async (url, init) => {
+      if (!url.includes('/payment_records/')) return await context.fetch(url, init);
+      const text = JSON.stringify({ error: { type: 'invalid_request_error', message: 'No access.' } });
+      return { status, headers: new Headers(), text };
+    };
+    const observations = await fetchObservations(id, openStripeAccount('processor_a', { ...context, fetch }));
+    expect(observations).toMatchObject([{ transactions: [{ amountMicros: 10_000_000 }] }]);
+    expect(observations[0]?.purchase).not.toHaveProperty('endedAt');
+  });
+});
+
 describe('refund of the rest of an invoice with several payments', () => {
   it.each([
     ['nothing was returned', undefined, 10_000_000],
