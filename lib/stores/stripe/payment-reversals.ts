@@ -15,7 +15,7 @@ export interface PaymentReversal {
 
 /** The money of one payment, or of all payments of an invoice, that was returned to the customer. */
 export interface PaymentReversals {
-  /** Full refund or lost dispute. Ends the purchase. */
+  /** Full refund, or a lost dispute about all that was not refunded. Ends the purchase. */
   readonly end?: PaymentReversal;
   /** When the whole payment, or the rest of it, was returned. */
   readonly refundedAt?: EpochMillis;
@@ -35,7 +35,8 @@ export interface ChargeReversals extends PaymentReversals {
 
 /**
  * Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. Stripe lists the
- * newest refund first, and the order decides between refunds of the same second.
+ * newest refund first, and the order decides between refunds of the same second. A lost dispute about a part of the
+ * charge is like a partial refund.
  */
 function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): ChargeReversals {
   const refunds = [...charge.refunds.data].reverse().sort((a, b) => a.created - b.created);
@@ -43,10 +44,12 @@ function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): Charge
   const completing = isRefunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
   const refundEnd = isRefunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
   const ownDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
-  const lost = ownDisputes.find(isLost);
-  const lostAt = lost && toMillis(lost.created ?? charge.created ?? 0);
+  const lost = ownDisputes.filter(isLost);
+  const lostAmount = lost.reduce((sum, dispute) => sum + getLostAmount(dispute, charge), 0);
+  const isWholeDispute = lost.length > 0 && lostAmount >= charge.amount - sumRefunds(refunds);
+  const lostDates = lost.map(({ created }) => toMillis(created ?? charge.created ?? 0));
+  const lostAt = isWholeDispute ? Math.max(...lostDates) : undefined;
   const end = toEnd(lostAt, refundEnd);
-  const isWholeDispute = lost !== undefined && getLostAmount(lost, charge) >= charge.amount - sumRefunds(refunds);
   const toParts = (parts: readonly Refund[], isWhole: boolean) => [
     ...parts.map((refund) => toPartialRefund(refund, charge)),
     ...ownDisputes.flatMap((dispute) => toDisputedAmounts(dispute, charge, isWhole)),
@@ -54,7 +57,7 @@ function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): Charge
   const partial = refunds.filter((refund) => refund !== completing && isCounted(refund));
   return {
     ...(end && { end }),
-    ...omitUndefined({ refundedAt: isWholeDispute ? lostAt : refundEnd }),
+    ...omitUndefined({ refundedAt: lostAt ?? refundEnd }),
     partialRefunds: toParts(partial, isWholeDispute),
     parts: toParts(completing ? [...partial, completing] : partial, false),
     amount: charge.amount,

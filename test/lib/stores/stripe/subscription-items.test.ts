@@ -322,7 +322,7 @@ describe('toSubscriptionObservations: disputes', () => {
     [
       'a lost dispute about a part',
       { status: 'lost', amount: 500 },
-      { partialRefunds: [{ ...money, amountMicros: 5_000_000 }], endedAt: lostAt },
+      { partialRefunds: [{ ...money, amountMicros: 5_000_000 }] },
     ],
     ...['appeal_needs_response', 'appeal_under_review'].map((status): [string, object, object] => [
       `a lost dispute with the status ${status}`,
@@ -342,7 +342,6 @@ describe('toSubscriptionObservations: disputes', () => {
           { ...money, status: 'returned' },
           { ...money, id: 'dp_3:lost', amountMicros: 4_990_000 },
         ],
-        endedAt: lostAt,
       },
     ],
     ['a won dispute', { status: 'won' }, { partialRefunds: [{ ...money, status: 'returned' }] }],
@@ -361,6 +360,17 @@ describe('toSubscriptionObservations: disputes', () => {
       endedAt: undefined,
       ...expected,
     });
+  });
+
+  it('ends access with lost disputes about all parts of a payment', () => {
+    const charges = [givenCharge({ disputed: true })];
+    const disputes = [
+      givenOwnDispute({ status: 'lost', amount: 500 }),
+      givenOwnDispute({ id: 'dp_4', status: 'lost', amount: 498, created: periodStart + 120 }),
+    ];
+    const { purchase, transactions } = observe({}, { charges, disputes });
+    expect(purchase.endedAt).toBe((periodStart + 120) * 1000);
+    expect(transactions[0]?.refundedAt).toBe((periodStart + 120) * 1000);
   });
 
   it('refunds a payment if the rest after a partial refund is lost, and the refund is returned', () => {
