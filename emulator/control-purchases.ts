@@ -87,7 +87,7 @@ function checkRefundedPart({ platform }: RunningStore, action: string, details: 
   for (const member of ['quantity', 'amountMicros', 'prorated'] as const) {
     const supporting = partialRefundStores[member];
     const isCount = member === 'quantity' && ['refund-seats', 'add-seats', 'report-usage'].includes(action);
-    const isAmountOfAction = member === 'amountMicros' && ['win-dispute', 'refund-outside'].includes(action);
+    const isAmountOfAction = member === 'amountMicros' && ['win-dispute', 'refund-outside', 'forgive'].includes(action);
     const isSupported = isCount || isAmountOfAction || (action === 'refund' && supporting.includes(platform));
     if (details[member] === undefined || isSupported) continue;
     throw controlError(

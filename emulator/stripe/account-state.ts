@@ -107,6 +107,9 @@ export function listPurchaseInvoices(records: AccountObjects, purchaseId: string
   return [...listInvoices(records, purchaseId), ...[...invoices.values()].filter(({ id }) => paidIds.includes(id))];
 }
 
+export const listInvoicePayments = ({ objects }: AccountObjects, invoice: string): Stripe.InvoicePayment[] =>
+  [...objects.invoice_payments.values()].filter((payment) => getId(payment.invoice) === invoice);
+
 /** Lists the successful and failed charges of an invoice. */
 export function listInvoiceCharges({ objects }: AccountObjects, invoice: string): Stripe.Charge[] {
   const intents = [...objects.invoice_payments.values()]

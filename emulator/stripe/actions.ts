@@ -1,6 +1,6 @@
 import type { EmulatedStore } from '../emulated-store.ts';
 import { type AccountState, requireSubscription } from './account-state.ts';
-import { refundOutside } from './credit-notes.ts';
+import { forgive, refundOutside } from './credit-notes.ts';
 import { endSubscription } from './end-subscription.ts';
 import { billExtraInvoice, splitPayment } from './extra-payments.ts';
 import { markUncollectible } from './failed-payments.ts';
@@ -23,6 +23,7 @@ const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   'fail-payment': failPayment,
   'mark-uncollectible': markUncollectible,
   recover,
+  forgive,
   'split-payment': splitPayment,
   'extra-invoice': billExtraInvoice,
   'invoice-item': addInvoiceItem,

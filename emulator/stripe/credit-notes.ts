@@ -5,12 +5,17 @@ import {
   type AccountState,
   emitEvent,
   listInvoiceCharges,
+  listInvoicePayments,
   listPurchaseInvoices,
   requirePossible,
+  saveSubscription,
 } from './account-state.ts';
+import { toPaidInvoice } from './billing.ts';
 import { toSeconds } from './catalogue.ts';
 import { formatAmount, toMinorUnits } from './money.ts';
+import { requireOpenInvoice } from './open-invoices.ts';
 import type { ReversalInput } from './payment-reversals.ts';
+import { type SubscriptionTransition, withoutDebt } from './subscription-status.ts';
 
 /**
  * Issues a credit note for a part of the latest paid invoice, or for the rest of it, that the customer gets back
@@ -38,6 +43,43 @@ export function refundOutside(
   emitEvent(state, 'credit_note.created', { purchaseId, at, object });
   return purchaseId;
 }
+
+/**
+ * Issues a credit note that forgives a part of an open invoice, or all of it, which pays the invoice.
+ *
+ * @see https://docs.stripe.com/api/credit_notes/create
+ */
+export const forgive: SubscriptionTransition = (state, subscription, at, details) => {
+  const { records } = state;
+  const { id: purchaseId, status, latest_invoice } = subscription;
+  const open = requireOpenInvoice(state, purchaseId, details);
+  const { currency, amount_due: due, pre_payment_credit_notes_amount: credited } = open;
+  const { amountMicros } = details;
+  const amount = amountMicros === undefined ? due : toMinorUnits(amountMicros, currency, 'amountMicros');
+  requirePossible(amount <= due, purchaseId, `has only ${formatAmount(due, currency)} to forgive`);
+  const parts = {
+    type: 'pre_payment',
+    out_of_band_amount: null,
+    pre_payment_amount: amount,
+    post_payment_amount: 0,
+  } as const;
+  const object = saveObject(records, 'credit_notes', { ...buildCreditNote(open, amount, at), ...parts });
+  const rest = due - amount;
+  const reduced = {
+    ...open,
+    amount_due: rest,
+    amount_remaining: rest,
+    pre_payment_credit_notes_amount: credited + amount,
+  };
+  const invoice = saveObject(records, 'invoices', rest === 0 ? toPaidInvoice(reduced, at) : reduced);
+  emitEvent(state, 'credit_note.created', { purchaseId, at, object });
+  if (rest > 0) return purchaseId;
+  for (const payment of listInvoicePayments(records, open.id))
+    saveObject(records, 'invoice_payments', { ...payment, status: 'canceled' });
+  emitEvent(state, 'invoice.paid', { purchaseId, at, object: invoice });
+  const isReactivated = (status === 'past_due' || status === 'unpaid') && latest_invoice === open.id;
+  return isReactivated ? saveSubscription(state, withoutDebt(subscription, at), at) : purchaseId;
+};
 
 /** Lists the credit notes of an invoice, oldest first. */
 export const listCreditNotes = ({ objects }: AccountObjects, invoice: string): Stripe.CreditNote[] =>

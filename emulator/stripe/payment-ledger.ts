@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { formatTime, secondMs } from '../calendar.ts';
 import { type AccountObjects, getId } from './account-objects.ts';
-import { listInvoiceCharges, listInvoices } from './account-state.ts';
+import { listInvoiceCharges, listInvoicePayments, listInvoices } from './account-state.ts';
 import { listCreditNotes } from './credit-notes.ts';
 import { toAmountMicros } from './money.ts';
 import { listPaidCharges } from './payment-reversals.ts';
@@ -139,9 +139,6 @@ const listSoldProducts = (records: AccountObjects, purchaseId: string): string[]
 
 const findSession = ({ objects }: AccountObjects, intent: string): Stripe.Checkout.Session | undefined =>
   [...objects['checkout/sessions'].values()].find(({ payment_intent }) => getId(payment_intent) === intent);
-
-const listInvoicePayments = ({ objects }: AccountObjects, invoice: string): Stripe.InvoicePayment[] =>
-  [...objects.invoice_payments.values()].filter((payment) => getId(payment.invoice) === invoice);
 
 const findCharge = ({ objects }: AccountObjects, { payment }: Stripe.InvoicePayment): Stripe.Charge | undefined =>
   objects.charges.get(getId(objects.payment_intents.get(getId(payment.payment_intent))?.latest_charge));

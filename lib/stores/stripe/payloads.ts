@@ -121,6 +121,8 @@ export const Invoice = v.object({
   billing_reason: NullableText,
   /** Credit notes after the payment: refunds, credits to the balance, and amounts that were paid back elsewhere. */
   post_payment_credit_notes_amount: NullableNumber,
+  /** Credit notes before the payment: the customer does not owe this part of the total. */
+  pre_payment_credit_notes_amount: NullableNumber,
   customer_address: NullableAddress,
   status_transitions: lenient(v.object({ paid_at: NullableSeconds, finalized_at: NullableSeconds })),
   total_taxes: Amounts,

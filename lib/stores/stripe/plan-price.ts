@@ -1,6 +1,6 @@
 import { type BillingPeriod, toBillingPeriod } from '../../foundation/billing-period.ts';
 import type { PlanPrice } from '../../purchases/transaction.ts';
-import { getNetAmount, sumTaxes } from './invoices.ts';
+import { getNetAmount, sumTaxes, sumTotals } from './invoices.ts';
 import { toMicros, toMillis } from './money.ts';
 import { type Billing, isProration, type Period } from './paid-periods.ts';
 import type { Invoice, Price, Subscription } from './payloads.ts';
@@ -31,7 +31,7 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   const whole = listWholeLines(context.billings);
   const isProrated = isProration(line);
   const { currency } = share.invoice;
-  const net = isProrated ? findProratedPrice(line, { ...context, whole, currency }) : toWholePrice(line);
+  const net = isProrated ? findProratedPrice(line, { ...context, whole, currency }) : toWholePrice(line, share.invoice);
   if (!net) return undefined;
   const { amount, tax } = addTax(net.amount, isProrated ? findTaxLine(line, whole) : line);
   if (!isProrated && amount === share.amount && !context.isExtended) return undefined;
@@ -42,10 +42,12 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   };
 }
 
-const toWholePrice = (line: Line): PeriodPrice => ({
-  amount: getNetAmount(line),
-  period: toPeriodLength(line.period),
-});
+/** A credit note before the payment forgives a part of the price, like a discount. A balance pays it. */
+function toWholePrice(line: Line, { lines, pre_payment_credit_notes_amount: forgiven }: Invoice): PeriodPrice {
+  const total = sumTotals(lines.data);
+  const owed = total > 0 ? Math.max(0, 1 - (forgiven ?? 0) / total) : 1;
+  return { amount: Math.round(getNetAmount(line) * owed), period: toPeriodLength(line.period) };
+}
 
 interface ProratedContext extends Pick<PlanContext, 'price' | 'prices'> {
   readonly whole: readonly Line[];

@@ -3,6 +3,7 @@ import type * as v from 'valibot';
 import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { computeMonthlyAmounts } from '../../../../lib/purchases/payment-amounts.ts';
 import { listRefundedAmounts, listRefundKeys } from '../../../../lib/purchases/refunds.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import type {
@@ -1355,6 +1356,37 @@ describe('plan of a payment (Stripe)', () => {
     expect(readPlans([bill(2, '2027-02-01', [fee, period])])).toEqual([[1000, 'P1M']]);
     expect(readPlans([bill(2, '2027-02-01', [period], { amount_paid: 484 })])).toEqual([[1000, 'P1M']]);
     expect(readPlans([bill(2, '2027-02-01', [period])])).toEqual([undefined]);
+  });
+});
+
+describe('an invoice of which a credit note forgave a part before its payment', () => {
+  const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
+  const readMonthly = (line: object, state: InvoiceState) => {
+    const [transaction] = look(
+      seen('2027-02-17', {}, [bill(2, '2027-02-01', [{ ...period, ...line }], state)]),
+    ).transactions;
+    const { plan, expirationDate } = transaction ?? {};
+    const [monthly] = computeMonthlyAmounts({ ...transaction, currency: 'USD' } as Transaction, 0, 0);
+    return { monthly: monthly / 10_000, tax: plan?.taxMicros, until: toDay(expirationDate) };
+  };
+
+  it.each<[string, object, InvoiceState, object]>([
+    ['none of it', {}, { amount_paid: 0, pre_payment_credit_notes_amount: 1000 }, { monthly: 0 }],
+    ['the rest', {}, { amount_paid: 600, pre_payment_credit_notes_amount: 400 }, { monthly: 600 }],
+    [
+      'the rest, of which the balance paid a part',
+      {},
+      { amount_paid: 200, pre_payment_credit_notes_amount: 400 },
+      { monthly: 600 },
+    ],
+    [
+      'the rest with its tax',
+      { tax: [200, 'exclusive'] },
+      { amount_paid: 0, pre_payment_credit_notes_amount: 600 },
+      { monthly: 600, tax: 1_000_000 },
+    ],
+  ])('counts %s as recurring, and keeps access', (_title, line, state, expected) => {
+    expect(readMonthly(line, state)).toEqual({ tax: undefined, until: '2027-03-01', ...expected });
   });
 });
 
