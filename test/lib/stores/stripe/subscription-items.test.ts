@@ -81,6 +81,22 @@ describe('toSubscriptionObservations: several items', () => {
     ],
     ['a customer balance', 1000, bothLines, [667, 333]],
     ['a separate invoice item', 2000, [givenLine('fee', 500, { parent: null }), ...bothLines], [1500, 500]],
+    [
+      'a downgrade whose credit pays the other item',
+      100,
+      [
+        givenProration('base', -1000, periodStart),
+        givenProration('base', 200, periodStart),
+        givenProration('add', 900, periodStart),
+      ],
+      [0, 100],
+    ],
+    [
+      'the credit of a removed item, which pays the others',
+      1100,
+      [...bothLines, givenProration('gone', -400, periodStart)],
+      [733, 367, undefined],
+    ],
   ])('splits the paid amount of an invoice with %s', (_title, paid, lines, expected) => {
     const purchases = read({ items }, { invoices: [invoice(paid, lines)] });
     expect(purchases.map(({ paid: payments }) => payments[0]?.[1])).toEqual(expected);
