@@ -153,7 +153,7 @@ export const ActionBody = v.strictObject({
   unpaid: v.exactOptional(v.boolean()),
   /** processor_a, add-item: whether the item has a free trial until the end of the billing cycle. */
   trial: v.exactOptional(v.boolean()),
-  /** processor_a: new end of the trial: `now`, a time, or a period from now. */
+  /** processor_a: new end of the trial: `now`, a time, or a period from now. schedule-end: end of the schedule. */
   end: v.exactOptional(v.string()),
   /** store_a, restore: purchase date of the restored transaction. */
   date: v.exactOptional(v.picklist(['original', 'now'])),

@@ -101,6 +101,8 @@ export const subscriptionActions: ActionCase[] = [
     // A period that is not paid is not a renewal.
     [platform, 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true, lastRenewalDate: undefined }],
     [platform, 'fail-payment recover', 'later', { ...renewedState, isBillingRetryPeriod: false }],
+    // The schedule ends the subscription, which does not show it.
+    [platform, 'schedule-end', 'as before', lapses],
     // A credit note forgives the open invoice.
     [platform, 'fail-payment forgive', 'later', { ...renewedState, isBillingRetryPeriod: false }],
     [platform, 'expire', 'sooner', endedState],

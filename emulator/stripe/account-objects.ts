@@ -11,6 +11,7 @@ export interface ObjectTypes {
   readonly customers: Stripe.Customer;
   readonly 'checkout/sessions': Stripe.Checkout.Session;
   readonly subscriptions: Stripe.Subscription;
+  readonly subscription_schedules: Stripe.SubscriptionSchedule;
   readonly invoices: Stripe.Invoice;
   readonly invoice_payments: Stripe.InvoicePayment;
   readonly payment_intents: Stripe.PaymentIntent;
@@ -66,6 +67,7 @@ const objectTypes: readonly ObjectType[] = [
   'customers',
   'checkout/sessions',
   'subscriptions',
+  'subscription_schedules',
   'invoices',
   'invoice_payments',
   'payment_intents',

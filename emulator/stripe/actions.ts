@@ -12,6 +12,7 @@ import { loseDispute, openDispute, refundPurchase, reverseRefund, winDispute } f
 import { addInvoiceItem } from './pending-lines.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
+import { scheduleEnd } from './schedules.ts';
 import type { SubscriptionTransition } from './subscription-status.ts';
 import { cancelAtPeriodEnd, failPayment, recover, renew, resumeRenewal } from './subscription-transitions.ts';
 import { reportUsage } from './usage.ts';
@@ -28,6 +29,7 @@ const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   'extra-invoice': billExtraInvoice,
   'invoice-item': addInvoiceItem,
   'move-trial': moveTrial,
+  'schedule-end': scheduleEnd,
   'report-usage': reportUsage,
   expire: endSubscription,
   pause,

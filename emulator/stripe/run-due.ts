@@ -7,6 +7,7 @@ import { expireCheckout } from './checkout.ts';
 import { endSubscription } from './end-subscription.ts';
 import { listOverdueSteps } from './failed-payments.ts';
 import { resumeCollection } from './pausing.ts';
+import { findScheduledEnd } from './schedules.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
 import { isRunning } from './subscription-status.ts';
 import { renew } from './subscription-transitions.ts';
@@ -41,7 +42,8 @@ function getRunningDueTime({ records }: AccountState, subscription: Stripe.Subsc
   if (!isRunning(subscription)) return undefined;
   const { cancel_at, pause_collection, id } = subscription;
   const renewalTime = records.autoRenewing.has(id) ? getEarliestEnd(subscription) : null;
-  const times = [getReminderTime(records, subscription), cancel_at, pause_collection?.resumes_at ?? null, renewalTime];
+  const end = cancel_at ?? findScheduledEnd(records, subscription);
+  const times = [getReminderTime(records, subscription), end, pause_collection?.resumes_at ?? null, renewalTime];
   const dueTimes = times.filter((time) => time !== null);
   return dueTimes.length === 0 ? undefined : Math.min(...dueTimes) * secondMs;
 }
@@ -69,7 +71,7 @@ function runDueTransition(state: AccountState, subscription: Stripe.Subscription
     return;
   }
   const transition =
-    cancel_at === toSeconds(at)
+    (cancel_at ?? findScheduledEnd(state.records, subscription)) === toSeconds(at)
       ? endSubscription
       : pause_collection?.resumes_at === toSeconds(at)
         ? resumeCollection

@@ -76,6 +76,7 @@ describe('subscription of the emulated Stripe', () => {
     ['refund', [['refund']], ['refund.created', 'charge.refunded']],
     ['failed refund', [['refund'], ['reverse-refund']], ['refund.updated', 'refund.failed']],
     ['refund outside of Stripe', [['refund-outside', { amountMicros: 1_000_000 }]], ['credit_note.created']],
+    ['end by a schedule', [['schedule-end'], 'P1M'], ['customer.subscription.deleted']],
     ['credit note of an open invoice', [failing, ['forgive']], ['credit_note.created', 'invoice.paid', updated]],
     [
       'refund that a payment record reports',

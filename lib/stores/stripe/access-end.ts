@@ -4,7 +4,7 @@ import type { ItemTerms } from './item-terms.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toMillis, toOptionalMillis } from './money.ts';
 import { type Billing, findCurrentPayment, hasPeriodPrice, listPaidTime, type PeriodBilling } from './paid-periods.ts';
-import type { Subscription } from './payloads.ts';
+import type { Subscription, SubscriptionSchedule } from './payloads.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 import type { BilledItem } from './subscription-items.ts';
 import type { UnpaidTime } from './unpaid-time.ts';
@@ -59,6 +59,14 @@ function computeGraceEnd(
   if (lastFailure > since) return Math.min(graceEnd, lastFailure);
   return graceEnd <= now && attempts !== 1 ? graceEnd : since;
 }
+
+/**
+ * Finds the time at which a schedule cancels its subscription. Phases follow each other.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/subscription-schedules
+ */
+export const findScheduledEnd = ({ status, end_behavior, phases }: SubscriptionSchedule): number | null =>
+  status === 'active' && end_behavior === 'cancel' ? (phases.at(-1)?.end_date ?? null) : null;
 
 /**
  * Finds the reversal that ends the access: it returns the payment of the current period, or the last one in unpaid

@@ -132,6 +132,15 @@ export const Invoice = v.object({
 });
 export type Invoice = v.InferOutput<typeof Invoice>;
 
+/** @see https://docs.stripe.com/api/subscription_schedules/object */
+export const SubscriptionSchedule = v.object({
+  status: NullableText,
+  /** `cancel`: the subscription ends with the last phase. */
+  end_behavior: NullableText,
+  phases: lenientArray(v.object({ end_date: Seconds })),
+});
+export type SubscriptionSchedule = v.InferOutput<typeof SubscriptionSchedule>;
+
 /** @see https://docs.stripe.com/api/subscriptions/object */
 export const Subscription = v.object({
   id: v.string(),
@@ -149,6 +158,8 @@ export const Subscription = v.object({
   canceled_at: NullableSeconds,
   cancel_at: NullableSeconds,
   cancel_at_period_end: Flag,
+  /** The schedule that manages the subscription. */
+  schedule: NullableReference,
   ended_at: NullableSeconds,
   cancellation_details: lenient(v.object({ reason: NullableText, feedback: NullableText })),
   /** Only set while the status is `paused`. */

@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import Stripe from 'stripe';
 import * as v from 'valibot';
 import { splitIntoChunks } from '../../foundation/batches.ts';
+import { findScheduledEnd } from './access-end.ts';
 import { completeLists, concurrency, listAll, pageSize } from './complete-lists.ts';
 import { getSubscriptionId } from './invoices.ts';
 import {
@@ -18,6 +19,7 @@ import {
   parseStripeObject,
   Session,
   Subscription,
+  SubscriptionSchedule,
 } from './payloads.ts';
 
 /** @see https://docs.stripe.com/api/expanding_objects */
@@ -32,19 +34,30 @@ const parseComplete = async <const S extends v.GenericSchema>(
   stripe: Stripe,
 ): Promise<v.InferOutput<S>> => parseStripeObject(schema, await completeLists(value, stripe));
 
-/** Fetches a subscription with its latest invoice and coupons. */
-export const fetchSubscription = async (stripe: Stripe, id: string): Promise<Subscription> =>
-  await parseComplete(
-    Subscription,
-    await stripe.subscriptions.retrieve(id, { expand: subscriptionExpansions }),
-    stripe,
-  );
+/** Fetches a subscription with its latest invoice and coupons, and the end of its schedule. */
+export async function fetchSubscription(stripe: Stripe, id: string): Promise<Subscription> {
+  const subscription = await stripe.subscriptions.retrieve(id, { expand: subscriptionExpansions });
+  return await addScheduledEnd(await parseComplete(Subscription, subscription, stripe), stripe);
+}
 
-/** Lists the subscriptions of a customer, including the ended ones. */
+/**
+ * Adds the end that a schedule sets. Stripe does not document whether the subscription shows it. Queries no schedule
+ * without need, and adds nothing if the key must not read it.
+ */
+async function addScheduledEnd(subscription: Subscription, stripe: Stripe): Promise<Subscription> {
+  const { schedule: id, cancel_at, ended_at } = subscription;
+  if (id === null || cancel_at !== null || ended_at !== null) return subscription;
+  const schedule = await readIfPermitted(async () => await stripe.subscriptionSchedules.retrieve(id));
+  if (!schedule) return subscription;
+  return { ...subscription, cancel_at: findScheduledEnd(parseStripeObject(SubscriptionSchedule, schedule)) };
+}
+
+/** Lists the subscriptions of a customer, including the ended ones, with the ends of their schedules. */
 export async function listSubscriptions(stripe: Stripe, customer: string): Promise<Subscription[]> {
   const expand = toListExpansions(subscriptionExpansions);
   const subscriptions = stripe.subscriptions.list({ customer, status: 'all', limit: pageSize, expand });
-  return await parseComplete(v.array(Subscription), await listAll(subscriptions), stripe);
+  const listed = await parseComplete(v.array(Subscription), await listAll(subscriptions), stripe);
+  return await pMap(listed, (subscription) => addScheduledEnd(subscription, stripe), { concurrency });
 }
 
 /** Lists the invoices of a customer or a subscription in any state, with their payments. */

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
+import { parse } from '../../../../lib/foundation/parse.ts';
 import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
-import type { Charge, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import { findScheduledEnd } from '../../../../lib/stores/stripe/access-end.ts';
+import { type Charge, type Subscription, SubscriptionSchedule } from '../../../../lib/stores/stripe/payloads.ts';
 import { toChargeObservation } from '../../../../lib/stores/stripe/payment-observation.ts';
 import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
 import {
@@ -215,6 +217,20 @@ describe('toSubscriptionObservations', () => {
       offerId: 'service_processor_a:prod_basic#price_month',
     });
     expect(observation.transactions[0]?.transactionId).toBe('service_processor_a:in_3');
+  });
+});
+
+describe('findScheduledEnd', () => {
+  const phases = [{ end_date: periodStart }, { end_date: periodEnd }];
+  it.each<[number | null, object]>([
+    [periodEnd, {}],
+    [null, { end_behavior: 'release' }],
+    [null, { status: 'released' }],
+    [null, { status: 'not_started' }],
+    [null, { phases: [] }],
+  ])('returns %p for a schedule with %j', (expected, state) => {
+    const schedule = parse(SubscriptionSchedule, { status: 'active', end_behavior: 'cancel', phases, ...state });
+    expect(findScheduledEnd(schedule)).toBe(expected);
   });
 });
 

@@ -137,6 +137,16 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     ]);
   });
 
+  it.each<[string, object, string]>([
+    ['renews before the last period of its schedule', { end: 'P3M' }, 'Renew'],
+    ['lapses in the last period of its schedule', {}, 'Lapse'],
+    ['lapses with a schedule that ends within its period', { end: 'P10D' }, 'Lapse'],
+  ])('%s', async (_title, details, renewalIntent) => {
+    const { id } = await service.buy();
+    await service.act(id, 'schedule-end', details);
+    expect(await service.validatePurchase(id)).toMatchObject({ data: { collection: [{ renewalIntent }] } });
+  });
+
   it('counts what is lost of a dispute that is won in part', async () => {
     const { id } = await service.buy();
     await service.act(id, 'dispute');
