@@ -56,15 +56,18 @@ interface ProratedContext extends Pick<PlanContext, 'price' | 'prices'> {
 
 /**
  * Lists the prices of prorations that are neither current nor billed for a whole period: the charge for the rest of a
- * period is rounded, and does not show the price to the cent. A current price of another currency is among them.
+ * period is rounded, and does not show the price to the cent. A current price of another currency is among them, and a
+ * former one with another quantity: it can have tiers or be for a package.
  */
 export function listProratedPriceIds({ items, currency }: Subscription, invoices: readonly Invoice[]): string[] {
   const charges = invoices.flatMap((invoice) => invoice.lines.data).filter(({ amount }) => amount > 0);
   const whole = charges.filter((line) => !isProration(line));
   const current = items.data.filter(({ price }) => price.currency === (currency ?? price.currency));
-  const known = [...current.map(({ price }) => price.id), ...whole.map(getPriceId)];
-  const prorated = charges.filter(isProration).map(getPriceId);
-  return [...new Set(prorated)].filter((id) => id !== '' && !known.includes(id));
+  const isKnown = (line: Line): boolean =>
+    current.some(({ price }) => price.id === getPriceId(line)) ||
+    whole.some((other) => getPriceId(other) === getPriceId(line) && other.quantity === line.quantity);
+  const prorated = charges.filter((line) => isProration(line) && !isKnown(line)).map(getPriceId);
+  return [...new Set(prorated)].filter((id) => id !== '');
 }
 
 /** Computes the price of a whole period from the charge for the rest of one, without the taxes on top of it. */

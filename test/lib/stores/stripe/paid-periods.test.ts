@@ -1332,6 +1332,26 @@ describe('plan of a payment (Stripe)', () => {
     expect(readPlans([ten, bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([12_000, 'P1M']);
   });
 
+  it.each([
+    ['has tiers', { tiers_mode: 'volume', unit_amount: null }, 11_000],
+    ['is for a package', { transform_quantity: { divide_by: 10, round: 'up' }, unit_amount: 10_000 }, 20_000],
+  ])('plan is fetched if the quantity of a former price changed, which %s', (_title, state, monthly) => {
+    const ten = bill(2, '2027-02-01', [{ amount: 10_000, start: '2027-02-01', end: '2027-03-01', quantity: 10 }]);
+    const seats = [
+      { ...rest, amount: -5000, quantity: 10 },
+      { ...rest, amount: monthly / 2, quantity: 12 },
+    ];
+    const upgrade = { ...rest, start: '2027-02-16', amount: 928, product: 'max' };
+    const invoices = [ten, bill(3, '2027-02-15', seats), bill(4, '2027-02-16', [upgrade])];
+    const subscription = subscribe({ price: max });
+    expect(listProratedPriceIds(givenSubscription(subscription), invoices)).toEqual(['price_pro']);
+    expect(listProratedPriceIds(givenSubscription(subscription), [ten])).toEqual([]);
+    const pastPrices = new Map([['price_pro', givenPrice({ id: 'price_pro', ...state })]]);
+    const mapping = { ...context, now: seconds('2027-02-17') * 1000, pastPrices };
+    const { transactions } = observe(subscription, { invoices, mapping });
+    expect(transactions[1]?.plan).toEqual({ amountMicros: monthly * 10_000, period: 'P1M' });
+  });
+
   it('subtracts the discount that a proration includes, or itemizes', () => {
     const discounted = bill(
       2,
