@@ -1,6 +1,7 @@
 const problems: Readonly<Record<string, string>> = {
   ENOENT: 'is not found',
   EISDIR: 'is a folder',
+  EEXIST: 'is a file and not a folder',
   ENOTDIR: 'is not found: a part of its path is a file',
   EACCES: 'cannot be opened: the permission is missing',
   EPERM: 'cannot be opened: the permission is missing',

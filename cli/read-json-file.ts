@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { ServiceError } from '../lib/foundation/errors.ts';
+import { parseJson } from '../lib/foundation/parse.ts';
 import { describeFileError } from './describe-file-error.ts';
 import { locateJsonError } from './locate-json-error.ts';
 import { createDecoder, detectEncoding, findUndecodableLine } from './text-encoding.ts';
@@ -43,5 +44,14 @@ function decode(bytes: Buffer, name: string): string {
   } catch {
     const place = encoding === 'utf-8' ? ` in line ${findUndecodableLine(bytes)}` : '';
     throw new ServiceError('InvalidPayload', `${name} is not ${encoding.toUpperCase()}${place}. Save it as UTF-8.`);
+  }
+}
+
+/** Parses the text of a file with a schema. Throws `InvalidPayload` with the name of the file. */
+export function parseFileText<S extends v.GenericSchema>(schema: S, text: string, file: string): v.InferOutput<S> {
+  try {
+    return parseJson(schema, text);
+  } catch (error) {
+    throw new ServiceError('InvalidPayload', `${file}: ${ServiceError.fromUnknown(error).message}`);
   }
 }

@@ -5,7 +5,9 @@ import { buildExportSchema } from '../../lib/export/export-schema.ts';
 import { ExportState } from '../../lib/export/export-state.ts';
 import type { ExportFile, ExportStorage } from '../../lib/export/export-target.ts';
 import { fileMode, openGzipFile } from '../../lib/export/gzip-file.ts';
-import { parseJson } from '../../lib/foundation/parse.ts';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { describeFileError } from '../describe-file-error.ts';
+import { parseFileText } from '../read-json-file.ts';
 
 const stateFile = 'export.json';
 const schemaFile = 'schema.json';
@@ -13,14 +15,21 @@ const schemaFile = 'schema.json';
 /** Exports contain personal data: only the operator can read them. */
 const folderMode = 0o700;
 
-/** Creates the target of an export in a folder, with the schema of its rows. */
+/**
+ * Creates the target of an export in a folder, with the schema of its rows. Throws `InvalidPayload` if the folder cannot
+ * be written.
+ */
 export async function createFolderTarget(folder: string): Promise<ExportStorage> {
-  await mkdir(folder, { recursive: true, mode: folderMode });
-  await replaceFile(join(folder, schemaFile), `${JSON.stringify(buildExportSchema(), null, 2)}\n`);
+  try {
+    await mkdir(folder, { recursive: true, mode: folderMode });
+    await replaceFile(join(folder, schemaFile), `${JSON.stringify(buildExportSchema(), null, 2)}\n`);
+  } catch (error) {
+    throw new ServiceError('InvalidPayload', `${folder} ${describeFileError(error)}.`, { cause: error });
+  }
   return {
     async readState() {
       const text = await readOptionalFile(join(folder, stateFile));
-      return text === undefined ? undefined : parseJson(ExportState, text, 'InvalidPayload');
+      return text === undefined ? undefined : parseFileText(ExportState, text, join(folder, stateFile));
     },
     writeState: async (state) => await replaceFile(join(folder, stateFile), `${JSON.stringify(state)}\n`),
     openFile: async (path) => await openFile(join(folder, path)),

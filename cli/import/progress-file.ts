@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import * as v from 'valibot';
 import { ServiceError } from '../../lib/foundation/errors.ts';
-import { parseJson } from '../../lib/foundation/parse.ts';
 import { describeFileError } from '../describe-file-error.ts';
+import { parseFileText } from '../read-json-file.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -73,9 +73,9 @@ export async function loadProgress({ path, isResumed, ...identity }: ImportIdent
 async function readProgress(progressPath: string): Promise<Progress | undefined> {
   const text = await readFile(progressPath, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw error;
+    throw new ServiceError('InvalidPayload', `${progressPath} ${describeFileError(error)}.`, { cause: error });
   });
-  return text === undefined ? undefined : parseJson(Progress, text, 'InternalError');
+  return text === undefined ? undefined : parseFileText(Progress, text, progressPath);
 }
 
 /** Writes the progress atomically: after a crash, the file has the earlier or the later content. */

@@ -8,6 +8,7 @@ import { ServiceError } from '../../lib/foundation/errors.ts';
 import { parse, parseJson } from '../../lib/foundation/parse.ts';
 import { type ConnectionOptions, notRunningError } from '../connect.ts';
 import { describeFileError } from '../describe-file-error.ts';
+import { readJsonFile } from '../read-json-file.ts';
 
 /** The API of a service, and an app with a key that may read. */
 export interface ApiConnection {
@@ -30,7 +31,6 @@ const Profile = v.object({
   app: AppName,
   key: v.pipe(v.string(), v.regex(/^view_[\w-]+$/, 'a viewer key, which starts with view_')),
 });
-const Profiles = v.record(v.string(), v.unknown());
 
 /** Returns the service that the options of the program select: the demo app of `--local`, or a `--profile`. */
 export function readApiConnection({ local, folder, profile }: ConnectionOptions): ApiConnection {
@@ -38,7 +38,8 @@ export function readApiConnection({ local, folder, profile }: ConnectionOptions)
   if (profile === undefined)
     throw new InvalidArgumentError('Pass --local, or --profile with the name of a profile of a viewer key.');
   const file = process.env.CLAIMCHECK_PROFILES || join(homedir(), '.claimcheck', 'profiles.json');
-  const profiles = parseJson(Profiles, readPrivateFile(file));
+  requirePrivate(file);
+  const profiles = readJsonFile(file);
   if (profiles[profile] === undefined)
     throw new ServiceError('ResourceNotFound', `${file} does not contain the profile ${profile}.`);
   return parse(Profile, profiles[profile]);
@@ -53,13 +54,17 @@ function readLocalConnection(folder: string): ApiConnection {
   }
 }
 
-/** Reads a file with keys. Rejects a file that other users of the machine can read. */
-function readPrivateFile(file: string): string {
+/** Rejects a file with keys that other users of the machine can read. */
+function requirePrivate(file: string): void {
+  const isPrivate = process.platform === 'win32' || (readMode(file) & 0o077) === 0;
+  if (!isPrivate)
+    throw new ServiceError('Forbidden', `${file} must be readable for its owner only: run chmod 600 on it.`);
+}
+
+function readMode(file: string): number {
   try {
-    const isPrivate = process.platform === 'win32' || (statSync(file).mode & 0o077) === 0;
-    if (isPrivate) return readFileSync(file, 'utf8');
+    return statSync(file).mode;
   } catch (cause) {
     throw new ServiceError('InvalidPayload', `${file} ${describeFileError(cause)}.`, { cause });
   }
-  throw new ServiceError('Forbidden', `${file} must be readable for its owner only: run chmod 600 on it.`);
 }
