@@ -4,6 +4,7 @@ import { toLoggable } from '../lib/foundation/log.ts';
 import { exitCodes, exitErrorCode } from './command-result.ts';
 import { findCommand, getCommandPath } from './command-tree.ts';
 import { findSelection } from './connect.ts';
+import { describeCredentialError, describeTableError } from './describe-aws-error.ts';
 import { nameOptions } from './name-options.ts';
 import { findInterruptCode, type Terminal, toPrintable } from './output.ts';
 import { createProgram } from './program.ts';
@@ -61,10 +62,14 @@ interface ErrorReport {
 function describeError(error: unknown, program: Command): ErrorReport {
   if (error instanceof CommanderError) return { code: 'WrongUsage', message: error.message.replace(/^error: /, '') };
   if (!(error instanceof ServiceError))
-    return { code: 'InternalError', message: error instanceof Error ? error.message : String(error) };
+    return {
+      code: 'InternalError',
+      message: describeCredentialError(error) ?? (error instanceof Error ? error.message : String(error)),
+    };
   const cause = describeCause(error.cause);
   const { code, data } = error;
-  const message = nameOptions(error.message, findCommand(program, program.args));
+  const problem = code === 'DatabaseError' ? describeTableError(error.cause, process.env.TABLE_NAME) : undefined;
+  const message = problem ?? nameOptions(error.message, findCommand(program, program.args));
   const hasData = Object.keys(data).length > 0;
   return { code, message, ...(cause !== undefined && { cause }), ...(hasData && { data }) };
 }

@@ -1,6 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
 import { ServiceError } from '../lib/foundation/errors.ts';
 import { awsClientOptions } from '../lib/foundation/outgoing/aws-client.ts';
+import { describeCredentialError } from './describe-aws-error.ts';
 
 export type StackOutputs = Readonly<Record<string, string>>;
 
@@ -38,7 +39,7 @@ export async function describeStack(stackName: string): Promise<Stack | undefine
   } catch (error) {
     const { name = '', message = '' } = error instanceof Error ? error : {};
     if (name === 'ValidationError' && /does not exist/.test(message)) return undefined;
-    throw toStackError(stackName, await findRegion(), error);
+    throw toStackError(stackName, error);
   } finally {
     client.destroy();
   }
@@ -83,18 +84,10 @@ export function requireOutputs(
 export const findRegion = async (): Promise<string | undefined> =>
   await new CloudFormationClient(awsClientOptions).config.region().catch(() => undefined);
 
-function toStackError(stackName: string, region: string | undefined, error: unknown): ServiceError {
+function toStackError(stackName: string, error: unknown): ServiceError {
   const { name = '' } = error instanceof Error ? error : {};
-  if (region === undefined)
-    return new ServiceError('InvalidPayload', 'The AWS region is missing. Pass --region, or set AWS_REGION.');
-  if (name === 'CredentialsProviderError')
-    return new ServiceError('Forbidden', 'AWS credentials are missing. Pass --profile, or sign in to AWS.', {
-      cause: error,
-    });
-  if (/ExpiredToken|InvalidClientTokenId|SignatureDoesNotMatch|UnrecognizedClient/.test(name))
-    return new ServiceError('Forbidden', 'AWS rejects the credentials: they are expired or invalid. Sign in again.', {
-      cause: error,
-    });
+  const problem = describeCredentialError(error);
+  if (problem !== undefined) return new ServiceError('Forbidden', problem, { cause: error });
   if (/AccessDenied/.test(name))
     return new ServiceError(
       'Forbidden',

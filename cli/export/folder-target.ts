@@ -16,8 +16,8 @@ const schemaFile = 'schema.json';
 const folderMode = 0o700;
 
 /**
- * Creates the target of an export in a folder, with the schema of its rows. Throws `InvalidPayload` if the folder cannot
- * be written.
+ * Creates the target of an export in a folder, with the schema of its rows. Throws `InvalidPayload` if the folder
+ * cannot be written.
  */
 export async function createFolderTarget(folder: string): Promise<ExportStorage> {
   try {

@@ -213,3 +213,43 @@ describe('claimcheck --stack', () => {
     expect(await cli(['--local', '--stack', 'x', 'app', 'list'])).toMatchObject({ code: 2, out: '' });
   });
 });
+
+describe('claimcheck --table', () => {
+  const denied = 'User: arn:aws:iam::123456789012:user/support is not authorized';
+  const listApps = async (environment: Environment, ...options: readonly string[]) =>
+    await cli(['--table', 'my-table', '--master-key', 'my-key', ...options, 'app', 'list'], {
+      AWS_ENDPOINT_URL_DYNAMODB: cloudFormation.url,
+      ...environment,
+    });
+
+  it.each([
+    ['ResourceNotFoundException', 'Requested resource not found', 'The table my-table is not found. Check --table and'],
+    ['AccessDeniedException', denied, 'The credentials may not use the table my-table. Attach the policy'],
+    ['ExpiredTokenException', 'The security token is expired', 'AWS rejects the credentials: they are expired'],
+    ['InvalidSignatureException', 'The signature does not match', 'AWS rejects the credentials: they are expired'],
+  ])('reports the error %s of DynamoDB', async (name, message, expected) => {
+    const body = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message };
+    response = { status: 400, body: JSON.stringify(body) };
+    const { code, error } = await listApps({});
+    expect({ code, lines: error.split('\n') }).toEqual({
+      code: 1,
+      lines: [expect.stringContaining(expected), expect.stringContaining(message), ''],
+    });
+  });
+
+  it('reports missing credentials, a missing region and an unknown profile', async () => {
+    const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };
+    expect(await listApps(none)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('AWS credentials are missing. Pass --profile'),
+    });
+    expect(await listApps({ AWS_REGION: undefined })).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('The AWS region is missing. Pass --region'),
+    });
+    expect(await listApps({}, '--profile', 'unknown')).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('AWS credentials are missing in the profile unknown.'),
+    });
+  });
+});
