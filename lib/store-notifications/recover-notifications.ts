@@ -80,7 +80,7 @@ export interface RecoveryProgress {
 /**
  * Processes all notifications since a time that the stores keep, also delivered ones, except handled ones. For a
  * restored table, which lacks the notifications after the restored time. Idempotent. Omits stores that are polled or
- * lack settings.
+ * lack settings. Throws `InvalidPayload` for a time in the future, which the App Store rejects.
  */
 export async function recoverSince(
   service: Service,
@@ -88,6 +88,7 @@ export async function recoverSince(
   { since, onProgress = () => {} }: RecoveryOptions,
 ): Promise<StoreRecovery[]> {
   const app = await getApp(service, name);
+  if (since > service.now()) throw new ServiceError('InvalidPayload', 'startdate must not be in the future.');
   const recoveries: StoreRecovery[] = [];
   for (const platform of pushPlatforms) {
     let finished = 0;
