@@ -26,7 +26,9 @@ export function createStreamFailuresCommands(): Command {
     .action(printResult(listAction));
   failures
     .command('replay')
-    .description('Create the missing webhook deliveries, correct the counters and rebuild the customer summaries')
+    .description(
+      'Settle credits, create missing webhook deliveries, correct the counters and rebuild the customer summaries',
+    )
     .addHelpText('after', formatExamples('webhooks stream-failures replay'))
     .action(printResult(replayAction));
   return failures;

@@ -57,6 +57,9 @@ export interface StreamRecord {
   readonly after?: ItemImage;
 }
 
+/** What a record changes, without its position in the stream. The current item alone is the change of its insertion. */
+export type ItemChange = Pick<StreamRecord, 'appName' | 'kind' | 'before' | 'after'>;
+
 /** Converts an image of a stream record into plain values. Binary values stay Base64 text, as Lambda delivers them. */
 export const unmarshallImage = (image: Readonly<Record<string, AttributeValue>>): Item =>
   unmarshall(image as Record<string, SdkAttributeValue>, unmarshallOptions);

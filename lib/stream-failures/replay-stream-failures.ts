@@ -12,7 +12,7 @@ import { listCountedDays } from '../statistics/list-counted-days.ts';
 import { rebuildCustomerSummary } from '../statistics/rebuild-customer-summary.ts';
 import { correctCounters, recount } from '../statistics/recount.ts';
 import { waitForStream } from '../statistics/wait-for-stream.ts';
-import { backfillPurchaseDeliveries } from '../webhooks/backfill-deliveries.ts';
+import { backfillItem } from '../webhooks/backfill-deliveries.ts';
 
 type Wait = (ms: number) => Promise<void>;
 
@@ -32,8 +32,9 @@ const indexLagMs = 5_000;
 const clockSkewMs = hourMs;
 
 /**
- * Does the skipped work of stream workers, from the current items: creates missing webhook deliveries, corrects the
- * counters and rebuilds customer summaries. Idempotent. An item that is still unreadable is returned with its problem.
+ * Does the skipped work of stream workers, from the current items: settles credits, creates missing webhook deliveries,
+ * corrects the counters and rebuilds customer summaries. Idempotent. An item that is still unreadable is returned with
+ * its problem.
  */
 export async function replayStreamFailures<T extends StreamFailure>(
   service: Service,
@@ -67,11 +68,11 @@ async function findProblem(run: () => Promise<void>): Promise<{ readonly problem
   }
 }
 
-/** A deleted purchase has nothing to announce. */
+/** A deleted item has nothing to announce. */
 async function replayAnnouncements(service: Service, { appName, key, writtenAt }: StreamFailure): Promise<void> {
-  const [purchase] = await findStoredItems(service, [key]);
+  const [stored] = await findStoredItems(service, [key]);
   const range = { from: writtenAt - clockSkewMs, to: service.now() + 1 };
-  if (purchase) await backfillPurchaseDeliveries(service, appName, { item: purchase.item, range });
+  if (stored) await backfillItem(service, appName, { ...stored, range });
 }
 
 const OwnedPurchaseItem = v.object({ entitledUsers: v.array(v.string()) });

@@ -1,10 +1,13 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
+import { findApp } from '../apps/app-table.ts';
 import { getApp } from '../apps/manage-apps.ts';
+import { settleCredits } from '../credits/settle-credits.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
+import type { ItemImage, StoredItem } from '../foundation/stream-record.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { scanPurchasesUpdatedSince } from '../lists/list-tables.ts';
 import { buildAnnouncements } from '../purchases/announcement.ts';
@@ -12,7 +15,7 @@ import { getEntitledSince } from '../purchases/claims.ts';
 import { listAnnouncements, listClaims } from '../purchases/purchase-table.ts';
 import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
-import { buildDeliveries, enqueueDeliveries } from './fan-out.ts';
+import { buildDeliveries, buildDeliveriesOfRecord, enqueueDeliveries } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
 import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
 
@@ -42,9 +45,9 @@ const concurrency = 25;
 const lostMessageAgeMs = 15 * minuteMs;
 
 /**
- * Creates and enqueues the deliveries of a range that the fan-out worker failed to create. Idempotent: uses the
- * worker's delivery ids, so existing deliveries are not sent again. Throws `InvalidPayload` for a range outside the
- * retention.
+ * Does what the fan-out worker failed to do for the purchases that changed since the start of a range: settles their
+ * credits, and creates and enqueues the deliveries of the range. Idempotent: uses the worker's delivery ids, so
+ * existing deliveries are not sent again. Throws `InvalidPayload` for a range outside the retention.
  */
 export async function backfillDeliveries(
   service: Service,
@@ -67,35 +70,55 @@ export async function backfillDeliveries(
   return { expected, created };
 }
 
-/** Creates and enqueues the missing deliveries of one purchase item. Nothing without a webhook URL. */
-export async function backfillPurchaseDeliveries(
+/**
+ * Does what the fan-out worker failed to do for one item, from its current state. `range` selects the announcements of
+ * a purchase. Without a webhook URL, only settles credits.
+ */
+export async function backfillItem(
   service: Service,
   appName: string,
-  { item, range }: { readonly item: PurchaseItem; readonly range: TimeRange },
+  { kind, item, range }: StoredItem & { readonly range: TimeRange },
 ): Promise<void> {
-  const app = await getApp(service, appName);
-  const from = Math.max(range.from, service.now() - maxLookbackMs);
-  await backfillPurchases(service, [item], { app, range: { ...range, from } });
+  if (kind === 'purchase') {
+    const app = await getApp(service, appName);
+    const from = Math.max(range.from, service.now() - maxLookbackMs);
+    await backfillPurchases(service, [item], { app, range: { ...range, from } });
+    return;
+  }
+  const record = { appName, kind, after: item };
+  await createMissing(service, await buildDeliveriesOfRecord(service, record, async (name) => findApp(service, name)));
 }
-
-type PurchaseItem = Readonly<Record<string, unknown>>;
 
 async function backfillPurchases(
   service: Service,
-  items: readonly PurchaseItem[],
+  items: readonly ItemImage[],
   { app, range }: { readonly app: App; readonly range: TimeRange },
 ): Promise<BackfillResult> {
+  const giving = items.filter(({ givesCredits }) => givesCredits === true);
+  await pMap(
+    giving,
+    async (item) => {
+      const { purchaseId } = readPurchaseItem(app.name, item).purchase;
+      await settleCredits(service, app.name, { purchaseId });
+    },
+    { concurrency },
+  );
   const announcements = await pMap(items, async (item) => await findAnnouncements(service, item, { app, range }), {
     concurrency,
   });
   const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, service.now()));
+  return { expected: deliveries.length, created: await createMissing(service, deliveries) };
+}
+
+/** Creates and enqueues the deliveries that are missing. Returns their number. */
+async function createMissing(service: Service, deliveries: readonly WebhookDelivery[]): Promise<number> {
   const missing = await pMap(
     deliveries,
     async (delivery) => ((await createIfMissing(service, delivery)) ? [delivery] : []),
     { concurrency },
   );
   await enqueueDeliveries(service, missing.flat());
-  return { expected: deliveries.length, created: missing.flat().length };
+  return missing.flat().length;
 }
 
 function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): void {
@@ -115,7 +138,7 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
  */
 async function findAnnouncements(
   service: Service,
-  item: PurchaseItem,
+  item: ItemImage,
   { app, range }: { app: App; range: TimeRange },
 ): Promise<PurchaseAnnouncements[]> {
   const { announcements, announcedUsers, firstOwnerVersion, recipients, purchase, eventId } = readPurchaseItem(

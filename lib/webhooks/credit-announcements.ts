@@ -6,7 +6,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
-import type { StreamRecord } from '../foundation/stream-record.ts';
+import type { ItemChange } from '../foundation/stream-record.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 
@@ -16,7 +16,7 @@ import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
  */
 export async function buildCreditDeliveries(
   service: Service,
-  { appName, before, after }: StreamRecord,
+  { appName, before, after }: ItemChange,
   findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const entry = computeFromRecord(() => (before ? undefined : after && parse(CreditEntry, after, 'InternalError')));

@@ -13,7 +13,7 @@ import {
   reportStreamFailures,
   toStreamFailure,
 } from '../foundation/stream-failure.ts';
-import type { StreamRecord } from '../foundation/stream-record.ts';
+import type { ItemChange, StreamRecord } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Announcement } from '../purchases/announcement.ts';
 import { buildCreditDeliveries } from './credit-announcements.ts';
@@ -97,9 +97,10 @@ async function createDeliveries(service: Service, record: StreamRecord, findApp:
   return { record, deliveries: created, ...(failure && { failure }) };
 }
 
-async function buildDeliveriesOfRecord(
+/** Builds the deliveries of a change. */
+export async function buildDeliveriesOfRecord(
   service: Service,
-  record: StreamRecord,
+  record: ItemChange,
   findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   if (record.kind === 'grant') return await buildGrantDeliveries(service, record, findApp);
@@ -110,7 +111,7 @@ async function buildDeliveriesOfRecord(
 
 async function buildPurchaseDeliveries(
   service: Service,
-  record: StreamRecord,
+  record: ItemChange,
   findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const announcements = computeFromRecord(() => readStreamRecord(record));

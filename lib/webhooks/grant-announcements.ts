@@ -5,7 +5,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
-import type { StreamRecord } from '../foundation/stream-record.ts';
+import type { ItemChange } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
@@ -17,7 +17,7 @@ import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
  */
 export async function buildGrantDeliveries(
   service: Service,
-  { appName, before, after }: StreamRecord,
+  { appName, before, after }: ItemChange,
   findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const previous = computeFromRecord(() => before && parse(Grant, before, 'InternalError'));

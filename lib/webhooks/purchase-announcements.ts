@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { unpackEventId } from '../foundation/event-id.ts';
 import { parse } from '../foundation/parse.ts';
-import type { ItemImage, StreamRecord } from '../foundation/stream-record.ts';
+import type { ItemChange, ItemImage } from '../foundation/stream-record.ts';
 import { type Announcement, buildAnnouncements, FirstOwnerVersion } from '../purchases/announcement.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 
@@ -45,7 +45,7 @@ export interface PurchaseAnnouncements {
 }
 
 /** Returns undefined if the record is not a new version of a purchase, or if there is nothing to announce. */
-export function readStreamRecord({ appName, kind, before, after }: StreamRecord): PurchaseAnnouncements | undefined {
+export function readStreamRecord({ appName, kind, before, after }: ItemChange): PurchaseAnnouncements | undefined {
   if (kind !== 'purchase' || !after) return undefined;
   const { version, ...current } = readPurchaseItem(appName, after);
   const previous = before && parse(PreviousPurchaseItem, before, 'InternalError');

@@ -3,7 +3,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
-import type { StreamRecord } from '../foundation/stream-record.ts';
+import type { ItemChange } from '../foundation/stream-record.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
 import { RefundRequest } from '../refunds/refund-request.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
@@ -12,7 +12,7 @@ import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 /** Builds the deliveries of a new refund request. None for an app that has not switched them on. */
 export async function buildRefundDeliveries(
   service: Service,
-  { appName, before, after }: StreamRecord,
+  { appName, before, after }: ItemChange,
   findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const request = computeFromRecord(() => (before ? undefined : after && parse(RefundRequest, after, 'InternalError')));
