@@ -109,7 +109,10 @@ export function computeFacts(
 ): RefundFacts {
   const [username] = stored?.entitledUsers ?? [];
   const payment = purchaseTransactions.find((transaction) => transaction.transactionId === transactionId);
-  const dates = customerTransactions.map(({ purchaseDate }) => purchaseDate);
+  const isSandbox = stored?.purchase.sandbox ?? sandbox;
+  // Purchases in the sandbox of a store cost nothing.
+  const counted = customerTransactions.filter((transaction) => transaction.sandbox === isSandbox && !transaction.isPending);
+  const dates = counted.map(({ purchaseDate }) => purchaseDate);
   return {
     ...omitUndefined({
       username,
@@ -118,13 +121,13 @@ export function computeFacts(
       customerSince: dates.length > 0 ? Math.min(...dates) : undefined,
       consentedAt,
     }),
-    sandbox: stored?.purchase.sandbox ?? sandbox,
+    sandbox: isSandbox,
     isDelivered: username !== undefined,
     isConsumed: stored?.purchase.isConsumed === true,
     hadTrial: purchaseTransactions.some(({ isTrialPeriod }) => isTrialPeriod === true),
-    purchaseCount: new Set(customerTransactions.map(({ purchaseId }) => purchaseId)).size,
-    paidUsd: sumCents(customerTransactions.map((transaction) => toAmountUsd(transaction) ?? 0)),
-    refundedUsd: sumCents(customerTransactions.flatMap(listRefundedAmounts).map(({ amountUsd = 0 }) => amountUsd)),
+    purchaseCount: new Set(counted.map(({ purchaseId }) => purchaseId)).size,
+    paidUsd: sumCents(counted.map((transaction) => toAmountUsd(transaction) ?? 0)),
+    refundedUsd: sumCents(counted.flatMap(listRefundedAmounts).map(({ amountUsd = 0 }) => amountUsd)),
   };
 }
 

@@ -79,6 +79,34 @@ describe('readRefundRequests', () => {
       'transactions of bob',
     ]);
   });
+
+  it('counts neither the sandbox nor pending payments as payments of the customer', async () => {
+    const { appName, service } = await givenCustomers();
+    const others = [
+      createObservation({ purchaseId: 'store_a:4', transactionId: 'store_a:4', sandbox: true, purchaseDate: 1 }),
+      createObservation({ purchaseId: 'store_a:5', transactionId: 'store_a:5', isPending: true, purchaseDate: 2 }),
+    ].map((observation) => ({
+      ...observation,
+      transactions: observation.transactions.map((transaction) => ({
+        ...transaction,
+        ...(observation.purchase.isPending && { isPending: true as const }),
+      })),
+    }));
+    for (const observation of others) {
+      const { purchaseId } = observation.purchase;
+      await recordPurchase(service, appName, purchaseId, buildValidationInput('bob', observation));
+    }
+    const [ofSale, ofSandbox] = await readRefundRequests(service, appName, [
+      toRequest('store_a:3'),
+      toRequest('store_a:4'),
+    ]);
+    expect(ofSale?.facts).toMatchObject({
+      purchaseCount: 1,
+      paidUSD: 4.99,
+      customerSince: new Date(startDate).toISOString(),
+    });
+    expect(ofSandbox?.facts).toMatchObject({ purchaseCount: 1, paidUSD: 4.99 });
+  });
 });
 
 describe('answerRefundRequest', () => {
