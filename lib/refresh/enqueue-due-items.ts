@@ -103,12 +103,23 @@ function reportLateItems({ emulator, now }: Service, items: readonly ListedItem[
   return true;
 }
 
-/** Announces the ends of grants and credits. */
+/**
+ * Announces the ends of grants and credits. A failure is logged, and is repeated after the lease: one unreadable item
+ * must not delay the others.
+ */
 async function announceEnds(service: Service, items: readonly ListedItem[]): Promise<void> {
-  const grants = items.filter((item) => item.kind === 'grant');
-  await pMap(grants, async (grant) => await announceGrantEnd(service, grant, service.now()), { concurrency });
-  const credits = items.filter((item) => item.kind === 'credits');
-  await pMap(credits, async (item) => await endCredits(service, item), { concurrency });
+  const announceEnd = async (item: ListedItem): Promise<void> => {
+    if (item.kind === 'grant') await announceGrantEnd(service, item, service.now());
+    else if (item.kind === 'credits') await endCredits(service, item);
+  };
+  await pMap(
+    items,
+    async (item) =>
+      await announceEnd(item).catch((error: unknown) => {
+        logError({ worker: 'enqueue-due-items', app: item.appName }, ServiceError.fromUnknown(error));
+      }),
+    { concurrency },
+  );
 }
 
 /**
