@@ -59,13 +59,13 @@ async function recoverAction(
 ): Promise<CommandResult> {
   const onProgress = (state: RecoveryProgress): void => progress(formatRecoveryProgress(state));
   const recoveries = await recoverSince(getService(), name, { since: from, onProgress });
-  const hasFailed = recoveries.some(({ failed }) => failed > 0);
+  const hasFailed = recoveries.some(({ failed, problem }) => failed > 0 || problem !== undefined);
   const lines = recoveries.map(
-    ({ platform, processed, failed }) =>
-      `${platform}  ${formatCount(processed, 'notification')} processed, ${failed} failed.`,
+    ({ platform, processed, failed, problem }) =>
+      `${platform}  ${problem ?? `${formatCount(processed, 'notification')} processed, ${failed} failed.`}`,
   );
   if (recoveries.length === 0) lines.push('0 notifications processed.');
-  if (hasFailed) lines.push('Some notifications failed. Run the command again later.');
+  if (hasFailed) lines.push('Some notifications failed, or were not listed. Run the command again later.');
   return {
     data: { app: name, recoveries },
     text: lines.join('\n'),

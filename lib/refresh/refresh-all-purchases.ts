@@ -1,5 +1,7 @@
 import pMap from 'p-map';
 import { getApp } from '../apps/manage-apps.ts';
+import { ServiceError } from '../foundation/errors.ts';
+import { logError } from '../foundation/log.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { scanPurchaseIds } from '../purchases/app-item-table.ts';
@@ -7,7 +9,7 @@ import { refreshPurchase } from './refresh-purchase.ts';
 
 interface RefreshAllResult {
   readonly refreshed: number;
-  /** Number of purchases whose store was unavailable or rejected the query. */
+  /** Number of purchases whose store was unavailable or rejected the query, or that could not be recorded. */
   readonly failed: number;
 }
 
@@ -26,7 +28,12 @@ export async function refreshAllPurchases(
   const { name: appName } = await getApp(service, name);
   let [refreshed, failed] = [0, 0];
   const refresh = async (purchaseId: string) => {
-    if (await refreshPurchase(service, { appName, purchaseId })) refreshed++;
+    // One purchase that cannot be recorded must not end the command, which would start again with the first one.
+    const isRefreshed = await refreshPurchase(service, { appName, purchaseId }).catch((error: unknown) => {
+      logError({ worker: 'refresh-purchase', app: appName, purchaseId }, ServiceError.fromUnknown(error));
+      return false;
+    });
+    if (isRefreshed) refreshed++;
     else failed++;
     reportProgress?.(refreshed + failed);
   };

@@ -61,6 +61,8 @@ interface StoreRecovery {
   readonly processed: number;
   /** Number of notifications that could not be processed. They stay unhandled. */
   readonly failed: number;
+  /** Why the store did not list its notifications. */
+  readonly problem?: string;
 }
 
 interface RecoveryOptions {
@@ -80,7 +82,8 @@ export interface RecoveryProgress {
 /**
  * Processes all notifications since a time that the stores keep, also delivered ones, except handled ones. For a
  * restored table, which lacks the notifications after the restored time. Idempotent. Omits stores that are polled or
- * lack settings. Throws `InvalidPayload` for a time in the future, which the App Store rejects.
+ * lack settings. A store that is unavailable does not affect the others. Throws `InvalidPayload` for a time in the
+ * future, which the App Store rejects.
  */
 export async function recoverSince(
   service: Service,
@@ -91,23 +94,34 @@ export async function recoverSince(
   if (since > service.now()) throw new ServiceError('InvalidPayload', 'startdate must not be in the future.');
   const recoveries: StoreRecovery[] = [];
   for (const platform of pushPlatforms) {
-    let finished = 0;
-    onProgress({ platform, finished });
-    const notifications = await listKeptNotifications(app.name, { platform, since, service });
-    const results = await pMap(
-      notifications,
-      async (notification) => {
-        const isProcessed = await processRecovered(notification, { appName: app.name, platform, service });
-        onProgress({ platform, finished: ++finished, total: notifications.length });
-        return isProcessed;
-      },
-      { concurrency },
+    const recovery = await recoverStoreSince(service, app.name, { platform, since, onProgress }).catch(
+      (error: unknown) => ({ platform, processed: 0, failed: 0, problem: ServiceError.fromUnknown(error).message }),
     );
-    if (results.length === 0) continue;
-    const processed = results.filter(Boolean).length;
-    recoveries.push({ platform, processed, failed: results.length - processed });
+    if (recovery) recoveries.push(recovery);
   }
   return recoveries;
+}
+
+/** Returns undefined if the store keeps no unhandled notification. */
+async function recoverStoreSince(
+  service: Service,
+  appName: string,
+  { platform, since, onProgress }: Required<RecoveryOptions> & Pick<StoreRecovery, 'platform'>,
+): Promise<StoreRecovery | undefined> {
+  let finished = 0;
+  onProgress({ platform, finished });
+  const notifications = await listKeptNotifications(appName, { platform, since, service });
+  const results = await pMap(
+    notifications,
+    async (notification) => {
+      const isProcessed = await processRecovered(notification, { appName, platform, service });
+      onProgress({ platform, finished: ++finished, total: notifications.length });
+      return isProcessed;
+    },
+    { concurrency },
+  );
+  const processed = results.filter(Boolean).length;
+  return results.length > 0 ? { platform, processed, failed: results.length - processed } : undefined;
 }
 
 /** Lists the unhandled notifications that a store keeps, in the order in which they occurred. */
