@@ -20,7 +20,7 @@ export const DateOrDateTime = v.pipe(
   v.regex(/^[12]\d{3}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/, 'a date or a date-time of ISO 8601'),
   v.check((date) => isExistingDay(date.slice(0, 10)), 'a day that exists'),
   v.transform((date) => Date.parse(/^[^T ]+[T ][^Z+-]+$/.test(date) ? `${date}Z` : date)),
-  v.number(),
+  v.number('a time that exists'),
 );
 
 /** An existing day such as `2026-01-31`. The range of years keeps day arithmetic valid and years at four digits. */

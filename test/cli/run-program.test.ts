@@ -73,6 +73,11 @@ describe('claimcheck', () => {
     [['key', 'create', 'my-app', '--level', 'viewer', '--name', '#'], "error: option '--name <text>'", 'key create'],
     [['why', 'my-app', ''], "error: command-argument value '' is invalid for argument 'user'", 'why'],
     [['key', 'no'], "error: unknown command 'no'", 'key'],
+    [
+      ['webhooks', 'backfill', 'my-app', '--from', '2026-01-01T25:00Z'],
+      'is invalid. Expected a time that',
+      'webhooks backfill',
+    ],
     [['key'], 'error: Pass a command: key create, key list, key revoke.', 'key'],
     [['nope', '--help'], "error: unknown command 'nope'", ''],
     [['--stack', 'nope', 'key', 'nope', '-h'], "error: unknown command 'nope'", 'key'],
