@@ -88,14 +88,18 @@ const writeToStandardOutput = async (text: string): Promise<void> =>
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 
-/** Writes a file that is complete or absent. Only the operator can read it, because it contains personal data. */
-async function writeFileAtomically(file: string, chunks: AsyncIterable<string>): Promise<void> {
+/**
+ * Writes a file that is complete or absent. Only the operator can read it, because it contains personal data. Throws
+ * `InvalidPayload` for a file that cannot be written, and the errors of the content unchanged.
+ */
+export async function writeFileAtomically(file: string, chunks: AsyncIterable<string>): Promise<void> {
   const partial = `${file}.partial`;
   try {
     await pipeline(Readable.from(chunks), createWriteStream(partial, { mode: 0o600 }));
     await rename(partial, file);
   } catch (error) {
-    await rm(partial, { force: true });
+    await rm(partial, { force: true }).catch(() => {});
+    if (error instanceof ServiceError) throw error;
     throw new ServiceError('InvalidPayload', `${file} ${describeFileError(error)}.`);
   }
 }

@@ -1,5 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
-import { toPartialError } from '../../cli/customer-data-commands.ts';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { toPartialError, writeFileAtomically } from '../../cli/customer-data-commands.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 
 const noCounts = {
@@ -33,4 +36,35 @@ Removed until then:
       expect(toPartialError(failure, removed)).toBe(failure);
     },
   );
+});
+
+describe('writeFileAtomically', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
+    writeFileSync(join(folder, 'notes.txt'), 'notes');
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  async function* failAfterStart() {
+    yield '{';
+    throw new ServiceError('DatabaseError', 'The database is unavailable.');
+  }
+
+  it('throws the failure of the content, and leaves no file', async () => {
+    await expect(writeFileAtomically(join(folder, 'ann.json'), failAfterStart())).rejects.toThrow(
+      'The database is unavailable.',
+    );
+    expect(readdirSync(folder)).toEqual(['notes.txt']);
+  });
+
+  it('names a file that cannot be written', async () => {
+    const file = join(folder, 'notes.txt', 'ann.json');
+    async function* content() {
+      yield '{}';
+    }
+    await expect(writeFileAtomically(file, content())).rejects.toThrow(
+      `${file} is not found: a part of its path is a file.`,
+    );
+  });
 });
