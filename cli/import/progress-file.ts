@@ -29,6 +29,10 @@ export type Progress = Readonly<v.InferOutput<typeof Progress>>;
 
 const getProgressPath = (path: string): string => `${path}.progress`;
 
+/** Describes how an import starts again, for the end of a sentence. */
+export const describeRestart = (path: string): string =>
+  `delete ${getProgressPath(path)} to start again, which imports nothing twice`;
+
 interface ImportIdentity {
   readonly path: string;
   readonly app: string;
@@ -47,7 +51,7 @@ export async function loadProgress({ path, isResumed, ...identity }: ImportIdent
   const [stored, digest] = await Promise.all([readProgress(progressPath), hashFile(path)]);
   if (!stored)
     return { version: 1, ...identity, digest, rows: 0, imported: 0, unchanged: 0, refused: 0, refusedBytes: 0 };
-  const restart = `delete ${progressPath} to start again, which imports nothing twice`;
+  const restart = describeRestart(path);
   if (!isResumed)
     throw new ServiceError(
       'Conflict',

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import { ServiceError } from '../../lib/foundation/errors.ts';
+import { describeFileError } from '../describe-file-error.ts';
+import { describeRestart } from './progress-file.ts';
 import type { FileFormat } from './read-rows.ts';
 
 /** A row that the import cannot accept. */
@@ -25,11 +28,12 @@ const columns = ['line', 'platform', 'evidence', 'reason'] as const;
 
 /**
  * Opens the report and shortens it to its length at the last saved progress. It is created with the first refused row.
+ * Throws `Conflict` if the report of an unfinished import is missing.
  */
 export async function openRefusedRows(path: string, format: FileFormat, initialBytes: number): Promise<RefusedRows> {
   const reportPath = `${path}.refused.${format}`;
   if (initialBytes === 0) await rm(reportPath, { force: true });
-  let file: FileHandle | undefined = initialBytes === 0 ? undefined : await open(reportPath, 'r+');
+  let file: FileHandle | undefined = initialBytes === 0 ? undefined : await reopen(reportPath, path);
   await file?.truncate(initialBytes);
   let bytes = initialBytes;
   const append = async (text: string): Promise<void> => {
@@ -49,6 +53,19 @@ export async function openRefusedRows(path: string, format: FileFormat, initialB
     },
     close: async () => await file?.close(),
   };
+}
+
+/** Opens the report of an unfinished import. */
+async function reopen(reportPath: string, path: string): Promise<FileHandle> {
+  try {
+    return await open(reportPath, 'r+');
+  } catch (cause) {
+    throw new ServiceError(
+      'Conflict',
+      `${reportPath} ${describeFileError(cause)}. Restore it, or ${describeRestart(path)}.`,
+      { cause },
+    );
+  }
 }
 
 function formatRow({ line, platform = '', evidence, reason }: RefusedRow, format: FileFormat): string {
