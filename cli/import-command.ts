@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { platforms } from '../lib/foundation/platform.ts';
 import { secondMs } from '../lib/foundation/time.ts';
@@ -99,6 +99,8 @@ async function importAction(appName: string, path: string, options: Options, out
   const isConverted = options.resume === true && existsSync(rowsFile);
   if (options.dryRun && isConverted)
     throw new InvalidArgumentError(`--dry-run has nothing left to do: ${rowsFile} exists. Omit it to import the rows.`);
+  // After an interruption, the rows of an earlier conversion would be imported.
+  if (!isConverted) rmSync(rowsFile, { force: true });
   const conversion = isConverted ? undefined : await convert(appName, { from, base, apiKey }, options, output);
   if (conversion && options.dryRun) return { data: conversion, text: describeConversion(conversion) };
   if (conversion) output.note(describeConversion(conversion));

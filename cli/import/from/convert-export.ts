@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import type { RawRow } from '../../../lib/import/parse-import-row.ts';
 import type { ExportedPurchase, MovedGrant, Mover } from './mover.ts';
 import { isUnreadable, readExport, type UnreadableRow } from './read-export.ts';
@@ -54,9 +54,11 @@ export async function writeConversion(
     }
   }
   const [rowsFile, unmovedFile, grantsFile] = [`${path}.rows.jsonl`, `${path}.unmoved.jsonl`, `${path}.grants.jsonl`];
-  await writeLines(rowsFile, rows);
   await writeLines(unmovedFile, unmoved);
   await writeLines(grantsFile, grants);
+  // Last and at once: an interrupted import continues with the rows if they exist.
+  await writeLines(`${rowsFile}.partial`, rows);
+  await rename(`${rowsFile}.partial`, rowsFile);
   const unowned = rows.filter(({ user }) => user === undefined).length;
   return {
     ...{ rowsFile, rows: rows.length, unowned, unmovedFile, unmoved: unmoved.length },

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -52,6 +52,15 @@ const columns =
   'rc_original_app_user_id,rc_last_seen_app_user_id_alias,store,product_identifier,is_sandbox,store_transaction_id,original_store_transaction_id,start_time,updated_at';
 
 describe('convertExport', () => {
+  it('leaves no rows, from which an import would be resumed, unless all files are written', async () => {
+    const path = writeExport([columns, 'ann,ann,app_store,premium,false,1,1,2026-01-01,2026-01-01']);
+    mkdirSync(`${path}.grants.jsonl`);
+    await expect(convertExportOf('revenuecat', path, { appName: keys.appName, service: getService() })).rejects.toThrow(
+      'EISDIR',
+    );
+    expect(existsSync(`${path}.rows.jsonl`)).toBe(false);
+  });
+
   it('converts transactions of RevenueCat, finds the tokens of Google Play and lists what cannot be moved', async () => {
     const apple = await buy('store_a', 'ann');
     const google = await buy('store_b', 'bob');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -47,6 +47,8 @@ const startPull = async (args: readonly string[] = []) => {
 };
 
 it('continues a pull from RevenueCat after the process was killed, also in the middle of a line', async () => {
+  // The rows of an earlier run are not those of the killed one.
+  writeFileSync(join(folder, 'revenuecat-my-app.rows.jsonl'), '{"platform":"store_a"}\n');
   const killed = await startPull();
   const exit = once(killed, 'exit');
   const file = join(folder, 'revenuecat-my-app.customers.jsonl');
