@@ -23,9 +23,9 @@ const minRemainingMs = 2 * minuteMs;
 const toleranceMs = 10 * minuteMs;
 
 /**
- * Exports the apps with a schedule whose export is due: all rows once a day (UTC), and the changes every hour. The app
- * that has waited longest is the first. What the time of the run does not suffice for is continued by the next run.
- * Throws the first failure after all apps.
+ * Exports the apps with a schedule whose export is due: all rows once a day (UTC), and the changes every hour. Deleted
+ * apps are not exported. The app that has waited longest is the first. What the time of the run does not suffice for
+ * is continued by the next run. Throws the first failure after all apps.
  */
 export async function runScheduledExports(
   service: Service,
@@ -34,6 +34,7 @@ export async function runScheduledExports(
 ): Promise<void> {
   const due: DueExport[] = [];
   for (const app of await listApps(service)) {
+    if (app.deletedAt !== undefined) continue;
     const schedule = await findExportSchedule(service, app.name);
     const kind = schedule && findDueKind(schedule, service.now());
     if (schedule && kind) due.push({ app, schedule, kind });

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { deleteApp, getApp } from '../../../lib/apps/manage-apps.ts';
 import { findExportSchedule, leaseExport, setExportSchedule } from '../../../lib/export/export-schedule-table.ts';
 import { findDueKind, runScheduledExports } from '../../../lib/export/run-scheduled-exports.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/foundation/time.ts';
@@ -35,6 +35,13 @@ const listFiles = (): string[] =>
   [...getServer().objects.keys()].filter((key) => key.endsWith('.gz')).map((key) => key.slice('exports/app-1/'.length));
 
 describe('runScheduledExports', () => {
+  it('does not export a deleted app', async () => {
+    const { app, service, run } = await givenSchedule();
+    await deleteApp(service, app.name, startDate);
+    await run();
+    expect(listFiles()).toEqual([]);
+  });
+
   it('exports all rows once a day and the changes every hour, without a repetition within the hour', async () => {
     const { app, service, run, find, companion } = await givenSchedule();
     await run();
