@@ -4,7 +4,9 @@
  */
 export function describeCredentialError(error: unknown): string | undefined {
   const { name, message } = error instanceof Error ? error : { name: '', message: '' };
-  if (message === 'Region is missing') return 'The AWS region is missing. Pass --region, or set AWS_REGION.';
+  // The second message is of an empty region.
+  if (/^Region is missing|^Region not accepted: region=""/.test(message))
+    return 'The AWS region is missing. Pass --region, or set AWS_REGION.';
   if (name === 'CredentialsProviderError') return describeMissingCredentials(process.env.AWS_PROFILE);
   if (/ExpiredToken|InvalidClientTokenId|SignatureDoesNotMatch|InvalidSignature|UnrecognizedClient/.test(name))
     return 'AWS rejects the credentials: they are expired or invalid. Sign in again.';
