@@ -111,7 +111,9 @@ export function computeFacts(
   const payment = purchaseTransactions.find((transaction) => transaction.transactionId === transactionId);
   const isSandbox = stored?.purchase.sandbox ?? sandbox;
   // Purchases in the sandbox of a store cost nothing.
-  const counted = customerTransactions.filter((transaction) => transaction.sandbox === isSandbox && !transaction.isPending);
+  const counted = customerTransactions.filter(
+    (transaction) => transaction.sandbox === isSandbox && !transaction.isPending,
+  );
   const dates = counted.map(({ purchaseDate }) => purchaseDate);
   return {
     ...omitUndefined({
