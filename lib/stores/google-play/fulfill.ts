@@ -58,7 +58,7 @@ function listUnfulfilled(request: FulfillmentRequest, now: EpochMillis): Observa
   const unfulfilled = request.observations.filter(({ purchase }) => needsFulfillment(purchase, now));
   const clientTokens = unfulfilled.filter(({ purchase }) => isLeftToClient(purchase, request, now)).map(getToken);
   return unfulfilled.filter(
-    (observation) => isConsumable(observation) || !clientTokens.includes(getToken(observation)),
+    (observation) => hasPlannedConsumption(observation) || !clientTokens.includes(getToken(observation)),
   );
 }
 
@@ -80,9 +80,9 @@ function isLeftToClient(
 /** The items of a purchase are acknowledged together, and consumed one by one. */
 async function fulfillToken(group: TokenGroup, context: FulfillContext): Promise<Observation[]> {
   const fulfilled: Observation[] = [];
-  for (const observation of group.observations.filter(isConsumable))
+  for (const observation of group.observations.filter(hasPlannedConsumption))
     fulfilled.push(await fulfillPurchase(group.token, observation, context));
-  const others = group.observations.filter((observation) => !isConsumable(observation));
+  const others = group.observations.filter((observation) => !hasPlannedConsumption(observation));
   const [first, ...rest] = others;
   if (!first) return fulfilled;
   const acknowledged = await fulfillPurchase(group.token, first, context);
@@ -99,7 +99,7 @@ async function fulfillPurchase(
   const { productType } = purchase;
   const productId = withoutPlatform(purchase.productId);
   const isSubscription = productType === 'paid subscription';
-  const isFulfilled = isConsumable(observation)
+  const isFulfilled = hasPlannedConsumption(observation)
     ? await play.consume(productId, token)
     : await play.acknowledge(isSubscription ? 'subscriptions' : 'products', productId, token);
   const asOf = Math.max(now(), observation.asOf + 1);
@@ -111,7 +111,7 @@ async function fulfillPurchase(
     typeof result === 'object' && result.observations.find((item) => item.purchase.purchaseId === purchase.purchaseId);
   if (
     !current ||
-    (isConsumable(observation) && !current.purchase.isConsumed) ||
+    (hasPlannedConsumption(observation) && !current.purchase.isConsumed) ||
     needsFulfillment(current.purchase, asOf)
   )
     throw unavailableError('Google rejects to acknowledge or consume the purchase');
@@ -123,7 +123,7 @@ function markFulfilled(observation: Observation, asOf: EpochMillis): Observation
   return {
     ...observation,
     asOf,
-    purchase: { ...purchase, isAcknowledged: true, ...(isConsumable(observation) && { isConsumed: true }) },
+    purchase: { ...purchase, isAcknowledged: true, ...(hasPlannedConsumption(observation) && { isConsumed: true }) },
   };
 }
 
@@ -144,7 +144,7 @@ function groupByToken(observations: readonly Observation[]): TokenGroup[] {
 const getToken = ({ purchase, refreshToken }: Observation): string =>
   refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
 
-const isConsumable = ({ purchase }: Observation): boolean => purchase.serviceConsumption !== undefined;
+const hasPlannedConsumption = ({ purchase }: Observation): boolean => purchase.serviceConsumption !== undefined;
 
 const needsFulfillment = (purchase: Purchase, now: EpochMillis): boolean =>
   isActive(purchase, now) && (purchase.serviceConsumption !== undefined || purchase.isAcknowledged === false);

@@ -94,9 +94,9 @@ export function findReversal(
  */
 function findPayment(paidTime: readonly PeriodBilling[], start: number): Billing | undefined {
   const last = paidTime.findLast(hasPeriodPrice);
-  const around = paidTime.findLast((billing) => hasPeriodPrice(billing) && (billing.line?.period.end ?? 0) > start);
+  const current = paidTime.findLast((billing) => hasPeriodPrice(billing) && (billing.line?.period.end ?? 0) > start);
   const line = paidTime.findLast(({ period }) => period.start <= start)?.line;
-  if (around || !last || !line || sumTotals([line]) <= 0) return around;
+  if (current || !last || !line || sumTotals([line]) <= 0) return current;
   const sinceLast = paidTime.slice(paidTime.indexOf(last)).map(({ share }) => share);
   const isPaidOtherwise = sinceLast.some(({ amount, reversals }) => amount > 0 && !reversals?.end);
   return !isPaidOtherwise && sinceLast.some(({ lines }) => sumTotals(lines) < 0) ? last : undefined;

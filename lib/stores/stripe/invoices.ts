@@ -1,3 +1,4 @@
+import { sum } from '../../foundation/collections.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { splitAmount } from '../../foundation/split-amount.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
@@ -52,13 +53,13 @@ interface PaymentFacts extends ChargeIndex {
 export function splitInvoice(invoice: Invoice, items: readonly BilledItem[], charges: PaymentFacts): InvoiceShare[] {
   const { data } = invoice.lines;
   const amountPaid = invoice.amount_paid ?? 0;
-  const isOf = (item: BilledItem, line: Line): boolean => item.itemIds.includes(getItemId(line) ?? '');
-  const otherLines = data.filter((line) => !items.some((item) => isOf(item, line)));
-  const charged = items.filter((item) => data.some((line) => isOf(item, line) && !isCredit(line)));
-  const isOfMain = charged.length === 0 && (amountPaid > 0 || otherLines.length > 0);
-  const shares = (isOfMain ? items.slice(0, 1) : charged).map((item, index) => ({
+  const bills = (item: BilledItem, line: Line): boolean => item.itemIds.includes(getItemId(line) ?? '');
+  const otherLines = data.filter((line) => !items.some((item) => bills(item, line)));
+  const charged = items.filter((item) => data.some((line) => bills(item, line) && !isCredit(line)));
+  const onlyMainItem = charged.length === 0 && (amountPaid > 0 || otherLines.length > 0);
+  const shares = (onlyMainItem ? items.slice(0, 1) : charged).map((item, index) => ({
     item,
-    lines: data.filter((line) => isOf(item, line) || (index === 0 && otherLines.includes(line))),
+    lines: data.filter((line) => bills(item, line) || (index === 0 && otherLines.includes(line))),
   }));
   const totals = shares.map(({ lines }) => sumTotals(lines));
   const amounts = splitAmount(amountPaid, totals);
@@ -121,31 +122,30 @@ export const sumTaxes = ({ taxes }: Line, behavior?: 'exclusive' | 'inclusive'):
       .map(({ amount }) => amount),
   );
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-
 /**
  * Adds what was paid back outside of Stripe to the reversals of the payments of an invoice. Stripe lists the newest
  * credit note first. A refund that only a payment record reports has the date on which it was first seen.
  */
 export function addOutsideRefunds(
-  ofPayments: PaymentReversals | undefined,
+  paymentReversals: PaymentReversals | undefined,
   invoice: Invoice,
   { creditNotes, paymentRecords, now }: Pick<PaymentFacts, 'creditNotes' | 'paymentRecords' | 'now'>,
 ): PaymentReversals | undefined {
-  const ofNotes = creditNotes
+  const noteRefunds = creditNotes
     .toReversed()
     .filter((note) => note.invoice === invoice.id)
     .flatMap((note) => toOutsideRefund(note, invoice.currency));
-  const outside = [...ofNotes, ...toRecordedRefund(invoice, ofNotes, { paymentRecords, now })];
-  if (outside.length === 0) return ofPayments;
-  const partialRefunds = [...(ofPayments?.partialRefunds ?? []), ...outside].sort((a, b) => a.date - b.date);
+  const outside = [...noteRefunds, ...toRecordedRefund(invoice, noteRefunds, { paymentRecords, now })];
+  if (outside.length === 0) return paymentReversals;
+  const partialRefunds = [...(paymentReversals?.partialRefunds ?? []), ...outside].sort((a, b) => a.date - b.date);
   const final = partialRefunds.filter((refund) => refund.status === undefined && refund.amountMicros !== 0);
   const total = sum(final.map(({ amountMicros = 0 }) => amountMicros));
   const last = final.at(-1);
   const isReturned = total > 0 && total >= toMicros(invoice.amount_paid ?? 0, invoice.currency);
-  if (ofPayments?.refundedAt !== undefined || !isReturned || !last) return { ...ofPayments, partialRefunds };
+  if (paymentReversals?.refundedAt !== undefined || !isReturned || !last)
+    return { ...paymentReversals, partialRefunds };
   return {
-    end: ofPayments?.end ?? { at: last.date, kind: 'refund' },
+    end: paymentReversals?.end ?? { at: last.date, kind: 'refund' },
     refundedAt: last.date,
     ...(last.isSum && { refundSeenAt: last.date }),
     partialRefunds: partialRefunds.filter((refund) => refund !== last),
@@ -161,7 +161,7 @@ export function addOutsideRefunds(
  */
 function toRecordedRefund(
   invoice: Invoice,
-  ofNotes: readonly PartialRefund[],
+  noteRefunds: readonly PartialRefund[],
   { paymentRecords, now }: Pick<PaymentFacts, 'paymentRecords' | 'now'>,
 ): PartialRefund[] {
   const parts = listPaidPayments(invoice).map(({ payment, amount_paid }) => {
@@ -171,9 +171,9 @@ function toRecordedRefund(
   });
   const refunded = toMicros(Math.round(sum(parts)), invoice.currency);
   if (refunded === 0) return [];
-  const noted = ofNotes.filter(({ status }) => status === undefined);
+  const noted = noteRefunds.filter(({ status }) => status === undefined);
   const rest = refunded - sum(noted.map(({ amountMicros = 0 }) => amountMicros));
-  const latestDate = ofNotes.at(-1)?.date;
+  const latestDate = noteRefunds.at(-1)?.date;
   const refund = { id: invoice.id, date: now, amountMicros: Math.max(0, rest), isSum: true as const };
   return [{ ...refund, ...omitUndefined({ latestDate }) }];
 }
@@ -186,8 +186,8 @@ function toRecordedRefund(
  * @see https://docs.stripe.com/revenue-recognition/examples/credit-notes
  */
 function toOutsideRefund({ id, created, status, ...note }: CreditNote, currency: string): PartialRefund[] {
-  const ofRecords = note.refunds.filter(({ type }) => type === 'payment_record_refund');
-  const amount = (note.out_of_band_amount ?? 0) + sum(ofRecords.map(({ amount_refunded }) => amount_refunded));
+  const recordRefunds = note.refunds.filter(({ type }) => type === 'payment_record_refund');
+  const amount = (note.out_of_band_amount ?? 0) + sum(recordRefunds.map(({ amount_refunded }) => amount_refunded));
   const refund = { id, date: toMillis(created), amountMicros: toMicros(amount, currency) };
   return amount > 0 ? [{ ...refund, ...(status === 'void' && { status: 'returned' }) }] : [];
 }

@@ -139,7 +139,7 @@ function toSessionPayment(
 ): Payment {
   const charge = getLatestCharge(intent);
   const { invoice } = session;
-  const ofCharge = charge && reversals.get(charge.id);
+  const chargeReversals = charge && reversals.get(charge.id);
   return {
     id: getPaymentId(session),
     transactionId: charge?.id ?? intent?.id ?? session.id,
@@ -150,8 +150,8 @@ function toSessionPayment(
     tax: session.total_details?.amount_tax ?? 0,
     reversals:
       invoice === null || typeof invoice === 'string'
-        ? ofCharge
-        : addOutsideRefunds(ofCharge, invoice, { ...facts, now }),
+        ? chargeReversals
+        : addOutsideRefunds(chargeReversals, invoice, { ...facts, now }),
     country: selectCountry(session.customer_details?.address, countries, [charge?.id, intent?.id]),
     isDiscounted: session.discounts.length > 0,
   };
