@@ -28,6 +28,7 @@ try {
 
 async function main(): Promise<void> {
   // Before the first build, which takes seconds.
+  rejectArguments(process.argv.slice(2));
   assertEngineInstalled();
   const port = parsePort(process.env.PORT);
   const { usesRealStores, realApps } = parseStores(process.env.STORES);
@@ -67,6 +68,11 @@ async function main(): Promise<void> {
   console.log(buildStartupMessage(service, shown));
   const warning = buildHostWarning(host, port);
   if (warning !== undefined) console.log(warning);
+}
+
+function rejectArguments([argument]: readonly string[]): void {
+  if (argument === undefined) return;
+  throw startupError(`npm start has no option ${argument}. Its options are variables: PORT=5000 npm start.`);
 }
 
 function parsePort(text = '4000'): number {

@@ -18,14 +18,17 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const command = fileURLToPath(new URL('../../local/start.js', import.meta.url));
 
 /** Runs `npm start` in its own folder. */
-function start(environment: Readonly<Record<string, string>>): ChildProcess {
+function start(environment: Readonly<Record<string, string>>, args: readonly string[] = []): ChildProcess {
   const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...present } = process.env;
   const env = { ...present, DATA: 'memory', ...environment };
-  return spawn(process.execPath, [command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [command, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-async function failure(environment: Readonly<Record<string, string>>): Promise<{ code: number; output: string }> {
-  const child = start(environment);
+async function failure(
+  environment: Readonly<Record<string, string>>,
+  args?: readonly string[],
+): Promise<{ code: number; output: string }> {
+  const child = start(environment, args);
   const [output, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')]);
   return { code, output };
 }
@@ -82,6 +85,12 @@ describe('npm start', () => {
   ])('rejects an invalid %s', async (name, value) => {
     const { code, output } = await failure({ PORT: String(await freePorts()), [name]: value });
     expect(output).toMatch(new RegExp(`^${name} ${value} is not valid: .+\\.\\n$`));
+    expect(code).toBe(1);
+  });
+
+  it('rejects an argument and names the variable', async () => {
+    const { code, output } = await failure({ PORT: String(await freePorts()) }, ['--port', '5000']);
+    expect(output).toBe('npm start has no option --port. Its options are variables: PORT=5000 npm start.\n');
     expect(code).toBe(1);
   });
 
