@@ -105,8 +105,8 @@ function toProductPurchase(
 
 /**
  * Finds the type of a one-time product. Google Play reports only that a product was rented or consumed, so the
- * catalogue decides, then the type that was stored first. The type in a request has the lowest precedence, and only for the
- * requested product: a client must not turn a product into a consumable.
+ * catalogue decides, then the type that was stored first. The type in a request has the lowest precedence, and only for
+ * the requested product: a client must not turn a product into a consumable.
  */
 function findProductType(
   item: ProductItem,
