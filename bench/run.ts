@@ -46,7 +46,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     check: { type: 'boolean', default: false },
-    /** Compares units, costs and starts with the targets in place of the reached figures. */
+    /** Compares units, costs and starts with the targets instead of the reached figures. */
     targets: { type: 'boolean', default: false },
     /** Writes the tables that documents quote. */
     save: { type: 'boolean', default: false },

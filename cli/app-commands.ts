@@ -48,7 +48,7 @@ export function createAppCommands(): Command {
       'Delete an app: its keys become invalid, its refreshes and webhooks end, and its data stay in the table',
     )
     .argument('<name>')
-    .option('--confirm <name>', 'name of the app, in place of the question')
+    .option('--confirm <name>', 'name of the app, instead of the question')
     .addHelpText('after', formatExamples('app delete my-app', 'app delete my-app --confirm my-app'))
     .action(printResult(deleteAction));
   app

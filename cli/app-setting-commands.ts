@@ -33,7 +33,7 @@ interface SettingCommand {
 
 interface SettingChange {
   readonly settings: AppSettings;
-  /** What `--json` shows in place of the settings. */
+  /** What `--json` shows instead of the settings. */
   readonly shown?: object;
   /** What the setting does now. */
   readonly effect: string;

@@ -33,7 +33,7 @@ export function addCustomerDataCommands(customer: Command): void {
     .description('Erase a customer from all items of the app. Purchases, transactions and statistics stay, unnamed')
     .argument('<app>')
     .argument('<user>', 'applicationUsername of the customer', parseUsername)
-    .option('--confirm <user>', 'name of the customer, in place of the confirmation at the terminal')
+    .option('--confirm <user>', 'name of the customer, instead of the confirmation at the terminal')
     .option(
       '--wait <seconds>',
       'time for requests in progress, after which the command searches again',

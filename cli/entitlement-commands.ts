@@ -23,7 +23,7 @@ export const createWhyCommand = (): Command =>
     .argument('<app>')
     .argument('<user>', 'applicationUsername of the customer', parseUsername)
     .argument('[entitlement]', 'name of the entitlement; all that the customer ever had by default')
-    .option('--product <id>', 'product id in place of an entitlement')
+    .option('--product <id>', 'product id instead of an entitlement')
     .addHelpText('after', formatExamples('why my-app alice premium', 'why my-app alice --product store_a:gold'))
     .action(printResult(whyAction));
 

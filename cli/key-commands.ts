@@ -25,7 +25,7 @@ export function createKeyCommands(): Command {
     )
     .requiredOption('--name <text>', 'name of the key, which events contain', parseKeyName)
     .option('--expires <days>', 'validity in days; unlimited by default', parseDays)
-    .option('--existing', `accept the key of another deployment in ${existingKeyVariable} in place of a new one`)
+    .option('--existing', `accept the key of another deployment in ${existingKeyVariable} instead of a new one`)
     .addHelpText(
       'after',
       formatExamples(

@@ -84,11 +84,11 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
     )
     .option('--profile <name>', 'AWS profile (default: AWS_PROFILE); for mcp, a profile of a viewer key')
     .option('--region <name>', 'AWS region (default: AWS_REGION, or the region of the profile)')
-    .option('--table <name>', 'table, in place of the stack output TableName (default: TABLE_NAME)')
-    .option('--master-key <id>', 'master key, in place of the stack output MasterKeyId (default: MASTER_KEY_ID)')
+    .option('--table <name>', 'table, instead of the stack output TableName (default: TABLE_NAME)')
+    .option('--master-key <id>', 'master key, instead of the stack output MasterKeyId (default: MASTER_KEY_ID)')
     .option(
       '--webhooks-queue <url>',
-      'webhooks queue, in place of the stack output WebhooksQueueUrl (default: WEBHOOKS_QUEUE_URL)',
+      'webhooks queue, instead of the stack output WebhooksQueueUrl (default: WEBHOOKS_QUEUE_URL)',
     )
     .hook('preAction', async (_program, command) => {
       const path = getCommandPath(command);

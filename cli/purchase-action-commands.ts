@@ -45,7 +45,7 @@ export function addActionCommands(purchases: Command): void {
     .option('--account <text>', 'customer of set-account: the username, or its form at the store')
     .option('--idempotency-key <text>', 'the same key again returns the first outcome')
     .option('--dry-run', 'check the action without performing it')
-    .option('--confirm <id>', 'the id again, in place of the question')
+    .option('--confirm <id>', 'the id again, instead of the question')
     .addHelpText(
       'after',
       formatExamples("purchases act my-app store_a:2000000123456789 extend --days 7 --reason 'Outage of Monday'"),

@@ -19,7 +19,7 @@ export function addStatsShowCommand(stats: Command): void {
     .argument('<app>')
     .option('--from <day>', 'first day, such as 2026-01-01 (UTC); 31 days or 12 months by default', parseDay)
     .option('--to <day>', 'last day; today by default', parseDay)
-    .option('--months', 'months in place of days')
+    .option('--months', 'months instead of days')
     .option('--sandbox', "purchases of the stores' sandboxes only")
     .addHelpText('after', formatExamples('stats show my-app', 'stats show my-app --from 2026-01-01 --months'))
     .action(printResult(showAction));

@@ -1,4 +1,4 @@
-/** Returns whether the console shows the purchases of the stores' sandboxes in place of the others. */
+/** Returns whether the console shows the purchases of the stores' sandboxes instead of the others. */
 export const showsSandbox = ({ sandbox }: Readonly<Record<string, string | undefined>>): boolean => sandbox === 'true';
 
 /** Returns the filter of lists, which show the purchases of the sandbox or the others. */

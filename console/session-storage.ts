@@ -41,7 +41,7 @@ export function readSessions(): readonly StoredSession[] {
   return stored.filter(({ appName }, index) => stored.findIndex((other) => other.appName === appName) === index);
 }
 
-/** Stores the session of an app in place of its former one. */
+/** Stores the session of an app instead of its former one. */
 export function storeSession(session: Session, stay: StayId): void {
   removeSessions(session.appName);
   const found = stays.find(({ id }) => id === stay);

@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface MasterKeyProps {
-  /** Complete ARN of an existing secret, which the stack adopts in place of creating one. */
+  /** Complete ARN of an existing secret, which the stack adopts instead of creating one. */
   readonly masterKeyArn?: string | undefined;
   /** Region of a replica of the created secret. */
   readonly masterKeyReplicaRegion?: string | undefined;

@@ -156,7 +156,7 @@ export function listLosses(recorded: StatefulResources, current: StatefulResourc
       .filter(([name, value]) => (present.identity[name] ?? unset) !== value)
       .map(
         ([name, value]) =>
-          `${id} (${type}) has the ${name} ${present.identity[name] ?? unset} in place of ${value}: after a deployment that replaces or deletes it, ${loss}. ${advice(`the ${name}`)}`,
+          `${id} (${type}) has the ${name} ${present.identity[name] ?? unset} instead of ${value}: after a deployment that replaces or deletes it, ${loss}. ${advice(`the ${name}`)}`,
       );
   });
 }

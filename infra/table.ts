@@ -15,7 +15,7 @@ import { indexes, tableKey } from '../lib/foundation/key.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface DataTableProps {
-  /** Adopts this table, for example one that was restored, in place of creating a table. */
+  /** Adopts this table, for example one that was restored, instead of creating a table. */
   readonly tableName?: string | undefined;
   readonly tableRevision?: string | undefined;
 }

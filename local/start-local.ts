@@ -43,7 +43,7 @@ interface Options {
   readonly webhookTimeoutMs?: number;
   /** Builds the documentation after the start, and serves it. Default: false. */
   readonly hasDocumentation?: boolean;
-  /** Existing table and master key, which the stack adopts in place of creating its own. */
+  /** Existing table and master key, which the stack adopts instead of creating its own. */
   readonly adopted?: AdoptedData;
   /** Keys of the emulated stores, if they are not in the data folder. Default: new ones. */
   readonly storeKeys?: StoreKeys;

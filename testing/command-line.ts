@@ -41,7 +41,7 @@ async function loadStores(): Promise<void> {
 /**
  * Runs a command in this process, which takes a tenth of the time of a separate process. The first command loads the
  * program and the adapters, which takes the time of eight processes. Its connections belong to the first command of the
- * test file, and `input` is a file in place of `-`. For a few commands, interrupts, standard input or a second service,
+ * test file, and `input` is a file instead of `-`. For a few commands, interrupts, standard input or a second service,
  * use `spawnCommand`.
  */
 export async function runCommand(

@@ -1,7 +1,7 @@
 import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 
 /**
- * Starts a server in place of every store. It grants every OAuth token request. It rejects everything else with an
+ * Starts a server instead of every store. It grants every OAuth token request. It rejects everything else with an
  * error that repeats the request (URL, body, credentials), as real stores sometimes do.
  */
 export const startEchoingStore = async (): Promise<HttpServer> =>

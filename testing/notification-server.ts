@@ -3,7 +3,7 @@ import { handler } from '../functions/notifications/receive-notification.ts';
 import { type HttpServer, startHttpServer } from '../local/http-server.ts';
 import { toProxyEvent } from './proxy-event.ts';
 
-/** A server in front of the notification endpoints of the service, in place of API Gateway. */
+/** A server in front of the notification endpoints of the service, instead of API Gateway. */
 export type NotificationServer = HttpServer;
 
 /**

@@ -227,7 +227,7 @@ export async function replayDeadDeliveries(harness: WebhookHarness): Promise<num
   return (await replayDeliveries(harness.service, harness.keys.appName, range)).replayed;
 }
 
-/** Finds the next due delivery of the app, with one scan of the index in place of a query of each shard. */
+/** Finds the next due delivery of the app, with one scan of the index instead of a query of each shard. */
 async function findNextDueDelivery(
   { name: TableName }: Table,
   appName: string,

@@ -83,7 +83,7 @@ const rejectedReceipt = {
   transaction: { type: 'ios-store', appStoreReceipt: 'MII=' },
 };
 
-/** The notification endpoint of the App Store, in place of API Gateway. */
+/** The notification endpoint of the App Store, instead of API Gateway. */
 export const startNotificationServer = async ({ invoke }: CostService) =>
   await startHttpServer(async (request, response) => {
     const event = await toProxyEvent(request);

@@ -15,7 +15,7 @@ export interface CompareOptions {
   readonly path: string;
   readonly here: Validator;
   readonly there: Validator;
-  /** Compares the purchases of the customers in place of validations. */
+  /** Compares the purchases of the customers instead of validations. */
   readonly comparesUsers: boolean;
   readonly vocabulary: Vocabulary;
   readonly includesUser: boolean;

@@ -13,7 +13,7 @@ interface FormDialogProps {
   readonly submitLabel: string;
   /** Performs the change, and returns the text of its result. */
   readonly perform: () => Promise<string>;
-  /** Shows the next step of the form in place of the change. */
+  /** Shows the next step of the form instead of the change. */
   readonly onContinue?: () => void;
   /** Called after the change has succeeded. */
   readonly onDone: () => void;

@@ -82,7 +82,7 @@ interface CopyIdProps {
   readonly value: string;
   /** Name of the value for screen readers, such as "purchase id". */
   readonly label: string;
-  /** Shown in place of the value, for example as a link. */
+  /** Shown instead of the value, for example as a link. */
   readonly children?: ComponentChildren;
 }
 

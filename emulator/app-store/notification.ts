@@ -86,7 +86,7 @@ function buildContent(
 }
 
 /**
- * A sandbox token has a prefix in its id in place of an environment.
+ * A sandbox token has a prefix in its id instead of an environment.
  * @see https://developer.apple.com/documentation/appstoreservernotifications/externalpurchaseid
  */
 const toExternalToken = (

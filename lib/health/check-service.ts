@@ -15,7 +15,7 @@ export async function checkTableReads(service: Service): Promise<readonly Findin
   if (slowReadMs === undefined) return [];
   return [
     createFinding('table-slow', {
-      problem: `A read of the table takes ${(slowReadMs / secondMs).toFixed(1)} s in place of some milliseconds, so requests are late or fail.`,
+      problem: `A read of the table takes ${(slowReadMs / secondMs).toFixed(1)} s instead of some milliseconds, so requests are late or fail.`,
       cure: 'Check DynamoDB on the AWS Health Dashboard, and the network between this machine and the region. With `npm start`, check the load of this machine.',
     }),
   ];

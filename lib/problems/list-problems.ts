@@ -33,7 +33,7 @@ export const streamFailuresCure =
   'An item is unreadable, or a worker failed for 12 hours: run `webhooks stream-failures list` and correct the named ' +
   'items. Then run `webhooks stream-failures replay`.';
 
-/** Cures of problems by the first word of their id. The console has links and buttons in place of these texts. */
+/** Cures of problems by the first word of their id. The console has links and buttons instead of these texts. */
 const cures: Readonly<Record<string, string>> = {
   'dead-webhooks': 'Run `webhooks replay` with `--dead` after the server works.',
   'late-refreshes': 'Check the schedule and the log of `enqueue-due-items`.',

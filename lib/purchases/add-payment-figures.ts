@@ -20,7 +20,7 @@ interface FiguresContext {
   readonly replaced: PurchaseState | undefined;
   readonly payer: Payer | undefined;
   readonly rates: CommissionRates;
-  /** Recomputes the rates of commission, in place of the stored ones. */
+  /** Recomputes the rates of commission, instead of the stored ones. */
   readonly isRestated?: boolean;
 }
 

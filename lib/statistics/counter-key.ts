@@ -13,7 +13,7 @@ export interface Product {
 /**
  * Counters of figures: one for all platforms, one for each cell (the payments of a product in a country), one for the
  * cohorts of each cell, and one for all credits. Payments of an earlier release have one for all countries and one for
- * each product in place of cells.
+ * each product instead of cells.
  */
 export type CounterKind = 'platforms' | 'cells' | 'cohorts' | 'credits' | 'countries' | 'product';
 

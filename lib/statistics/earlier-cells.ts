@@ -6,7 +6,7 @@ import type { Cell, PeriodSums } from './figure-cells.ts';
 import { splitByPrefix } from './figure-sums.ts';
 
 /**
- * Reads what an earlier release has counted by country, or by product, in place of cells: nothing once the figures are
+ * Reads what an earlier release has counted by country, or by product, instead of cells: nothing once the figures are
  * corrected. Throws `InvalidPayload` for filters, which these counters do not have.
  */
 export async function readEarlierCells(

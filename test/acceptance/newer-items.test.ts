@@ -52,7 +52,7 @@ const readPaths = [
   '/v2/stats',
 ];
 
-/** Objects with an entry for each counter, shard or tag in place of members. */
+/** Objects with an entry for each counter, shard or tag instead of members. */
 const maps = ['counts', 'checkpoints', 'tags', 'trimmed'];
 const unchanged = new Set([...[tableKey, ...Object.values(indexes)].flatMap(({ pk, sk }) => [pk, sk]), ...maps]);
 

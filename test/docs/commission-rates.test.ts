@@ -14,7 +14,7 @@ describe('Exchange rates of an app', () => {
   it.each([
     ['US dollars', { currency: 'USD', from: '2026-01-01', perUSD: '1' }],
     ['a rate of zero', { currency: 'VND', from: '2026-01-01', perUSD: '0' }],
-    ['a number in place of a text', { currency: 'VND', from: '2026-01-01', perUSD: 26300 }],
+    ['a number instead of a text', { currency: 'VND', from: '2026-01-01', perUSD: 26300 }],
     ['a day that does not exist', { currency: 'VND', from: '2026-02-30', perUSD: '26300' }],
   ])('reject %s', (_case, rate) => {
     expect(() => parse(AppExchangeRates, [rate])).toThrow();

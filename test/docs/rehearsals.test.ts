@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs commands in place of `npm run -s cli -- --local`, whose files only `npm start` writes. */
+/** Runs commands instead of `npm run -s cli -- --local`, whose files only `npm start` writes. */
 const buildNpmFunction = async (): Promise<string> => `npm() { shift 5; node '${await getCommandLine()}' "$@"; }`;
 
 /** Runs blocks of a page in one shell, in their own folder. Returns the lines that they print. */

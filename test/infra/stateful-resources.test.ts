@@ -82,7 +82,7 @@ describe('listLosses', () => {
       { KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }] },
       /has the keys pk \(HASH, S\) in place/,
     ],
-    ['a physical name', { TableName: 'claimcheck' }, /has the TableName claimcheck in place of \(not set\)/],
+    ['a physical name', { TableName: 'claimcheck' }, /has the TableName claimcheck instead of \(not set\)/],
     ['a different TTL attribute', { TimeToLiveSpecification: undefined }, /TimeToLiveSpecification \(not set\)/],
   ])('names a table with %s', (_name, properties, sentence) => {
     const changed = withTable(({ Properties }) => ({ Properties: { ...Properties, ...properties } }));
@@ -95,7 +95,7 @@ describe('listLosses', () => {
         Properties: { ...Properties, GlobalSecondaryIndexes: change(Properties.GlobalSecondaryIndexes) },
       }));
     expect(listLossesOf(withIndexes(([, ...others]) => others))).toEqual([
-      expect.stringMatching(/has the index \w+ \(not set\) in place of/),
+      expect.stringMatching(/has the index \w+ \(not set\) instead of/),
     ]);
     const grown = withIndexes(([first, ...others]) => [first as object, ...others, { ...first, IndexName: 'byStore' }]);
     expect(listLossesOf(grown)).toEqual([]);
@@ -106,7 +106,7 @@ describe('listLosses', () => {
 
   it('names a table that is no longer retained', () => {
     expect(listLossesOf(withTable(() => ({ DeletionPolicy: 'Delete' })))).toEqual([
-      expect.stringMatching(/has the DeletionPolicy Delete in place of RetainExceptOnCreate/),
+      expect.stringMatching(/has the DeletionPolicy Delete instead of RetainExceptOnCreate/),
     ]);
   });
 });

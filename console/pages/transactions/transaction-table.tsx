@@ -20,7 +20,7 @@ interface TransactionTableProps {
   readonly empty: ComponentChildren;
   readonly pages?: CursorPaging<TransactionRow>;
   readonly fileName: string;
-  /** Shows the ids and periods in place of the columns that are equal in all rows. The file has all columns. */
+  /** Shows the ids and periods instead of the columns that are equal in all rows. The file has all columns. */
   readonly isOfOnePurchase?: boolean;
   readonly showsCustomers?: boolean;
   readonly placeholderRows?: number;

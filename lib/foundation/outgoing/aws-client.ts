@@ -92,7 +92,7 @@ const hash = (content: Uint8Array | string): string => createHash('sha256').upda
 const sign = (key: Uint8Array | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /**
- * Creates the HTTP handler of AWS clients, in place of the SDK's `NodeHttpHandler`, which sets five timers for a call
+ * Creates the HTTP handler of AWS clients, instead of the SDK's `NodeHttpHandler`, which sets five timers for a call
  * and returns the response as a stream. Connections are reused.
  * @see https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-configuring-maxsockets.html
  */

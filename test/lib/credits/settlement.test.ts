@@ -166,7 +166,7 @@ describe('settle (any history of payments, refunds and spends)', () => {
           }
           const balance = getBalance(findCredit(state.account, 'coins'));
           if (balance !== recount.balance || (!allowsDebt && balance < 0))
-            throw new Error(`Step ${now}: ${balance} in place of ${recount.balance}`);
+            throw new Error(`Step ${now}: ${balance} instead of ${recount.balance}`);
         }
       });
       fc.assert(property, sampleRuns({ sample: 300, full: 20_000 }));
@@ -306,5 +306,5 @@ function checkBalances({ accounts, entries }: SharedPurchase, gifts: number): vo
   const settled = entries.reduce((total, { type, amount }) => total + (signs[type] ?? 0) * amount, 0);
   const credits = [...accounts.values()].map((account) => findCredit(account, 'coins'));
   const total = credits.reduce((sum, credit) => sum + getBalance(credit) + credit.spent, 0);
-  if (total !== gifts + settled) throw new Error(`${total} units in place of ${gifts + settled}.`);
+  if (total !== gifts + settled) throw new Error(`${total} units instead of ${gifts + settled}.`);
 }

@@ -129,7 +129,7 @@ describe('diagnoseStoreSettings', () => {
     ['store_c', -12],
     ['processor_a', 12],
   ] as const)(
-    'reports the clock in place of the credentials of %s if it differs by %i minutes',
+    'reports the clock instead of the credentials of %s if it differs by %i minutes',
     async (platform, minutes) => {
       const { appName } = await service.createApp([platform]);
       const now = () => Date.now() + minutes * minuteMs;

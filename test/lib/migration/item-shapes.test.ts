@@ -21,7 +21,7 @@ const recorded: { readonly version: number; readonly shapes: Shapes } = existsSy
   ? JSON.parse(readFileSync(file, 'utf8'))
   : { version: 0, shapes: {} };
 
-/** Objects with an entry for each product, counter or tag in place of members. */
+/** Objects with an entry for each product, counter or tag instead of members. */
 const maps = /(^|\.)(before|catalogue|checkpoints|counts|perEuro|seen|tags|micros\w*|\w+By\w+)$/;
 
 function* listMembers(value: unknown, path: string): Generator<string> {

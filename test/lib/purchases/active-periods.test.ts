@@ -84,7 +84,7 @@ const runSteps = (steps: readonly Step[]): StoredPurchase | undefined =>
 const listPeriods = (stored: StoredPurchase | undefined): ActivePeriod[] =>
   stored ? listActivePeriods({ ...stored, purchase: stored.state.purchase }) : [];
 
-/** Records the steps and formats the periods with days in place of dates: `monthly 0-30`. */
+/** Records the steps and formats the periods with days instead of dates: `monthly 0-30`. */
 const formatPeriods = (steps: readonly Step[]): string[] =>
   listPeriods(runSteps(steps)).map(
     ({ productId, from, until, isTrial }) =>

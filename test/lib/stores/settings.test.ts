@@ -98,7 +98,7 @@ describe('settings of a store', () => {
     ['spaces', (key: string) => key.trim().replaceAll('\n', ' '), 'with line ends instead of spaces'],
     ['the characters \\n', (key: string) => key.replaceAll('\n', '\\n'), 'with line ends instead of the characters'],
     ['nothing', (key: string) => key.replaceAll('\n', ''), 'with its line ends'],
-  ])('names %s in place of the line ends of a private key', (_case, change, fault) => {
+  ])('names %s instead of the line ends of a private key', (_case, change, fault) => {
     expect(() => appStore.parseEnteredSettings({ ...complete.appStore, privateKey: change(ecKey) })).toThrow(
       new RegExp(`^privateKey: expected a private key.*${fault}`),
     );

@@ -134,7 +134,7 @@ describe('receive (Google Play)', () => {
     ],
     ['a type of another type', { subscriptionNotification: { notificationType: '4', purchaseToken: 'token-1' } }],
     [
-      'null in place of the other notifications',
+      'null instead of the other notifications',
       {
         subscriptionNotification: null,
         testNotification: null,

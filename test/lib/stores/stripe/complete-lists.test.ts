@@ -118,7 +118,7 @@ describe('lists inside of objects of Stripe', () => {
 });
 
 describe('listAll', () => {
-  it('rejects a list that is longer than its limit in place of a part of it', async () => {
+  it('rejects a list that is longer than its limit instead of a part of it', async () => {
     const data = Array.from({ length: 10_000 }, (_, index) => ({ id: `price_${index}` }));
     const text = JSON.stringify({ object: 'list', data, has_more: true, url: '/v1/prices' });
     const fetch = async (): Promise<StoreResponse> => ({ status: 200, headers: new Headers(), text });
