@@ -78,11 +78,15 @@ async function doctor(
 const toNotificationUrl = ({ appName }: IssuedApiKeys, platform: Platform): string =>
   `${service.baseUrl}/v3/webhook/${platform}/${appName}`;
 
-/** Creates an app that is connected to the stores and has a webhook URL. `settings` replace fields of the settings. */
+/**
+ * Creates an app that is connected to the stores and has a webhook URL. `settings` replace fields of the settings. The
+ * `notified` stores post the notifications of all purchases to the app.
+ */
 async function givenApp(
   settings: Partial<Record<Platform, object>> = {},
   urls: readonly string[] = service.webhooks.urls.slice(0, 1),
   connected: readonly Platform[] = platforms,
+  notified: readonly Platform[] = connected,
 ): Promise<IssuedApiKeys> {
   const keys = await createApp(getService(), createUniqueName(), await getEmulatedTime());
   for (const platform of connected) {
@@ -91,7 +95,7 @@ async function givenApp(
   }
   const webhook = { urls: [...urls], sandboxUrls: [], includesPassword: true };
   await setWebhook(getService(), keys.appName, webhook, { newSecret: false });
-  for (const platform of connected)
+  for (const platform of notified)
     if (platform !== 'store_c') await put(`/notifications/${platform}`, { url: toNotificationUrl(keys, platform) });
   return keys;
 }
@@ -220,8 +224,10 @@ describe('doctor', () => {
   });
 
   it('names a store that has never sent a notification, with the URL to configure', async () => {
-    const keys = await givenApp();
     await put('/notifications/store_a', { url: null });
+    // A purchase of an earlier test can change at any time.
+    const notified = platforms.filter((platform) => platform !== 'store_a');
+    const keys = await givenApp({}, undefined, platforms, notified);
     const { id, validate } = await buy(keys);
     expectOnly(await doctor(keys.appName), { code: 'notifications-url-missing' });
     await advance('PT1H');

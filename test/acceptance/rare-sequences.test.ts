@@ -125,8 +125,8 @@ const sequences: readonly Sequence[] = [
     withExtra,
     ['P27D', ['fail-payment', extra], 'revoke'],
     [
-      ['extra', 'System', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED'],
-      ['premium', 'System', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED'],
+      ['extra', 'Developer', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED'],
+      ['premium', 'Developer', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED'],
     ],
   ],
   [

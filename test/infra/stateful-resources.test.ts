@@ -80,7 +80,7 @@ describe('listLosses', () => {
     [
       'another sort key',
       { KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }] },
-      /has the keys pk \(HASH, S\) in place/,
+      /has the keys pk \(HASH, S\) instead/,
     ],
     ['a physical name', { TableName: 'claimcheck' }, /has the TableName claimcheck instead of \(not set\)/],
     ['a different TTL attribute', { TimeToLiveSpecification: undefined }, /TimeToLiveSpecification \(not set\)/],
