@@ -235,7 +235,12 @@ describe('doctor', () => {
     await control(`/purchases/${id}/cancel`, {});
     await validate();
     const url = `${service.baseUrl}/v3/webhook/store_a/${keys.appName}`;
-    expectOnly(await doctor(keys.appName), {
+    const report = await waitFor(
+      'the finding',
+      async () => await doctor(keys.appName),
+      ({ findings }) => findings.some(({ code }) => code === 'notifications-never-received'),
+    );
+    expectOnly(report, {
       code: 'notifications-never-received',
       platform: 'store_a',
       cure: expect.stringMatching(new RegExp(`${url}: App Store Connect`)),
