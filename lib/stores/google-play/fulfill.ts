@@ -1,3 +1,4 @@
+import { groupBy } from '../../foundation/collections.ts';
 import { withoutPlatform } from '../../foundation/platform.ts';
 import { dayMs, type EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
@@ -132,14 +133,8 @@ interface TokenGroup {
   readonly observations: readonly Observation[];
 }
 
-function groupByToken(observations: readonly Observation[]): TokenGroup[] {
-  const groups = new Map<string, Observation[]>();
-  for (const observation of observations) {
-    const token = getToken(observation);
-    groups.set(token, [...(groups.get(token) ?? []), observation]);
-  }
-  return [...groups].map(([token, group]) => ({ token, observations: group }));
-}
+const groupByToken = (observations: readonly Observation[]): TokenGroup[] =>
+  [...groupBy(observations, getToken)].map(([token, group]) => ({ token, observations: group }));
 
 const getToken = ({ purchase, refreshToken }: Observation): string =>
   refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);

@@ -1,3 +1,4 @@
+import { sum } from '../../foundation/collections.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
@@ -45,7 +46,7 @@ function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): Charge
   const refundEnd = isRefunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
   const ownDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
   const lost = ownDisputes.filter(isLost);
-  const lostAmount = lost.reduce((sum, dispute) => sum + getLostAmount(dispute, charge), 0);
+  const lostAmount = sum(lost.map((dispute) => getLostAmount(dispute, charge)));
   const isWholeDispute = lost.length > 0 && lostAmount >= charge.amount - sumRefunds(refunds);
   const lostDates = lost.map(({ created }) => toMillis(created ?? charge.created ?? 0));
   const lostAt = isWholeDispute ? Math.max(...lostDates) : undefined;
