@@ -4,7 +4,7 @@ import { ApiFunctions } from './api-functions.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 import { settingsWrites } from './settings-writes.ts';
-import { endpointKeys } from './written-keys.ts';
+import { listItemKeys } from './written-keys.ts';
 
 /**
  * Creates a nested stack for each area, with one function for each contract and least-privilege permissions. The area
@@ -37,7 +37,7 @@ function createEndpointFunction(scope: Construct, contract: Contract, resources:
     hasVersion: resources.hasAliases,
   });
   const allowedWrites = settingsWrites[id];
-  const limits = { writtenKeys: endpointKeys[id] ?? [], ...(allowedWrites && { allowedWrites }) };
+  const limits = { writtenKeys: listItemKeys(contract), ...(allowedWrites && { allowedWrites }) };
   const { handler } = serviceFunction;
   if (keyLevel !== 'none') grantPermissions(handler, [...permissions, 'rejections'], { ...resources, ...limits });
   // Reads only: without a key, no event is recorded.

@@ -1,7 +1,7 @@
 import { announcedEntryTypes } from '../lib/credits/contract.ts';
 import type { Permission } from './permissions.ts';
 import type { QueueName } from './queues.ts';
-import { creditKeys, storeWorkerKeys, type WrittenKeys } from './written-keys.ts';
+import { itemKeys, type WrittenKeys } from './written-keys.ts';
 
 /** Source of a worker's invocations. */
 type WorkerTrigger =
@@ -30,6 +30,9 @@ export interface WorkerDefinition {
 
 /** Partition keys of webhook deliveries. */
 const deliveryKeys = '*#D#*';
+
+/** Partition keys of handled and enqueued store notifications. */
+const notificationKeys = '*#K#*';
 
 /**
  * Stream records of the items that statistics count: purchases, customers, events (two keys), transactions,
@@ -69,7 +72,13 @@ export const workers: readonly WorkerDefinition[] = [
     source: { queue: 'notifications' },
     // The index finds the customers of a store account.
     permissions: ['write', 'stores', 'userIndex', 'notifications'],
-    writtenKeys: storeWorkerKeys.process,
+    writtenKeys: [
+      notificationKeys,
+      ...itemKeys.purchases,
+      ...itemKeys.refundRequests,
+      ...itemKeys.priceLists,
+      ...itemKeys.deliveries,
+    ],
     timeoutSeconds: 60,
     memoryMb: 256,
   },
@@ -78,7 +87,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Refresh due purchases, and send due statements about refunds',
     source: { queue: 'refreshes' },
     permissions: ['write', 'stores'],
-    writtenKeys: storeWorkerKeys.refresh,
+    writtenKeys: [...itemKeys.purchases, ...itemKeys.refundRequests],
     timeoutSeconds: 60,
     memoryMb: 256,
   },
@@ -100,7 +109,7 @@ export const workers: readonly WorkerDefinition[] = [
       ],
     },
     permissions: ['write', 'webhooks'],
-    writtenKeys: [deliveryKeys, ...creditKeys],
+    writtenKeys: [deliveryKeys, ...itemKeys.credits],
     timeoutSeconds: 60,
     memoryMb: 512,
   },
@@ -109,7 +118,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Send webhooks to app servers',
     source: { queue: 'webhooks' },
     permissions: ['write', 'webhooks', 'forwards', 'secrets', 'indexes'],
-    writtenKeys: [deliveryKeys, '*#H#*'],
+    writtenKeys: itemKeys.deliveries,
     timeoutSeconds: 30,
     memoryMb: 256,
   },
@@ -118,7 +127,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Send store notifications on to other servers',
     source: { queue: 'forwards' },
     permissions: ['write', 'forwards', 'secrets'],
-    writtenKeys: [deliveryKeys, '*#H#*'],
+    writtenKeys: itemKeys.deliveries,
     timeoutSeconds: 30,
     memoryMb: 512,
   },
@@ -138,7 +147,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Recover undelivered store notifications',
     source: { everyMinutes: 60 },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
-    writtenKeys: storeWorkerKeys.recover,
+    writtenKeys: [notificationKeys],
     timeoutSeconds: 900,
     memoryMb: 1024,
   },
@@ -147,7 +156,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Poll the stores that do not push notifications',
     source: { everyMinutes: 5 },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
-    writtenKeys: storeWorkerKeys.recover,
+    writtenKeys: [notificationKeys],
     timeoutSeconds: 280,
     memoryMb: 512,
   },

@@ -104,6 +104,7 @@ export const actOnPurchase = defineContract({
   body: v.object({ ...PurchaseActionRequest.entries, idempotencyKey: nullableOptional(IdempotencyKey) }),
   response: PurchaseActionResult,
   permissions: ['write', 'stores'],
+  writes: ['purchases', 'operations'],
 });
 
 const transactionId = [

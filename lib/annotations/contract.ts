@@ -41,6 +41,7 @@ export const createAnnotation = defineContract({
   body: AnnotationRequest,
   response: Annotation,
   permissions: ['write'],
+  writes: ['annotations'],
 });
 
 export const listAnnotations = defineContract({
@@ -65,6 +66,7 @@ export const deleteAnnotation = defineContract({
   params: v.object({ annotationId: Id }),
   response: Annotation,
   permissions: ['write'],
+  writes: ['annotations'],
 });
 
 const idText = [

@@ -25,6 +25,28 @@ type Area =
   | 'service'
   | 'webhooks';
 
+/** Items that an endpoint can write. infra/written-keys.ts has their partition keys. */
+export type WrittenItems =
+  | 'accessTokens'
+  | 'annotations'
+  /** Of an app, with the forwards of its store notifications. */
+  | 'catalogue'
+  | 'credits'
+  | 'customers'
+  /** Of webhooks, with the health of their URLs. */
+  | 'deliveries'
+  /** Removed when their customer returns. */
+  | 'erasedNames'
+  /** Idempotent runs, and results of store adapters. */
+  | 'operations'
+  | 'priceLists'
+  /** With their customers, user aliases, and erased names. */
+  | 'purchases'
+  | 'refundRequests'
+  | 'tokenKeys'
+  | 'urlHealth'
+  | 'vault';
+
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One endpoint as clients see it. Its handler is `functions/<area>/<id>.ts`. */
@@ -60,8 +82,8 @@ export interface Contract {
   readonly writingParameter?: string;
   /**
    * IAM permissions of the function in addition to reading items and recording its event. `secrets` and `stores`
-   * include the master key, without which a function cannot record purchases. `write` allows the items of
-   * infra/written-keys.ts, and none of the settings of an app: see infra/settings-writes.ts.
+   * include the master key, without which a function cannot record purchases. `write` allows changes of the items in
+   * `writes`, and none of the settings of an app: see infra/settings-writes.ts.
    */
   readonly permissions: readonly (
     | 'write'
@@ -73,6 +95,8 @@ export interface Contract {
     | 'webhooks'
     | 'streamFailures'
   )[];
+  /** The items that the function writes besides events. Its policy allows no others. */
+  readonly writes?: readonly WrittenItems[];
 }
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;

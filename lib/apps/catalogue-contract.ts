@@ -75,6 +75,7 @@ export const setCatalogue = defineContract({
   response: CatalogueChange,
   isLongRunning: true,
   permissions: ['write', 'indexes'],
+  writes: ['catalogue'],
 });
 
 const descriptions = [

@@ -123,6 +123,7 @@ export const testAlert = defineContract({
   eventType: 'alert.tested',
   response: TestedAlert,
   permissions: ['write'],
+  writes: [],
 });
 
 const NewWebhookSettings = v.object({

@@ -84,6 +84,7 @@ export const createCheckout = defineContract({
   body: CheckoutRequest,
   response: CheckoutSession,
   permissions: ['write', 'stores'],
+  writes: ['accessTokens', 'erasedNames'],
 });
 
 // Released clients omit `id`; some send a prefixed `purchaseId`. The token then identifies the subscription.
@@ -111,6 +112,7 @@ export const changePlan = defineContract({
   body: PlanChange,
   response: ChangedPlan,
   permissions: ['write', 'stores'],
+  writes: ['accessTokens', 'purchases'],
 });
 
 const PortalRequest = v.object({ id: nullableOptional(Text), accessToken: Token, returnUrl: Url });
@@ -142,6 +144,7 @@ export const getPrices = defineContract({
   eventType: 'prices.read',
   response: PriceList,
   permissions: ['stores'],
+  writes: ['priceLists'],
 });
 
 const ProcessorPurchases = v.strictObject({
@@ -162,6 +165,7 @@ export const getProcessorPurchases = defineContract({
   response: ProcessorPurchases,
   writingParameter: 'accessToken',
   permissions: ['write', 'stores'],
+  writes: ['accessTokens', 'purchases'],
 });
 
 const ClientTokenRequest = v.object({

@@ -67,6 +67,7 @@ export const getCustomerCredits = defineContract({
   // A request with an access token records the purchases of its checkout.
   writingParameter: 'accessToken',
   permissions: ['write', 'stores'],
+  writes: ['purchases'],
 });
 
 const entry = {
@@ -108,6 +109,7 @@ const change = {
   keyLevel: 'secret',
   response: CreditChange,
   permissions: ['write'],
+  writes: ['customers'],
 } as const;
 
 const SpendBody = v.object({

@@ -79,6 +79,7 @@ export const addCustomerPurchase = defineContract({
   // Recording requires the master key of the erased names.
   additionalLevels: ['support'],
   permissions: ['write', 'secrets'],
+  writes: ['purchases'],
 });
 
 const CustomerMergeRequest = v.object({ from: Username });
@@ -113,6 +114,7 @@ export const mergeCustomer = defineContract({
   isLongRunning: true,
   // Recording requires the master key of the erased names.
   permissions: ['write', 'secrets', 'userIndex'],
+  writes: ['purchases'],
 });
 
 const descriptions = [

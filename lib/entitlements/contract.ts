@@ -77,6 +77,7 @@ export const getCustomerEntitlements = defineContract({
   // A request with an access token records the purchases of its checkout.
   writingParameter: 'accessToken',
   permissions: ['write', 'stores'],
+  writes: ['purchases'],
 });
 
 const EntitlementTokenBody = v.object({
@@ -99,6 +100,7 @@ export const createEntitlementToken = defineContract({
   body: EntitlementTokenBody,
   response: EntitlementToken,
   permissions: ['write', 'stores'],
+  writes: ['purchases', 'tokenKeys'],
 });
 
 const Reason = v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(500));
@@ -163,6 +165,7 @@ export const createGrant = defineContract({
   response: CustomerGrant,
   successStatuses: [200, 201],
   permissions: ['write'],
+  writes: ['customers'],
 });
 
 const GrantChange = v.object({ until: v.nullable(DateOrDateTime) });
@@ -178,6 +181,7 @@ export const changeGrant = defineContract({
   body: GrantChange,
   response: CustomerGrant,
   permissions: ['write'],
+  writes: ['customers'],
 });
 
 export const revokeGrant = defineContract({
@@ -190,6 +194,7 @@ export const revokeGrant = defineContract({
   params: grantParams,
   response: CustomerGrant,
   permissions: ['write'],
+  writes: ['customers'],
 });
 
 /** A fact that the access of a customer follows from. */

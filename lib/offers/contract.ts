@@ -41,6 +41,7 @@ export const signOffer = defineContract({
   body: OfferRequest,
   response: OfferSignature,
   permissions: ['write', 'stores', 'indexes'],
+  writes: ['purchases'],
 });
 
 const descriptions = [

@@ -69,6 +69,7 @@ export const verifyPurchase = defineContract({
   body: VerifyPurchaseBody,
   response: PurchaseVerification,
   permissions: ['write', 'stores'],
+  writes: ['purchases'],
 });
 
 const optionalFields = {

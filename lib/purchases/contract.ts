@@ -43,6 +43,7 @@ export const refreshPurchase = defineContract({
   response: PurchaseDetails,
   additionalLevels: ['support'],
   permissions: ['write', 'stores'],
+  writes: ['purchases'],
 });
 
 /** A claim of a customer on a purchase. */

@@ -146,6 +146,7 @@ export const answerRefundRequest = defineContract({
   body: RefundAnswerBody,
   response: RefundRequestRecord,
   permissions: ['write', 'stores'],
+  writes: ['refundRequests'],
 });
 
 const RefundConsentBody = v.object({ consented: v.boolean() });
@@ -162,6 +163,7 @@ export const setRefundConsent = defineContract({
   body: RefundConsentBody,
   response: RefundConsent,
   permissions: ['write'],
+  writes: ['customers'],
 });
 
 const AnnouncedRefundRequest = v.strictObject({ ...ids, reason: v.string(), ...times });

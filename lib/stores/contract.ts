@@ -92,6 +92,7 @@ export const checkStore = defineContract({
   params: v.object({ platform: PlatformParam }),
   response: StoreCheck,
   permissions: ['write', 'stores'],
+  writes: [],
 });
 
 const SavedStore = v.strictObject({

@@ -58,6 +58,7 @@ export const validateReceipt = defineContract({
   body: ValidateReceiptBody,
   response: ValidationResponse,
   permissions: ['write', 'stores'],
+  writes: ['purchases', 'credits', 'operations', 'vault'],
 });
 const errorNumber = [
   'Number of the error code: 6778001 `InvalidPayload`, 6778002 `ConnectionFailed`, 6778003 `PurchaseExpired`, 6778004 `PurchaseConsumed`, 6778005 `InternalError`, 6778006 `NeedMoreData`, 7691001 `AppNotFound`, 7691002 `Conflict`, 7691003 `Forbidden`, 7691004 `DatabaseError`.',

@@ -161,6 +161,7 @@ export const replayDelivery = defineContract({
   response: ReplayedDelivery,
   additionalLevels: ['support'],
   permissions: ['write', 'webhooks'],
+  writes: ['deliveries'],
 });
 
 const ReplayRequest = v.object({
@@ -192,6 +193,7 @@ export const replayDeliveries = defineContract({
   isLongRunning: true,
   additionalLevels: ['support'],
   permissions: ['write', 'webhooks', 'indexes'],
+  writes: ['deliveries'],
 });
 
 const TestDeliveries = v.strictObject({ ok: v.literal(true), deliveries: v.array(DeliveryRecord) });
@@ -205,6 +207,7 @@ export const testWebhook = defineContract({
   eventType: 'webhook.tested',
   response: TestDeliveries,
   permissions: ['write', 'webhooks'],
+  writes: ['deliveries'],
 });
 
 // Spec: the request id of an event. The id of the event and the id of a notification are accepted, too.
@@ -227,6 +230,7 @@ export const repeatWebhook = defineContract({
   response: Success,
   additionalLevels: ['support'],
   permissions: ['write', 'webhooks'],
+  writes: ['deliveries'],
 });
 
 /** A URL that receives store notifications as the stores sent them. */
@@ -265,6 +269,7 @@ export const setForwards = defineContract({
   body: v.array(ForwardRequest),
   response: v.array(ForwardRecord),
   permissions: ['write'],
+  writes: ['catalogue', 'urlHealth'],
 });
 
 const notificationFields = {

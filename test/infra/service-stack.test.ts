@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { consoleRoute } from '../../infra/console-route.ts';
 import { settingsWrites } from '../../infra/settings-writes.ts';
 import { workers } from '../../infra/worker-definitions.ts';
-import { endpointKeys } from '../../infra/written-keys.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { indexes } from '../../lib/foundation/key.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
@@ -189,9 +188,9 @@ describe('ServiceStack', () => {
     const writers = contracts.filter(
       ({ permissions }) => permissions.includes('write') || permissions.includes('stores'),
     );
-    for (const id of Object.keys(endpointKeys)) expect(writers.map((contract) => contract.id)).toContain(id);
-    for (const { id, permissions } of writers)
-      if (permissions.includes('write')) expect([id, id in endpointKeys || id in settingsWrites]).toEqual([id, true]);
+    for (const { id, writes } of contracts) if (writes) expect(writers.map((contract) => contract.id)).toContain(id);
+    for (const { id, permissions, writes } of writers)
+      if (permissions.includes('write')) expect([id, Boolean(writes) || id in settingsWrites]).toEqual([id, true]);
   });
 
   it('allows only the endpoints of settings to write apps and API keys, with the actions that they need', () => {
