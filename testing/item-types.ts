@@ -21,7 +21,7 @@ type ItemType = {
 }[keyof Keys];
 
 /** The members of each item type that contain names. */
-export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
+export const namePlaces = {
   tableVersionKey: 'never',
   appKey: 'never',
   storeSettingsKey: 'never',
@@ -85,7 +85,12 @@ export const namePlaces: Readonly<Record<ItemType, NamePlace>> = {
   checkpointKey: 'never',
   streamMarkerKey: 'never',
   markerLogKey: 'never',
-};
+} as const satisfies Readonly<Record<ItemType, NamePlace>>;
+
+/** The types of items that contain names. */
+export type NamingItemType = {
+  [Name in ItemType]: (typeof namePlaces)[Name] extends 'never' ? never : Name;
+}[ItemType];
 
 const itemTypes: Readonly<Record<ItemType, { matches(key: Key): boolean }>> = keys;
 

@@ -8,8 +8,37 @@ import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createUniqueName } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
+import type { NamingItemType } from '../../../testing/item-types.ts';
 import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
+
+/** The member of the document that has the data of each type of item. Absent if the type has no data of its own. */
+const exportedMembers: Readonly<Record<NamingItemType, string | undefined>> = {
+  purchaseKey: 'purchases',
+  claimKey: 'purchases',
+  sharedClaimKey: 'purchases',
+  purchaseCreditsKey: 'creditHistory',
+  customerKey: 'customer',
+  nameWordKey: undefined,
+  ownedPurchaseKey: 'purchases',
+  ownedTransactionKey: 'purchases',
+  rankKey: 'purchases',
+  grantKey: 'grants',
+  mergeKey: 'merges',
+  movedClaimKey: 'merges',
+  creditAccountKey: 'credits',
+  creditEntryKey: 'creditHistory',
+  creditMoveKey: 'creditHistory',
+  refundConsentKey: 'refundConsentedAt',
+  aliasKey: 'userAliases',
+  unclaimedKey: 'unclaimedPurchases',
+  accessTokenKey: 'accessTokens',
+  erasedNameKey: undefined,
+  deliveryKey: 'webhookDeliveries',
+  eventItemKey: 'events',
+  rawEventItemKey: 'events',
+  tagKey: undefined,
+};
 
 /** Exports a customer who is in every kind of item. */
 async function exportStored(username: string, requested = username) {
@@ -24,6 +53,8 @@ async function exportStored(username: string, requested = username) {
   for await (const chunk of exportCustomer(service, app, requested, { onEmpty })) text += chunk;
   return { text, document: JSON.parse(text), isEmpty };
 }
+
+const isEmptyMember = (data: unknown): boolean => data === null || (Array.isArray(data) && data.length === 0);
 
 describe('exportCustomer', () => {
   it('exports owned, lost and unclaimed purchases, aliases, access tokens, deliveries and events', async () => {
@@ -62,6 +93,13 @@ describe('exportCustomer', () => {
     expect(document.purchases).toContainEqual(
       expect.objectContaining({ purchaseId: 'store_a:lost', isEntitled: false }),
     );
+  });
+
+  it('exports the data of each type of item that names a customer', async () => {
+    const { document } = await exportStored(createUniqueName('user'));
+    const { app: _app, applicationUsername: _username, exportedAt: _exportedAt, ...members } = document;
+    const filled = Object.entries(members).flatMap(([name, data]) => (isEmptyMember(data) ? [] : [name]));
+    expect(filled.sort()).toEqual([...new Set(Object.values(exportedMembers))].filter(Boolean).sort());
   });
 
   it('leaves out secrets and other customers', async () => {
