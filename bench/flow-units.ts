@@ -65,12 +65,12 @@ async function collectFlows(metered: MeteredService): Promise<Flow[]> {
 
 /** Creates an app with a webhook URL and with a notification URL in the emulated store. */
 async function createAppWithWebhook(metered: MeteredService, urls: { webhook: string; notifications: string }) {
-  const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
+  const { saveWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const { getService } = await import('../lib/foundation/get-service.ts');
   const { service } = metered;
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
   const settings = { urls: [urls.webhook], sandboxUrls: [], includesPassword: true };
-  await setWebhook(getService(), keys.appName, settings, { newSecret: true });
+  await saveWebhook(getService(), keys.appName, settings, { newSecret: true });
   await fetch(`${service.emulatorUrl}/control/notifications/store_a`, {
     method: 'PUT',
     body: JSON.stringify({ url: `${urls.notifications}/v3/webhook/store_a/${keys.appName}` }),

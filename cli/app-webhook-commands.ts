@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type WebhookEvent, webhookEvents } from '../lib/api/schemas.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { hourMs } from '../lib/foundation/time.ts';
-import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
+import { parseUrls, saveWebhook, sendTestWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
@@ -69,7 +69,7 @@ async function setWebhookAction(
   const settings = { ...(!keepsUrls && entered), ...(events && { events: [...events] }) };
   if (urls.length === 0 && !off)
     throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
-  const secret = await setWebhook(getService(), name, settings, {
+  const secret = await saveWebhook(getService(), name, settings, {
     newSecret: newSecret === true || rotateSecret === true,
     overlapMs: newSecret ? 0 : overlapHours * hourMs,
   });

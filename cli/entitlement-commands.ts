@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import { givesEntitlement } from '../lib/apps/catalogue.ts';
 import { findCachedCatalogue } from '../lib/apps/catalogue-table.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { type Explanation, explainAccess } from '../lib/entitlements/explain-access.ts';
+import { type Explanation, findAccessReasons } from '../lib/entitlements/find-access-reasons.ts';
 import { commandLineKey, toGrantRecord } from '../lib/entitlements/grant.ts';
-import { listGrants } from '../lib/entitlements/grant-table.ts';
-import { changeGrant, createGrant, revokeGrant } from '../lib/entitlements/manage-grants.ts';
+import { listStoredGrants } from '../lib/entitlements/grant-table.ts';
+import { addGrant, changeGrantEnd, endGrant } from '../lib/entitlements/manage-grants.ts';
 import { readEntitlements } from '../lib/entitlements/read-entitlements.ts';
 import type { EpochMillis } from '../lib/foundation/time.ts';
 import { toNeutralId } from '../lib/foundation/vocabulary.ts';
@@ -83,7 +83,7 @@ async function whyAction(
       ? [{ productId: toNeutralId(product) }]
       : (entitlement === undefined ? [...entitlements.keys()] : [entitlement]).map((name) => ({ entitlement: name }));
   const explanations = await Promise.all(
-    questions.map(async (question) => ({ question, ...(await explainAccess(getService(), app, user, question)) })),
+    questions.map(async (question) => ({ question, ...(await findAccessReasons(getService(), app, user, question)) })),
   );
   const data = explanations.map(({ question, isActive, because, next }) => ({
     ...question,
@@ -139,11 +139,7 @@ async function createAction(
   entitlement: string,
   options: CreateOptions,
 ): Promise<CommandResult> {
-  const { grant, isNew } = await createGrant(
-    getService(),
-    { entitlement, ...options },
-    await openContext(appName, user),
-  );
+  const { grant, isNew } = await addGrant(getService(), { entitlement, ...options }, await openContext(appName, user));
   const record = toGrantRecord(grant, getService().now());
   const end = record.until === null ? 'until it is revoked' : `until ${record.until}`;
   const text = isNew ? `${user} has ${entitlement} ${end}.` : 'The grant exists already.';
@@ -154,7 +150,7 @@ async function createAction(
 
 async function listAction(appName: string, user: string, { width }: Output): Promise<CommandResult> {
   const { name } = await getApp(getService(), appName);
-  const grants = await listGrants(getService(), name, user);
+  const grants = await listStoredGrants(getService(), name, user);
   const rows = grants.map((grant) => toGrantRecord(grant, getService().now()));
   return { data: rows, text: formatTable(grantColumns, rows, width) || `${user} has no grants.` };
 }
@@ -166,7 +162,7 @@ async function extendAction(
   { until }: { until: EpochMillis },
 ): Promise<CommandResult> {
   const record = toGrantRecord(
-    await changeGrant(getService(), grantId, until, await openContext(appName, user)),
+    await changeGrantEnd(getService(), grantId, until, await openContext(appName, user)),
     getService().now(),
   );
   return { data: { applicationUsername: user, ...record }, text: `The grant ends at ${record.until}.` };
@@ -174,7 +170,7 @@ async function extendAction(
 
 async function revokeAction(appName: string, user: string, grantId: string): Promise<CommandResult> {
   const record = toGrantRecord(
-    await revokeGrant(getService(), grantId, await openContext(appName, user)),
+    await endGrant(getService(), grantId, await openContext(appName, user)),
     getService().now(),
   );
   return { data: { applicationUsername: user, ...record }, text: `${grantId} has ended.` };

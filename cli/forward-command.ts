@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import type { Forward } from '../lib/forwards/forward.ts';
-import { setForwards } from '../lib/forwards/manage-forwards.ts';
+import { saveForwards } from '../lib/forwards/manage-forwards.ts';
 import { parsePlatform } from '../lib/foundation/vocabulary.ts';
 import { ensureSigningSecret } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
@@ -37,7 +37,7 @@ async function setForwardsAction(
     ...parseForward(text),
     ...(authorization && { includesAuthorization: true }),
   }));
-  const forwards = await setForwards(getService(), name, requested);
+  const forwards = await saveForwards(getService(), name, requested);
   const secret = forwards.length > 0 ? await ensureSigningSecret(getService(), name) : undefined;
   const saved = `${formatCount(forwards.length, 'forward')} saved. They take effect within 15 seconds.`;
   return {

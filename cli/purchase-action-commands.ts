@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Argument, type Command } from 'commander';
-import { actOnPurchase } from '../lib/actions/act-on-purchase.ts';
 import type { PurchaseAction } from '../lib/actions/contract.ts';
 import { listActions } from '../lib/actions/list-actions.ts';
+import { runAction } from '../lib/actions/run-action.ts';
 import { toActionRecord } from '../lib/actions/to-records.ts';
 import { type ActionName, actionNames } from '../lib/api/schemas.ts';
 import type { App } from '../lib/apps/app.ts';
@@ -113,7 +113,7 @@ async function actAction(
     { type: 'purchase.acted', params: { purchaseId }, body },
     async ({ key, recorder }) => {
       recorder.addTag(purchaseId, '_P');
-      return await actOnPurchase({ app, key, recorder, service: getService() }, purchaseId, body);
+      return await runAction({ app, key, recorder, service: getService() }, purchaseId, body);
     },
   );
   const { effect, storeAnswer, isConfirmed } = result;

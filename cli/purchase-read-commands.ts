@@ -3,7 +3,7 @@ import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { ServiceError } from '../lib/foundation/errors.ts';
 import type { EpochMillis } from '../lib/foundation/time.ts';
 import { toNeutralId } from '../lib/foundation/vocabulary.ts';
-import { listPurchases } from '../lib/lists/list-purchases.ts';
+import { readPurchaseRows } from '../lib/lists/read-purchase-rows.ts';
 import { findPurchase, listAnnouncements } from '../lib/purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../lib/purchases/to-records.ts';
 import { type CommandResult, printResult } from './command-result.ts';
@@ -74,7 +74,7 @@ async function listAction(
   { width }: Output,
 ): Promise<CommandResult> {
   const { name: appName } = await getStoredApp(getService(), name);
-  const { rows, ...paging } = await listPurchases(getService(), appName, {
+  const { rows, ...paging } = await readPurchaseRows(getService(), appName, {
     limit,
     skip,
     startdate: from,

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
-import { answerRefundRequest, readRefundRequest, readRefundRequests } from '../lib/refunds/answer-refund-request.ts';
+import { readRefundRequest, readRefundRequests, submitAnswer } from '../lib/refunds/answer-refund-request.ts';
 import type { RefundRequestRecord } from '../lib/refunds/contract.ts';
 import { listRefundRequestPage } from '../lib/refunds/refund-request-table.ts';
 import { DeliveryStatus, type RefundAnswer, RefundPreference } from '../lib/stores/refund-request.ts';
@@ -110,7 +110,7 @@ async function answerAction(
     { type: 'refund.answered', params: { id }, body },
     async ({ key, recorder }) => {
       const author = { type: 'key', id: key.id, name: key.name } as const;
-      return await answerRefundRequest(getService(), id, body, { appName: app.name, author, recorder });
+      return await submitAnswer(getService(), id, body, { appName: app.name, author, recorder });
     },
   );
   return { data: request, text: describeRequest(request) };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, Option } from 'commander';
 import { Catalogue } from '../lib/apps/catalogue.ts';
 import { findCatalogue } from '../lib/apps/catalogue-table.ts';
-import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
+import { getApp, saveCatalogue } from '../lib/apps/manage-apps.ts';
 import { setStoreSettings } from '../lib/apps/store-settings-table.ts';
 import { previewCatalogue } from '../lib/entitlements/preview-catalogue.ts';
 import { parse } from '../lib/foundation/parse.ts';
@@ -90,7 +90,7 @@ async function setCatalogueAction(
 ): Promise<CommandResult> {
   if (preview) return await previewAction(name, file, progress);
   if (announce) return await announceAction(name, file, rate, progress);
-  const catalogue = await setCatalogue(getService(), name, readJsonFile(file));
+  const catalogue = await saveCatalogue(getService(), name, readJsonFile(file));
   const products = Object.keys(catalogue).length;
   return {
     data: { app: name, products },

@@ -3,7 +3,7 @@ import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import type { EpochMillis } from '../lib/foundation/time.ts';
 import { toNeutralId } from '../lib/foundation/vocabulary.ts';
 import { findTransactions } from '../lib/lists/find-transactions.ts';
-import { addPurchases, listTransactions } from '../lib/lists/list-transactions.ts';
+import { addPurchases, readTransactionRows } from '../lib/lists/read-transaction-rows.ts';
 import { listOwnedTransactions } from '../lib/purchases/owned-purchase-table.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
@@ -79,7 +79,7 @@ async function listAction(name: string, options: ListOptions, { width }: Output)
   }
   const purchaseId = purchase === undefined ? undefined : toNeutralId(purchase);
   const query = { limit, skip, startdate: from, enddate: to, purchaseId };
-  const { rows, total } = await listTransactions(getService(), appName, query, rowOptions);
+  const { rows, total } = await readTransactionRows(getService(), appName, query, rowOptions);
   return toResult(rows, { skip, limit, total }, width);
 }
 

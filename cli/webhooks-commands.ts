@@ -5,8 +5,8 @@ import { omitUndefined } from '../lib/foundation/omit-undefined.ts';
 import type { EpochMillis } from '../lib/foundation/time.ts';
 import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { enqueueReplay, enqueueReplays } from '../lib/webhooks/enqueue-replays.ts';
 import { listDeliveryPage } from '../lib/webhooks/list-deliveries.ts';
-import { replayDeliveries, replayDelivery } from '../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../lib/webhooks/to-delivery-record.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
@@ -147,14 +147,14 @@ async function replayAction(
   if (id !== undefined && url !== undefined) throw new InvalidArgumentError('Pass --url without a delivery id.');
   const { name } = await getApp(getService(), appName);
   if (id !== undefined) {
-    await replayDelivery(getService(), name, id);
+    await enqueueReplay(getService(), name, id);
     return { data: { app: name, replayed: 1 }, text: '1 delivery enqueued.' };
   }
   const range = { startdate: from ?? 0, enddate: to ?? getService().now(), url };
   let replayed = 0;
   for (const selected of failed ? (['pending', 'dead'] as const) : [state ?? 'dead'])
     for (let isComplete = false; !isComplete; ) {
-      const batch = await replayDeliveries(getService(), name, { ...range, state: selected });
+      const batch = await enqueueReplays(getService(), name, { ...range, state: selected });
       replayed += batch.replayed;
       isComplete = batch.isComplete;
       output.progress(`${formatCount(replayed, 'delivery', 'deliveries')} enqueued`);

@@ -11,7 +11,7 @@ import { Platform, platformTokens } from '../lib/foundation/platform.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { createTableClient } from '../lib/foundation/table.ts';
 import { migrateTable } from '../lib/migration/migrate-table.ts';
-import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { startupError } from './startup-error.ts';
 import { receiverPath } from './webhook-receiver.ts';
 
@@ -75,7 +75,7 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
   // Keeps a webhook URL that the user set or removed.
   if (!webhookSettings || usesLocalReceiver(webhookSettings)) {
     const settings = { sandboxUrls: [], includesPassword: true, ...webhookSettings, urls: [options.receiverUrl] };
-    await setWebhook(service, apiKeys.appName, settings, { newSecret: false });
+    await saveWebhook(service, apiKeys.appName, settings, { newSecret: false });
   }
   return { apiKeys, webhooks: await readWebhookSettings(service, apiKeys.appName) };
 }

@@ -5,7 +5,7 @@ import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/app
 import { setStoreSettings } from '../lib/apps/store-settings-table.ts';
 import { contracts } from '../lib/contracts/index.ts';
 import { give } from '../lib/credits/change-credits.ts';
-import { createGrant } from '../lib/entitlements/manage-grants.ts';
+import { addGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { saveEvent } from '../lib/events/event-table.ts';
 import { storeForwards } from '../lib/forwards/forward-table.ts';
@@ -62,7 +62,7 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await setStoreSettings(getService(), keys.appName, 'store_c', settings);
   await storeForwards(getService(), keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
-  await createGrant(getService(), grant, {
+  await addGrant(getService(), grant, {
     appName: keys.appName,
     username: 'ann',
     key: { id: canary, name: canary },

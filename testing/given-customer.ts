@@ -16,7 +16,7 @@ import { recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { withServiceConsumption } from '../lib/purchases/service-consumption.ts';
 import { saveUserAliases } from '../lib/purchases/user-alias-table.ts';
 import { toMd5Alias } from '../lib/purchases/user-aliases.ts';
-import { setRefundConsent } from '../lib/refunds/refund-request-table.ts';
+import { saveRefundConsent } from '../lib/refunds/refund-request-table.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent } from '../lib/webhooks/delivery-table.ts';
 import { createObservation, startDate } from './given.ts';
@@ -96,7 +96,7 @@ export async function givenCustomer(
     'store_a:other',
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:other' }, [])),
   );
-  await setRefundConsent(service, appName, username, startDate);
+  await saveRefundConsent(service, appName, username, startDate);
   await givenMerges(service, appName, { username, companion });
   await givenRecords(service, appName, username);
 }

@@ -14,10 +14,10 @@ import type { RecordPurchaseInput } from '../lib/purchases/prepare-update.ts';
 import { recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { parseStreamRecord } from '../lib/purchases/stream-record.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { enqueueReplays } from '../lib/webhooks/enqueue-replays.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { listDeliveryPage } from '../lib/webhooks/list-deliveries.ts';
-import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
-import { replayDeliveries } from '../lib/webhooks/replay-deliveries.ts';
+import { saveWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { sendWebhook } from '../lib/webhooks/send-webhook.ts';
 import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { createService } from './create-service.ts';
@@ -81,7 +81,7 @@ export async function createWebhookHarness(options: HarnessOptions): Promise<Web
   };
   const signingSecret =
     options.urls.length > 0
-      ? await setWebhook({ ...harnessService, table }, keys.appName, settings, { newSecret: false })
+      ? await saveWebhook({ ...harnessService, table }, keys.appName, settings, { newSecret: false })
       : undefined;
   const createStreamRecord = createStreamRecorder(table, keys.appName);
   return Object.assign(state, {
@@ -224,7 +224,7 @@ export async function listDeliveries(
 export async function replayDeadDeliveries(harness: WebhookHarness): Promise<number> {
   harness.now += 1;
   const range = { state: 'dead', startdate: 0, enddate: harness.now } as const;
-  return (await replayDeliveries(harness.service, harness.keys.appName, range)).replayed;
+  return (await enqueueReplays(harness.service, harness.keys.appName, range)).replayed;
 }
 
 /** Finds the next due delivery of the app, with one scan of the index instead of a query of each shard. */

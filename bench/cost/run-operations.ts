@@ -96,11 +96,11 @@ export async function createApp(
   { service, webhookUrl }: CostService,
   notificationsUrl: string,
 ): Promise<IssuedApiKeys> {
-  const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
+  const { saveWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
   const { getService } = await import('../../lib/foundation/get-service.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
   const settings = { urls: [webhookUrl], sandboxUrls: [], includesPassword: true };
-  await setWebhook(getService(), keys.appName, settings, { newSecret: true });
+  await saveWebhook(getService(), keys.appName, settings, { newSecret: true });
   await service.setNotificationUrl('store_a', `${notificationsUrl}/v3/webhook/store_a/${keys.appName}`);
   return keys;
 }
@@ -194,12 +194,12 @@ async function listUnrecordedReads(bench: Bench) {
 
 /** Creates an app whose consumable gives credits. Lists its validations and the changes of credits. */
 async function listCreditOperations(bench: Bench): Promise<Requests> {
-  const { setCatalogue } = await import('../../lib/apps/manage-apps.ts');
+  const { saveCatalogue } = await import('../../lib/apps/manage-apps.ts');
   const { captureCredits, giveCredits, spendCredits } = await import('../../lib/credits/contract.ts');
   const { getService } = await import('../../lib/foundation/get-service.ts');
   const keys = await bench.service.createApp(['store_a'], {}, 'com.example.credits');
   const products = { coins: { type: 'consumable', credits: { coins: 100 } }, premium: { type: 'paid subscription' } };
-  await setCatalogue(getService(), keys.appName, products as Parameters<typeof setCatalogue>[2]);
+  await saveCatalogue(getService(), keys.appName, products as Parameters<typeof saveCatalogue>[2]);
   const own = { ...bench, keys };
   const prepare = async (productId: string, type: string) => {
     const { validate: body } = await buy(own, { productId, type });

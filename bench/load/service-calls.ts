@@ -15,9 +15,9 @@ export async function connectService({ environment }: ServiceProcess): Promise<v
 /** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
 export async function setWebhookUrl(service: ServiceProcess, recorder: Recorder): Promise<void> {
   const { getService } = await import('../../lib/foundation/get-service.ts');
-  const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
+  const { saveWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
-  recorder.setSecret((await setWebhook(getService(), service.app, settings, { newSecret: true })) ?? '');
+  recorder.setSecret((await saveWebhook(getService(), service.app, settings, { newSecret: true })) ?? '');
 }
 
 /** Sets the URL to which the App Store posts notifications; null stops them. */

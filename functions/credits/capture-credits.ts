@@ -1,10 +1,12 @@
 import { endHold } from '../../lib/credits/change-credits.ts';
-import { captureCredits as contract } from '../../lib/credits/contract.ts';
+import { captureCredits } from '../../lib/credits/contract.ts';
 import { toCreditChange } from '../../lib/credits/to-records.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(contract)(async ({ app, key, recorder: { eventId }, params, body }, service) => {
-  const { applicationUsername: username, holdId } = params;
-  const context = { appName: app.name, username, isSandbox: body.sandbox ?? false, key, eventId };
-  return toCreditChange(await endHold(service, { holdId, amount: body.amount }, context));
-});
+export const handler = createHandler(captureCredits)(
+  async ({ app, key, recorder: { eventId }, params, body }, service) => {
+    const { applicationUsername: username, holdId } = params;
+    const context = { appName: app.name, username, isSandbox: body.sandbox ?? false, key, eventId };
+    return toCreditChange(await endHold(service, { holdId, amount: body.amount }, context));
+  },
+);

@@ -1,9 +1,9 @@
 import { give } from '../../lib/credits/change-credits.ts';
-import { giveCredits as contract } from '../../lib/credits/contract.ts';
+import { giveCredits } from '../../lib/credits/contract.ts';
 import { toCreditChange } from '../../lib/credits/to-records.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(contract)(
+export const handler = createHandler(giveCredits)(
   async ({ app, key, recorder: { eventId }, params: { applicationUsername }, body }, service) => {
     const { sandbox: isSandbox = false, ...request } = body;
     const context = { appName: app.name, username: applicationUsername, isSandbox, key, eventId };

@@ -1,9 +1,9 @@
-import { listGrants as contract } from '../../lib/entitlements/contract.ts';
+import { listGrants } from '../../lib/entitlements/contract.ts';
 import { toGrantRecord } from '../../lib/entitlements/grant.ts';
-import { listGrants } from '../../lib/entitlements/grant-table.ts';
+import { listStoredGrants } from '../../lib/entitlements/grant-table.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(contract)(async ({ app, params: { applicationUsername } }, service) => {
-  const rows = await listGrants(service, app.name, applicationUsername);
+export const handler = createHandler(listGrants)(async ({ app, params: { applicationUsername } }, service) => {
+  const rows = await listStoredGrants(service, app.name, applicationUsername);
   return { applicationUsername, rows: rows.map((grant) => toGrantRecord(grant, service.now())) };
 });

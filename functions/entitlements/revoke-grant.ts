@@ -1,11 +1,11 @@
-import { revokeGrant as contract } from '../../lib/entitlements/contract.ts';
+import { revokeGrant } from '../../lib/entitlements/contract.ts';
 import { toGrantRecord } from '../../lib/entitlements/grant.ts';
-import { revokeGrant } from '../../lib/entitlements/manage-grants.ts';
+import { endGrant } from '../../lib/entitlements/manage-grants.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 
-export const handler = createHandler(contract)(
+export const handler = createHandler(revokeGrant)(
   async ({ app, key, recorder: { eventId }, params: { applicationUsername, grantId } }, service) => {
-    const grant = await revokeGrant(service, grantId, {
+    const grant = await endGrant(service, grantId, {
       appName: app.name,
       username: applicationUsername,
       key,

@@ -1,11 +1,11 @@
 import { toPage } from '../../lib/api/paging.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { listPurchases as list } from '../../lib/lists/list-purchases.ts';
+import { readPurchaseRows } from '../../lib/lists/read-purchase-rows.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 
 export const handler = createHandler(listPurchases)(async ({ app, query }, service) => {
   const { startdate, enddate, customerId, order } = query;
-  const { rows, ...paging } = await list(service, app.name, {
+  const { rows, ...paging } = await readPurchaseRows(service, app.name, {
     ...toPage(query),
     startdate,
     enddate,

@@ -1,7 +1,7 @@
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { search } from '../../lib/search/contract.ts';
-import { search as find } from '../../lib/search/search.ts';
+import { searchApp } from '../../lib/search/search-app.ts';
 
 export const handler = createHandler(search)(async ({ app, query }, service) => ({
-  results: await find(service, app, query.q),
+  results: await searchApp(service, app, query.q),
 }));

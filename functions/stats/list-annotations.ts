@@ -1,11 +1,11 @@
-import { listAnnotations } from '../../lib/annotations/annotation-table.ts';
-import { listAnnotations as contract } from '../../lib/annotations/contract.ts';
+import { listStoredAnnotations } from '../../lib/annotations/annotation-table.ts';
+import { listAnnotations } from '../../lib/annotations/contract.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { readPriceChanges } from '../../lib/statistics/read-price-changes.ts';
 
-export const handler = createHandler(contract)(async ({ app, query }, service) => {
+export const handler = createHandler(listAnnotations)(async ({ app, query }, service) => {
   const [rows, priceChanges] = await Promise.all([
-    listAnnotations(service, app.name, query),
+    listStoredAnnotations(service, app.name, query),
     readPriceChanges(service, app.name, query),
   ]);
   return { rows, priceChanges };

@@ -5,11 +5,11 @@ import { ServiceError } from '../../lib/foundation/errors.ts';
 import { platformTokens, withoutPlatform } from '../../lib/foundation/platform.ts';
 import type { Service } from '../../lib/foundation/service.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { signOffer as contract } from '../../lib/offers/contract.ts';
+import { signOffer } from '../../lib/offers/contract.ts';
 import { findValidatedReceipt } from '../../lib/offers/find-validated-receipt.ts';
-import { signOffer } from '../../lib/offers/sign-offer.ts';
+import { signAllowedOffer } from '../../lib/offers/sign-allowed-offer.ts';
 
-export const handler = createHandler(contract)(async ({ app, key, body, recorder }, service) => {
+export const handler = createHandler(signOffer)(async ({ app, key, body, recorder }, service) => {
   const { applicationUsername: username, accessToken, ...request } = body;
   recorder.setUser(username);
   const isPublic = key.level === 'public' && accessToken === undefined;
@@ -25,7 +25,7 @@ export const handler = createHandler(contract)(async ({ app, key, body, recorder
     productId: omitPrefix(request.productId),
     transactionId: request.transactionId && omitPrefix(request.transactionId),
   };
-  const { timestamp, ...signature } = await signOffer(service, offer, {
+  const { timestamp, ...signature } = await signAllowedOffer(service, offer, {
     appName,
     username,
     receipt,

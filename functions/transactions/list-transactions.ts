@@ -2,7 +2,7 @@ import { toCursorPage, toPage } from '../../lib/api/paging.ts';
 import { toNeutralId } from '../../lib/foundation/vocabulary.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { findTransactions } from '../../lib/lists/find-transactions.ts';
-import { addPurchases, listTransactions as list } from '../../lib/lists/list-transactions.ts';
+import { addPurchases, readTransactionRows } from '../../lib/lists/read-transaction-rows.ts';
 import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 
 const filterNames = ['order', 'cursor', 'applicationUsername', 'platform', 'productId', 'refunded', 'sandbox'] as const;
@@ -30,6 +30,11 @@ export const handler = createHandler(listTransactions)(async ({ app, query }, se
     return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(rows, found.next) };
   }
   const purchaseId = query.purchaseId === undefined ? undefined : toNeutralId(query.purchaseId);
-  const { rows, total } = await list(service, app.name, { ...page, startdate, enddate, purchaseId }, rowOptions);
+  const { rows, total } = await readTransactionRows(
+    service,
+    app.name,
+    { ...page, startdate, enddate, purchaseId },
+    rowOptions,
+  );
   return { paging: { ...page, total }, rows };
 });

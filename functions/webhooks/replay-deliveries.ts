@@ -1,8 +1,8 @@
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { replayDeliveries } from '../../lib/webhooks/contract.ts';
-import { replayDeliveries as replay } from '../../lib/webhooks/replay-deliveries.ts';
+import { enqueueReplays } from '../../lib/webhooks/enqueue-replays.ts';
 
 export const handler = createHandler(replayDeliveries)(async ({ app, body }, service) => ({
   ok: true,
-  ...(await replay(service, app.name, body)),
+  ...(await enqueueReplays(service, app.name, body)),
 }));

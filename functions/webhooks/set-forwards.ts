@@ -1,7 +1,7 @@
-import { setForwards } from '../../lib/forwards/manage-forwards.ts';
+import { saveForwards } from '../../lib/forwards/manage-forwards.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
-import { setForwards as contract } from '../../lib/webhooks/contract.ts';
+import { setForwards } from '../../lib/webhooks/contract.ts';
 
-export const handler = createHandler(contract)(async ({ app, body }, service) => [
-  ...(await setForwards(service, app.name, body)),
+export const handler = createHandler(setForwards)(async ({ app, body }, service) => [
+  ...(await saveForwards(service, app.name, body)),
 ]);

@@ -31,14 +31,14 @@ export async function saveAnnotation(
 }
 
 /** Lists the annotations of a range of days (`YYYY-MM-DD`), both included, earliest first. */
-export const listAnnotations = async (
+export const listStoredAnnotations = async (
   service: Service,
   appName: string,
   range: { readonly startdate?: string | undefined; readonly enddate?: string | undefined },
 ): Promise<Annotation[]> => (await queryAnnotations(service, appName, range)).map(toAnnotation);
 
 /** Deletes an annotation and returns it. Throws `ResourceNotFound`. */
-export async function deleteAnnotation(service: Service, appName: string, id: string): Promise<Annotation> {
+export async function deleteStoredAnnotation(service: Service, appName: string, id: string): Promise<Annotation> {
   const key = parseId(appName, id);
   const item = key && (await service.table.get(key));
   if (!item) throw new ServiceError('ResourceNotFound', 'The annotation is not found.');

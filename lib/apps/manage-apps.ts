@@ -205,7 +205,7 @@ export async function setExchangeRates(service: Service, name: string, rates: un
  * Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue, and `Conflict` (412) if the
  * current catalogue does not have the expected tag.
  */
-export async function setCatalogue(
+export async function saveCatalogue(
   service: Service,
   name: string,
   catalogue: unknown,

@@ -5,7 +5,7 @@ import { toCustomerInfo } from '../customers/customer-info.ts';
 import { listMerges } from '../customers/merge-table.ts';
 import { findVaultReference } from '../customers/vault-reference-table.ts';
 import { toGrantRecord } from '../entitlements/grant.ts';
-import { listGrants } from '../entitlements/grant-table.ts';
+import { listStoredGrants } from '../entitlements/grant-table.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
@@ -181,7 +181,7 @@ async function exportProcessorCustomer(
 }
 
 async function* exportGrants({ app, username, service }: ExportContext): AsyncGenerator<object[]> {
-  const grants = await listGrants(service, app.name, username);
+  const grants = await listStoredGrants(service, app.name, username);
   yield grants.map((grant) => toGrantRecord(grant, service.now()));
 }
 

@@ -12,7 +12,7 @@ import {
   returnAlias,
   saveMerge,
 } from '../customers/merge-table.ts';
-import { listGrants, moveGrant } from '../entitlements/grant-table.ts';
+import { listStoredGrants, moveGrant } from '../entitlements/grant-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import type { Service } from '../foundation/service.ts';
 import { retryOnConflict } from '../foundation/updates.ts';
@@ -112,9 +112,11 @@ interface MergeContext {
 async function moveGrants({ app, merge, service }: MergeContext, from: string, to: string): Promise<number> {
   const { mergeId } = merge;
   let count = 0;
-  for (const { grantId } of await listGrants(service, app.name, from)) {
+  for (const { grantId } of await listStoredGrants(service, app.name, from)) {
     count += await retryOnConflict(async () => {
-      const grant = (await listGrants(service, app.name, from)).find((candidate) => candidate.grantId === grantId);
+      const grant = (await listStoredGrants(service, app.name, from)).find(
+        (candidate) => candidate.grantId === grantId,
+      );
       if (!grant || grant.movedAt !== undefined) return 0;
       if (await moveGrant(service, app.name, grant, { to, mergeId, now: service.now() })) return 1;
       throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
@@ -219,11 +221,11 @@ export async function reverseMerge(
 
 async function returnGrants({ app, merge, service }: MergeContext): Promise<number> {
   const { mergeId, from, to } = merge;
-  const originals = await listGrants(service, app.name, from);
+  const originals = await listStoredGrants(service, app.name, from);
   let count = 0;
   for (const original of originals.filter(({ movedBy }) => movedBy?.mergeId === mergeId)) {
     count += await retryOnConflict(async () => {
-      const grants = await listGrants(service, app.name, to);
+      const grants = await listStoredGrants(service, app.name, to);
       const grant = grants.find(({ grantId }) => grantId === original.movedBy?.grantId);
       if (!grant || grant.movedAt !== undefined) return 0;
       const returned = { ...grant, movedBy: { mergeId, grantId: original.grantId } };

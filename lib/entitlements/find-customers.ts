@@ -3,7 +3,7 @@ import type { CustomerRow } from '../customers/customer-summary.ts';
 import { type CustomerFilter, matchesCustomer } from '../customers/filter-customers.ts';
 import type { CursorPage } from '../foundation/read-cursor-page.ts';
 import type { Service } from '../foundation/service.ts';
-import { findCustomers as findListedCustomers } from '../lists/list-tables.ts';
+import { findCustomers } from '../lists/list-tables.ts';
 import { readEntitlements } from './read-entitlements.ts';
 
 interface CustomerSearch {
@@ -25,7 +25,7 @@ export async function searchCustomers(
 ): Promise<CursorPage<CustomerRow>> {
   const { entitlement } = filter;
   const limit = entitlement === undefined ? page.limit : Math.min(page.limit, maxScannedForEntitlement);
-  return await findListedCustomers(service, app.name, {
+  return await findCustomers(service, app.name, {
     ...page,
     limit,
     maxScanned: entitlement === undefined ? maxScanned : maxScannedForEntitlement,

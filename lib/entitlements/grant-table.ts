@@ -14,7 +14,7 @@ const parseGrant = (item: Item): Grant => parse(Grant, item, 'DatabaseError');
 const toKey = (appName: string, { username, grantId }: GrantId): Key => keys.grantKey(appName, username, grantId);
 
 /** Lists the grants of a customer, revoked and ended ones included, oldest first. */
-export async function listGrants({ table }: Service, appName: string, username: string): Promise<Grant[]> {
+export async function listStoredGrants({ table }: Service, appName: string, username: string): Promise<Grant[]> {
   const range = { partition: keys.customerKey.partition(appName, username), prefix: keys.grantKey.sortKey() };
   const grants = (await table.query(range)).map(parseGrant);
   return grants.sort((a, b) => a.createdAt - b.createdAt || (a.grantId < b.grantId ? -1 : 1));

@@ -5,7 +5,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { type Grant, type GrantingKey, isGrantActive } from './grant.ts';
-import { createGrantIfAbsent, findGrant, listGrants, updateGrant } from './grant-table.ts';
+import { createGrantIfAbsent, findGrant, listStoredGrants, updateGrant } from './grant-table.ts';
 
 /** Every response about the customer reads all grants. */
 const maxGrants = 500;
@@ -34,7 +34,7 @@ interface GrantRequest {
  * Throws `InvalidPayload` for an end in the past and `Conflict` for an idempotency key of a different grant, or for a
  * customer with 500 grants.
  */
-export async function createGrant(
+export async function addGrant(
   service: Service,
   { entitlement, reason, until, idempotencyKey }: GrantRequest,
   { appName, username, key, eventId }: GrantContext,
@@ -44,7 +44,7 @@ export async function createGrant(
   const existing = idempotencyKey === undefined ? undefined : await findGrant(service, appName, { username, grantId });
   if (existing) return { grant: requireSameGrant(existing, { entitlement, reason }), isNew: false };
   checkEnd(until, now);
-  if ((await listGrants(service, appName, username)).length >= maxGrants)
+  if ((await listStoredGrants(service, appName, username)).length >= maxGrants)
     throw new ServiceError('Conflict', `A customer has at most ${maxGrants} grants.`, { retryable: false });
   const grant: Grant = {
     grantId,
@@ -86,7 +86,7 @@ function checkEnd(until: EpochMillis | undefined, now: EpochMillis): void {
  * Moves the end of a grant; undefined removes it. Throws `ResourceNotFound` for an unknown grant, `InvalidPayload` for
  * an end in the past and `Conflict` for a grant that has ended.
  */
-export async function changeGrant(
+export async function changeGrantEnd(
   service: Service,
   grantId: string,
   until: EpochMillis | undefined,
@@ -105,7 +105,7 @@ export async function changeGrant(
 }
 
 /** Ends a grant now. Does not change a grant that has ended. Throws `ResourceNotFound` for an unknown grant. */
-export async function revokeGrant(
+export async function endGrant(
   service: Service,
   grantId: string,
   { appName, username, key, eventId }: GrantContext,

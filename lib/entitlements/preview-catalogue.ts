@@ -7,7 +7,7 @@ import { getPurchasePage } from '../lists/list-tables.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
 import { isUnpaid } from '../purchases/purchase.ts';
 import { computeEntitlements, type Entitlements } from './entitlements.ts';
-import { listGrants } from './grant-table.ts';
+import { listStoredGrants } from './grant-table.ts';
 
 /** Bounds of a preview. Unlimited on the command line. */
 interface PreviewBounds {
@@ -57,7 +57,7 @@ export async function findEntitlementChanges(
     async (applicationUsername) => {
       const [purchases, grants] = await Promise.all([
         listRepresentativePurchases(service, app.name, applicationUsername),
-        listGrants(service, app.name, applicationUsername),
+        listStoredGrants(service, app.name, applicationUsername),
       ]);
       const facts = { username: applicationUsername, purchases, grants, sandboxRule: app.sandboxRule };
       const [held, kept] = [before, after].map((catalogue) =>

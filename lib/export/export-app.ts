@@ -4,7 +4,7 @@ import { listEntitlementNames } from '../apps/catalogue.ts';
 import { findCachedCatalogue } from '../apps/catalogue-table.ts';
 import { scanAccounts } from '../credits/credit-table.ts';
 import { findStoredCustomer } from '../customer-data/customer-data-table.ts';
-import { listGrants } from '../entitlements/grant-table.ts';
+import { listStoredGrants } from '../entitlements/grant-table.ts';
 import { readEntitlements } from '../entitlements/read-entitlements.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { ServiceError } from '../foundation/errors.ts';
@@ -205,7 +205,7 @@ async function exportCustomers(
     );
     const entitlements = await pMap(customers, async ({ username, stored }) => {
       // Without entitlements in the catalogue, only grants give some: one query for each customer decides.
-      const hasSource = names.length > 0 || (await listGrants(service, app.name, username)).length > 0;
+      const hasSource = names.length > 0 || (await listStoredGrants(service, app.name, username)).length > 0;
       const current = hasSource ? await readEntitlements(service, app, username) : new Map();
       const lost = stored?.hasLostPurchase ? names.filter((name) => !current.has(name)) : [];
       return [

@@ -107,7 +107,7 @@ type AnswerInput = { readonly [K in keyof RefundAnswer]?: RefundAnswer[K] | unde
  * `InvalidPayload` without a consent that the store requires or if the store rejects the statement, and `Conflict`
  * after the deadline or the store's decision, or with the first statement if there is one.
  */
-export async function answerRefundRequest(
+export async function submitAnswer(
   service: Service,
   requestId: string,
   input: AnswerInput,

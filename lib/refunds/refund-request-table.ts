@@ -175,7 +175,7 @@ export async function findRefundConsent(
 }
 
 /** Stores the consent of the customer. Undefined withdraws it. */
-export async function setRefundConsent(
+export async function saveRefundConsent(
   { table }: Service,
   appName: string,
   username: string,

@@ -3,7 +3,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { Catalogue, toCatalogueTag } from '../apps/catalogue.ts';
 import { findCatalogue } from '../apps/catalogue-table.ts';
-import { getApp, setCatalogue } from '../apps/manage-apps.ts';
+import { getApp, saveCatalogue } from '../apps/manage-apps.ts';
 import { type EntitlementChange, findEntitlementChanges } from '../entitlements/preview-catalogue.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { toShortDigest } from '../foundation/key.ts';
@@ -66,7 +66,7 @@ export async function setAnnouncedCatalogue(
   if (isContinued) return { products, customers: 0, webhooks: 0, ...completed };
   const announcement = { announcementId: randomUUID(), before, startedAt: service.now() };
   await saveCatalogueAnnouncement(service, name, announcement);
-  await setCatalogue(service, name, after, toCatalogueTag(before));
+  await saveCatalogue(service, name, after, toCatalogueTag(before));
   const announced = await announce(service, app, { announcement, after, options });
   return { products, ...announced, webhooks: announced.webhooks + (completed?.webhooks ?? 0) };
 }

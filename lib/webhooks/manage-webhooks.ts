@@ -28,7 +28,7 @@ export const parseUrls = (text: string): string[] =>
  * true. Webhooks have signatures of the replaced one, too, for `overlapMs`. Throws `InvalidPayload` for a URL that is
  * not allowed.
  */
-export async function setWebhook(
+export async function saveWebhook(
   service: Service,
   name: string,
   settings: Partial<WebhookSettings>,

@@ -1,5 +1,5 @@
 import { findWebhookSender } from '../apps/app-table.ts';
-import { listGrants } from '../entitlements/grant-table.ts';
+import { listStoredGrants } from '../entitlements/grant-table.ts';
 import { memoize } from '../foundation/cache.ts';
 import { perBatch, type Service } from '../foundation/service.ts';
 import { listRepresentativePurchases } from '../purchases/owned-purchase-table.ts';
@@ -16,7 +16,7 @@ const getReads = perBatch((service) => ({
   listPurchases: memoize(
     async (appName: string, username: string) => await listRepresentativePurchases(service, appName, username),
   ),
-  listGrants: memoize(async (appName: string, username: string) => await listGrants(service, appName, username)),
+  listGrants: memoize(async (appName: string, username: string) => await listStoredGrants(service, appName, username)),
 }));
 
 export const readSender = async (service: Service, appName: string) => await getReads(service).findSender(appName);

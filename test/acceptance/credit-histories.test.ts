@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
-import { changeSettings, getApp, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, getApp, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { type CreditContext, endHold, give, spend, take } from '../../lib/credits/change-credits.ts';
 import { listCreditHistory } from '../../lib/credits/contract.ts';
 import type { CreditAccount } from '../../lib/credits/credit-account.ts';
@@ -125,7 +125,7 @@ async function playRun(run: CreditRun, counts: StepCounts): Promise<object[]> {
   }
   const keys = await service.createApp(ownershipPlatforms, {}, createUniqueName());
   await changeSettings(getService(), keys.appName, { strategy: 'last', creditFloor: run.floor });
-  await setCatalogue(getService(), keys.appName, buildCreditCatalogue());
+  await saveCatalogue(getService(), keys.appName, buildCreditCatalogue());
   router.routeTo([keys.appName]);
   const owned = await Promise.all(histories.map(async (history) => await startOwnership(history, service)));
   const played: Played = {

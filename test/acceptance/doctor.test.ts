@@ -9,7 +9,7 @@ import { hourMs } from '../../lib/foundation/time.ts';
 import { findLatestRateDay } from '../../lib/health/health-table.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, findUrlHealth, replaceDelivery } from '../../lib/webhooks/delivery-table.ts';
-import { sendTestWebhook, setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook, sendTestWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { startHttpServer } from '../../local/http-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
@@ -94,7 +94,7 @@ async function givenApp(
     await setStoreSettings(getService(), keys.appName, platform, { ...valid, ...settings[platform] });
   }
   const webhook = { urls: [...urls], sandboxUrls: [], includesPassword: true };
-  await setWebhook(getService(), keys.appName, webhook, { newSecret: false });
+  await saveWebhook(getService(), keys.appName, webhook, { newSecret: false });
   for (const platform of notified)
     if (platform !== 'store_c') await put(`/notifications/${platform}`, { url: toNotificationUrl(keys, platform) });
   return keys;

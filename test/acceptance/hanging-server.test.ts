@@ -3,7 +3,7 @@ import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { minuteMs } from '../../lib/foundation/time.ts';
-import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
@@ -34,7 +34,7 @@ async function createAppWithWebhook(name: string, url: string): Promise<IssuedAp
 
   const keys = await createApp(localDeps, name, Date.now());
   await setStoreSettings(localDeps, name, 'store_a', await control('/settings/store_a'));
-  await setWebhook(localDeps, name, { urls: [url], sandboxUrls: [], includesPassword: true }, { newSecret: false });
+  await saveWebhook(localDeps, name, { urls: [url], sandboxUrls: [], includesPassword: true }, { newSecret: false });
   return keys;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Contract } from '../../lib/api/contract.ts';
-import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
@@ -104,7 +104,7 @@ async function playHistories({ histories, failedPayments, advances }: LedgerRun)
     const names = Object.keys(entitlements).filter((name) => entitlements[name]?.includes(id));
     return [id, { type: 'paid subscription', entitlements: names }] as const;
   });
-  await setCatalogue(getService(), keys.appName, Object.fromEntries(catalogue));
+  await saveCatalogue(getService(), keys.appName, Object.fromEntries(catalogue));
   router.routeTo([keys.appName]);
   const purchases = await Promise.all(histories.map((history) => buySubscription(history, service)));
   for (const { evidence } of purchases)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
@@ -503,7 +503,7 @@ describe('consumable of Google Play that is bought again', () => {
     const keys = await fixture.createNotifiedApp('store_b', { acknowledge: true });
     const applicationUsername = createUniqueName('user');
     const order = { platform: 'store_b', productId: 'coins', type: 'consumable', applicationUsername };
-    await setCatalogue(getService(), keys.appName, { 'store_b:coins': { type: 'consumable', entitlements: [] } });
+    await saveCatalogue(getService(), keys.appName, { 'store_b:coins': { type: 'consumable', entitlements: [] } });
     const ids = new Set<string>();
     const evidences = [];
     for (const _purchase of [1, 2]) {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
@@ -94,7 +94,7 @@ describe('resubscriptions', () => {
     async (platform, first, next) => {
       const keys = await fixture.createNotifiedApp(platform);
       const product = { type: 'paid subscription', group: 'plans', entitlements: [] } as const;
-      await setCatalogue(getService(), keys.appName, { [first]: product, [next]: product });
+      await saveCatalogue(getService(), keys.appName, { [first]: product, [next]: product });
       await validate(keys, (await buy({ platform, productId: first })).validate);
       await advance('P2M');
       await validate(keys, (await buy({ platform, productId: next })).validate);

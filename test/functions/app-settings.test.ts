@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { createKey, listKeys, revokeKey } from '../../lib/apps/api-key-contract.ts';
 import { findApp, findWebhookSender } from '../../lib/apps/app-table.ts';
 import { changeApp, getApp, setWebhook, testAlert } from '../../lib/apps/contract.ts';
-import { changeSettings, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { findStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getEventRaw, listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { platforms } from '../../lib/foundation/platform.ts';
 import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
 import { getStoreSettings, setStore } from '../../lib/stores/contract.ts';
-import { setWebhook as saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction } from '../../testing/given.ts';
@@ -36,7 +36,7 @@ describe('GET /v3/app', () => {
   it('returns the settings of the app and the stores that it is connected to', async () => {
     const keys = await service.createApp(['store_a', 'processor_b']);
     const catalogue = { gold: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
-    await setCatalogue(getService(), keys.appName, catalogue);
+    await saveCatalogue(getService(), keys.appName, catalogue);
     await changeSettings(getService(), keys.appName, { strategy: 'last' });
     const { status, body } = await callWithSecretKey(getApp, keys);
     expect(status).toBe(200);
@@ -64,7 +64,7 @@ describe('GET /v3/app', () => {
   it('lists the products that have figures only on request', async () => {
     const keys = await service.createApp([]);
     const catalogue = { 'store_a:premium': { type: 'paid subscription' }, unsold: { type: 'consumable' } } as const;
-    await setCatalogue(getService(), keys.appName, catalogue);
+    await saveCatalogue(getService(), keys.appName, catalogue);
     const { purchase } = createObservation({ purchaseId: 'store_a:1', productId: 'store_a:premium' });
     const transactions = [createTransaction(purchase)];
     await givenPurchase(keys.appName, 'ann', { asOf: Date.now(), purchase, transactions, userAliases: [] });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { findApp } from '../../lib/apps/app-table.ts';
-import { changeSettings, createApiKey, getApp, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey, getApp, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import {
   captureCredits,
   getCustomerCredits,
@@ -57,7 +57,7 @@ const catalogue = {
 
 async function givenApp(platform: Platform): Promise<IssuedApiKeys> {
   const created = await fixture.createNotifiedApp(platform);
-  await setCatalogue(getService(), created.appName, catalogue);
+  await saveCatalogue(getService(), created.appName, catalogue);
   return created;
 }
 
@@ -122,7 +122,7 @@ describe('credits of a payment', () => {
   it('equal what the catalogue gave at the time of the payment', async () => {
     const { purchaseId } = await buy('store_a', consumable);
     const changed = { ...catalogue, coins_100: { type: 'consumable', credits: { coins: 7 } } };
-    await setCatalogue(getService(), keys.appName, changed);
+    await saveCatalogue(getService(), keys.appName, changed);
     await settleByStream(keys.appName, purchaseId);
     expect(await readCredits()).toMatchObject({ coins: { balance: 100 } });
   });

@@ -14,7 +14,7 @@ import {
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, saveUrlHealth } from '../../lib/webhooks/delivery-table.ts';
 import { enqueueDeliveries } from '../../lib/webhooks/fan-out.ts';
-import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService } from '../../testing/service.ts';
@@ -35,7 +35,7 @@ beforeEach(async () => {
 async function createAppWithWebhook(): Promise<IssuedApiKeys> {
   const created = await service.createApp([]);
   const settings = { urls: [`${server.url}/hook?token=secret`], sandboxUrls: [], includesPassword: false };
-  await setWebhook(getService(), created.appName, settings, { newSecret: false });
+  await saveWebhook(getService(), created.appName, settings, { newSecret: false });
   return created;
 }
 

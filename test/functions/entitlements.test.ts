@@ -4,12 +4,7 @@ import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
 import { getApp } from '../../lib/apps/contract.ts';
-import {
-  changeSettings,
-  createApiKey,
-  type IssuedApiKeys,
-  setCatalogue as saveCatalogue,
-} from '../../lib/apps/manage-apps.ts';
+import { changeSettings, createApiKey, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { giveCredits } from '../../lib/credits/contract.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import {

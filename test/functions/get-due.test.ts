@@ -12,7 +12,7 @@ import {
   replaceDelivery,
   saveUrlHealth,
 } from '../../lib/webhooks/delivery-table.ts';
-import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -34,7 +34,7 @@ const url = 'https://example.com/hook?token=secret';
 
 async function createAppWithWebhook(platforms: readonly 'store_b'[] = []) {
   const keys = await service.createApp(platforms);
-  await setWebhook(
+  await saveWebhook(
     getService(),
     keys.appName,
     { urls: [url], sandboxUrls: [], includesPassword: false },

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { addBillingPeriods } from '../../lib/foundation/billing-period.ts';
 import { addDays } from '../../lib/foundation/calendar.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
@@ -483,7 +483,7 @@ describe('filters of figures', () => {
   let app: IssuedApiKeys;
   beforeAll(async () => {
     app = await givenApp(await createTestTable());
-    await setCatalogue(getService(), app.appName, {
+    await saveCatalogue(getService(), app.appName, {
       basic: { type: 'paid subscription', entitlements: ['premium'] },
       pro: { type: 'paid subscription', entitlements: ['premium', 'offline'] },
       other: { type: 'paid subscription' },

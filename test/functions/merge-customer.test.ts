@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { strategies } from '../../lib/apps/app.ts';
-import { changeSettings, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
@@ -23,7 +23,7 @@ let keys: IssuedApiKeys;
 beforeEach(async () => {
   keys = await service.createApp(['processor_a']);
   const catalogue = { 'store_a:monthly': { type: 'paid subscription', entitlements: ['premium'] } } as const;
-  await setCatalogue(getService(), keys.appName, catalogue);
+  await saveCatalogue(getService(), keys.appName, catalogue);
 });
 
 const call = async (contract: Contract, applicationUsername: string, options: CallOptions = {}) =>

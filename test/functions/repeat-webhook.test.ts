@@ -7,7 +7,7 @@ import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { repeatWebhook } from '../../lib/webhooks/contract.ts';
-import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const setWebhookUrl = async ({ appName }: IssuedApiKeys) => {
   const settings = { urls: [server.url], sandboxUrls: [], includesPassword: true };
-  await setWebhook(getService(), appName, settings, { newSecret: false });
+  await saveWebhook(getService(), appName, settings, { newSecret: false });
 };
 
 /** Calls the endpoint and delivers the webhooks. */

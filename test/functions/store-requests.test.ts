@@ -6,7 +6,7 @@ import { listEvents } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchaseTimeline } from '../../lib/purchases/timeline-contract.ts';
 import { listDueItems } from '../../lib/refresh/due-item-table.ts';
-import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -25,7 +25,7 @@ async function givenSubscription(events: WebhookEvent[], order: object = {}, san
   keys = await service.createApp(['store_a']);
   router.routeTo([keys.appName]);
   const settings = { urls: [server.url], sandboxUrls, includesPassword: false, events };
-  await setWebhook(getService(), keys.appName, settings, { newSecret: false });
+  await saveWebhook(getService(), keys.appName, settings, { newSecret: false });
   const purchase = {
     platform: 'store_a',
     productId: 'premium',

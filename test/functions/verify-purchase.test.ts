@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { createApiKey, type IssuedApiKeys, rotateApiKey, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
 import { issueAccessToken } from '../../lib/customers/access-token-table.ts';
 import { getCustomerPurchases } from '../../lib/customers/contract.ts';
@@ -17,7 +17,7 @@ const service = startBeforeAll(startTestService);
 let keys: IssuedApiKeys;
 beforeAll(async () => {
   keys = await service.createApp(['store_a', 'store_b']);
-  await setCatalogue(getService(), keys.appName, { coins: { type: 'consumable' } });
+  await saveCatalogue(getService(), keys.appName, { coins: { type: 'consumable' } });
 });
 afterEach(async () => {
   await service.clearFaults();

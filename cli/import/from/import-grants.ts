@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { commandLineKey } from '../../../lib/entitlements/grant.ts';
-import { createGrant } from '../../../lib/entitlements/manage-grants.ts';
+import { addGrant } from '../../../lib/entitlements/manage-grants.ts';
 import { parseJson } from '../../../lib/foundation/parse.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import { selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
@@ -29,7 +29,7 @@ export async function importGrants(path: string, { appName, from, service }: Gra
     if (until !== undefined && until <= service.now()) continue;
     if ((await selectErasedNames(service, appName, [user])).length > 0) continue;
     const request = { entitlement, reason: `Moved from ${from}`, idempotencyKey: `${from}:${id}:${entitlement}` };
-    const { isNew } = await createGrant(
+    const { isNew } = await addGrant(
       service,
       { ...request, ...(until !== undefined && { until }) },
       { appName, username: user, key: commandLineKey },

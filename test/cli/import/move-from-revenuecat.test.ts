@@ -12,7 +12,7 @@ import { defaultRates, type StoreRates } from '../../../cli/import/rate-limiter.
 import { runImport } from '../../../cli/import/run-import.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
 import { getCustomerPurchases } from '../../../lib/customers/contract.ts';
-import { listGrants } from '../../../lib/entitlements/grant-table.ts';
+import { listStoredGrants } from '../../../lib/entitlements/grant-table.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { parse } from '../../../lib/foundation/parse.ts';
 import { listAnnouncements } from '../../../lib/purchases/purchase-table.ts';
@@ -278,7 +278,7 @@ describe('move from RevenueCat by its API', () => {
     const options = { appName: keys.appName, from: 'revenuecat', service: getService() };
     expect(await importGrants(report.grantsFile, options)).toBe(1);
     expect(await importGrants(report.grantsFile, options)).toBe(0);
-    expect(await listGrants(getService(), keys.appName, 'vic')).toMatchObject([{ entitlement: 'pro', until }]);
+    expect(await listStoredGrants(getService(), keys.appName, 'vic')).toMatchObject([{ entitlement: 'pro', until }]);
     extraCustomers = [];
   });
 

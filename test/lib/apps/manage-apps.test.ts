@@ -13,7 +13,7 @@ import {
 } from '../../../lib/apps/manage-apps.ts';
 import { appKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import { ensureSigningSecret, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { ensureSigningSecret, saveWebhook, sendTestWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { connectLossyDatabase } from '../../../testing/lossy-database.ts';
@@ -52,7 +52,7 @@ const createKey = async (appName: string, name: string) =>
 
 const configureWebhook = async (appName: string, url: string, used = service): Promise<string | undefined> => {
   const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
-  return await setWebhook(used, appName, settings, { newSecret: false });
+  return await saveWebhook(used, appName, settings, { newSecret: false });
 };
 
 const listViewerKeys = async (appName: string): Promise<string[]> =>
@@ -69,7 +69,7 @@ describe('setWebhook', () => {
     const { appName } = await givenApp();
     const settings = { urls: ['https://example.com/hook'], sandboxUrls: [], includesPassword: false };
     const change = async (events: object) => {
-      await setWebhook(service, appName, { ...settings, ...events }, { newSecret: false });
+      await saveWebhook(service, appName, { ...settings, ...events }, { newSecret: false });
       return (await findApp(service, appName))?.webhookSettings?.events;
     };
     expect(await change({})).toBeUndefined();
@@ -168,7 +168,7 @@ describe('concurrent changes of an app', () => {
         return item;
       },
     });
-    await setWebhook(interrupted, appName, settings, { newSecret });
+    await saveWebhook(interrupted, appName, settings, { newSecret });
     const { webhookSettings } = await getStoredApp(service, appName);
     expect(webhookSettings).toMatchObject({ urls: ['https://example.com/second'], ...settings });
   });

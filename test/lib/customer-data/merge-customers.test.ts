@@ -5,8 +5,8 @@ import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
 import { mergeCustomers, reverseMerge } from '../../../lib/customer-data/merge-customers.ts';
 import { listMerges } from '../../../lib/customers/merge-table.ts';
 import type { Grant } from '../../../lib/entitlements/grant.ts';
-import { createGrantIfAbsent, listGrants } from '../../../lib/entitlements/grant-table.ts';
-import { changeGrant } from '../../../lib/entitlements/manage-grants.ts';
+import { createGrantIfAbsent, listStoredGrants } from '../../../lib/entitlements/grant-table.ts';
+import { changeGrantEnd } from '../../../lib/entitlements/manage-grants.ts';
 import { grantKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
@@ -263,7 +263,9 @@ describe('grants of merged customers', () => {
     const before = await table.get(grantKey(app.name, 'guest', 'grant_1'));
     const { grants } = await merge('guest', 'ann');
     expect(grants).toBe(1);
-    expect(await listGrants(service, app.name, 'ann')).toMatchObject([{ grantId: 'grant_1', until, createdBy: key }]);
+    expect(await listStoredGrants(service, app.name, 'ann')).toMatchObject([
+      { grantId: 'grant_1', until, createdBy: key },
+    ]);
     expect(await announce('guest', before)).toEqual([['guest', 'OTHER']]);
     expect(await announce('ann')).toEqual([['ann', 'OTHER']]);
   });
@@ -279,7 +281,7 @@ describe('grants of merged customers', () => {
     await givenGrant('guest', { until });
     await givenGrant('ann', { reason: 'her own' });
     await merge('guest', 'ann');
-    const reasons = (await listGrants(service, app.name, 'ann')).map(({ reason }) => reason).sort();
+    const reasons = (await listStoredGrants(service, app.name, 'ann')).map(({ reason }) => reason).sort();
     expect(reasons).toEqual(['a test', 'her own']);
   });
 
@@ -287,9 +289,9 @@ describe('grants of merged customers', () => {
     await givenGrant('guest', { until });
     const { mergeId } = await merge('guest', 'ann');
     const later = until + dayMs;
-    await changeGrant(service, 'grant_1', later, { appName: app.name, username: 'ann', key });
+    await changeGrantEnd(service, 'grant_1', later, { appName: app.name, username: 'ann', key });
     expect(await reverse('ann', mergeId)).toMatchObject({ grants: 1 });
-    const [grant] = await listGrants(service, app.name, 'guest');
+    const [grant] = await listStoredGrants(service, app.name, 'guest');
     expect(grant).toMatchObject({ until: later });
     expect(grant).not.toHaveProperty('movedAt');
     expect(await reverse('ann', mergeId)).toMatchObject({ grants: 0, purchases: 0 });

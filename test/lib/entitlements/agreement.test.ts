@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import type { SandboxRule } from '../../../lib/apps/app.ts';
 import type { Catalogue } from '../../../lib/apps/catalogue.ts';
-import { explainAccess } from '../../../lib/entitlements/explain-access.ts';
+import { findAccessReasons } from '../../../lib/entitlements/find-access-reasons.ts';
 import type { Grant } from '../../../lib/entitlements/grant.ts';
 import { readEntitlements } from '../../../lib/entitlements/read-entitlements.ts';
 import { createTokenKeys, signEntitlementToken } from '../../../lib/entitlements/token-key.ts';
@@ -159,7 +159,7 @@ describe('entitlements', () => {
         expect(sent.map(([name]) => name)).toEqual(active);
 
         for (const entitlement of names) {
-          const { isActive, because } = await explainAccess(service, app, 'ann', { entitlement });
+          const { isActive, because } = await findAccessReasons(service, app, 'ann', { entitlement });
           expect(isActive).toBe(active.includes(entitlement));
           expect(because.some(({ effect }) => effect === 'gives')).toBe(isActive);
         }

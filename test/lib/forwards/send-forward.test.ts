@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Forward } from '../../../lib/forwards/forward.ts';
 import type { StoreMessage } from '../../../lib/forwards/forward-message.ts';
-import { setForwards } from '../../../lib/forwards/manage-forwards.ts';
+import { saveForwards } from '../../../lib/forwards/manage-forwards.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.ts';
-import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
+import { enqueueReplay } from '../../../lib/webhooks/enqueue-replays.ts';
 import { startDate } from '../../../testing/given.ts';
 import {
   createWebhookHarness,
@@ -18,7 +18,7 @@ import { buildPurchase, purchaseId } from '../webhooks/purchase-updates.ts';
 const getServer = useApplicationServer();
 
 async function givenForwards(harness: WebhookHarness, forwards: readonly Forward[]): Promise<void> {
-  await setForwards(harness.service, harness.keys.appName, forwards);
+  await saveForwards(harness.service, harness.keys.appName, forwards);
 }
 
 let keys = 0;
@@ -147,7 +147,7 @@ describe('sendForward', () => {
     expect(dead.map(({ type }) => type)).toEqual(Array.from({ length: 3 }, () => 'forward'));
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
-    for (const { deliveryId } of dead) await replayDelivery(harness.service, harness.keys.appName, deliveryId);
+    for (const { deliveryId } of dead) await enqueueReplay(harness.service, harness.keys.appName, deliveryId);
     await harness.workUntil(harness.now + minuteMs);
     expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2].map((index) => `message ${index}`));
   });
@@ -202,7 +202,7 @@ describe('setForwards', () => {
     ['an unknown store', [{ url: 'https://example.com/', platforms: ['store_x'] }]],
   ])('rejects %s', async (_case, forwards) => {
     const harness = await createWebhookHarness({ urls: [] });
-    const input = setForwards({ ...harness.service, emulator: { roots: [] } }, harness.keys.appName, forwards);
+    const input = saveForwards({ ...harness.service, emulator: { roots: [] } }, harness.keys.appName, forwards);
     await expect(input).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { changeSettings, getApp, setCatalogue } from '../../../lib/apps/manage-apps.ts';
+import { changeSettings, getApp, saveCatalogue } from '../../../lib/apps/manage-apps.ts';
 import { findAccount } from '../../../lib/credits/credit-table.ts';
 import { settleCredits } from '../../../lib/credits/settle-credits.ts';
 import { listEventsByTags } from '../../../lib/events/event-list-table.ts';
@@ -117,7 +117,7 @@ describe('importRow', () => {
     for (const givesCredits of [false, true]) {
       const appName = await givenAppName();
       const observation = createObservation({ productId: 'store_a:coins', productType: 'consumable' });
-      await setCatalogue(getService(), appName, { 'store_a:coins': { type: 'consumable', credits: { coins: 100 } } });
+      await saveCatalogue(getService(), appName, { 'store_a:coins': { type: 'consumable', credits: { coins: 100 } } });
       const validate = { observations: [observation] };
       await runImport(receiptRow, { appName, validate, isUnannounced, givesCredits });
       await settleCredits(getService(), appName, observation.purchase);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { findGrant } from '../../../lib/entitlements/grant-table.ts';
-import { createGrant } from '../../../lib/entitlements/manage-grants.ts';
+import { addGrant } from '../../../lib/entitlements/manage-grants.ts';
 import { grantKey } from '../../../lib/foundation/keys.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
@@ -18,7 +18,7 @@ describe('enqueueDueItems', () => {
     const usernames = Array.from({ length: 60 }, (_, index) => `user-${index}`);
     const grants = await Promise.all(
       usernames.map(async (username) => {
-        const { grant } = await createGrant(createService(table), request, { appName, username, key });
+        const { grant } = await addGrant(createService(table), request, { appName, username, key });
         return grant;
       }),
     );

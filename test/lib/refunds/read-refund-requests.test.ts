@@ -3,7 +3,7 @@ import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { customerKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import { hourMs } from '../../../lib/foundation/time.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
-import { answerRefundRequest, readRefundRequests } from '../../../lib/refunds/answer-refund-request.ts';
+import { readRefundRequests, submitAnswer } from '../../../lib/refunds/answer-refund-request.ts';
 import { recordRefundRequest } from '../../../lib/refunds/record-refund-request.ts';
 import type { RefundRequest } from '../../../lib/refunds/refund-request.ts';
 import type { StoreRefundRequest } from '../../../lib/stores/refund-request.ts';
@@ -116,7 +116,7 @@ describe('answerRefundRequest', () => {
     const answer = async () => {
       const recorder = createEventRecorder({ type: 'refund.answered', date: startDate });
       const context = { appName, recorder, author: { type: 'key', id: 'key', name: 'main' } } as const;
-      return await answerRefundRequest(service, requestId, { preference: 'decline', customerConsented: true }, context);
+      return await submitAnswer(service, requestId, { preference: 'decline', customerConsented: true }, context);
     };
     reads.length = 0;
     expect(await answer()).toMatchObject({ applicationUsername: 'ann', answer: { preference: 'decline' } });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
-import { getApp, setCatalogue } from '../../../lib/apps/manage-apps.ts';
+import { getApp, saveCatalogue } from '../../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../../lib/export/export-app.ts';
 import { addBillingPeriods } from '../../../lib/foundation/billing-period.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
@@ -213,7 +213,7 @@ describe('figures (any history of two years)', () => {
           if (!first) return;
           const { query, columns } = buildFilters(first, omitted);
           const type = 'paid subscription' as const;
-          await setCatalogue(getService(), keys.appName, { basic: { type }, pro: { type } });
+          await saveCatalogue(getService(), keys.appName, { basic: { type }, pro: { type } });
           // The cohort of a customer starts with the first payment that is recorded.
           const built = subscriptions.map(buildSubscription);
           for (const subscription of built.sort((a, b) => getFirstPaymentDate(a) - getFirstPaymentDate(b)))

@@ -3,10 +3,10 @@ import { storeCatalogue } from '../../../lib/apps/catalogue-table.ts';
 import { give } from '../../../lib/credits/change-credits.ts';
 import { getBalance } from '../../../lib/credits/credit-account.ts';
 import { findAccount } from '../../../lib/credits/credit-table.ts';
-import { createGrant } from '../../../lib/entitlements/manage-grants.ts';
+import { addGrant } from '../../../lib/entitlements/manage-grants.ts';
 import { creditEntryKey, grantKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import { replayStreamFailures } from '../../../lib/stream-failures/replay-stream-failures.ts';
-import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createObservation } from '../../../testing/given.ts';
 import { createWebhookHarness, type WebhookHarness } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from '../webhooks/application-server-fixture.ts';
@@ -51,7 +51,7 @@ describe('replayStreamFailures', () => {
   it('creates the webhooks of a grant once', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const { appName } = harness.keys;
-    const { grant } = await createGrant(
+    const { grant } = await addGrant(
       harness.service,
       { entitlement: 'premium', reason: 'a mistake of ours' },
       { appName, username: 'ann', key },
@@ -71,7 +71,7 @@ describe('replayStreamFailures', () => {
       includesPassword: false,
       events: ['credits' as const],
     };
-    await setWebhook(service, keys.appName, settings, { newSecret: false });
+    await saveWebhook(service, keys.appName, settings, { newSecret: false });
     const change = { credit: 'coins', amount: 10, idempotencyKey: 'a', reason: 'a gift' };
     const { entryId } = await give(service, change, { appName: keys.appName, username: 'ann', isSandbox: false, key });
     expect(await replay(harness, creditEntryKey(keys.appName, 'ann', 'P', entryId))).toEqual({

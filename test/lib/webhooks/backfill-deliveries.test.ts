@@ -6,7 +6,7 @@ import { changeSettings } from '../../../lib/apps/manage-apps.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import { backfillDeliveries } from '../../../lib/webhooks/backfill-deliveries.ts';
-import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { createWebhookHarness, type WebhookHarness } from '../../../testing/webhook-harness.ts';
@@ -234,7 +234,7 @@ describe('backfillDeliveries', () => {
     expect(await backfill(harness, startDate + 1)).toEqual({ expected: 0, created: 0 });
     await expect(backfill(harness, harness.now, harness.now)).rejects.toMatchObject({ code: 'InvalidPayload' });
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(harness.service, harness.keys.appName, settings, { newSecret: false });
+    await saveWebhook(harness.service, harness.keys.appName, settings, { newSecret: false });
     await expect(backfill(harness, harness.now - dayMs)).rejects.toMatchObject({
       message: expect.stringMatching(/has no webhook URL/),
     });

@@ -6,7 +6,7 @@ import { listCustomerTimeline } from '../../../lib/events/timeline-table.ts';
 import { toTimelineRecord } from '../../../lib/events/to-timeline-record.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
-import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createWebhookHarness, type WebhookHarness } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
@@ -17,7 +17,7 @@ async function givenHarness(events: WebhookEvent[]): Promise<WebhookHarness> {
   const harness = await createWebhookHarness({ urls: [getServer().url] });
   const { url } = getServer();
   const settings = { urls: [url], sandboxUrls: [`${url}/sandbox`], includesPassword: false, events };
-  await setWebhook(harness.service, harness.keys.appName, settings, { newSecret: false });
+  await saveWebhook(harness.service, harness.keys.appName, settings, { newSecret: false });
   return harness;
 }
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { give } from '../../../lib/credits/change-credits.ts';
 import { settleRecords } from '../../../lib/credits/settle-records.ts';
 import { announceGrantEnd } from '../../../lib/entitlements/grant-table.ts';
-import { changeGrant, createGrant } from '../../../lib/entitlements/manage-grants.ts';
+import { addGrant, changeGrantEnd } from '../../../lib/entitlements/manage-grants.ts';
 import { createEventId } from '../../../lib/foundation/event-id.ts';
 import * as keys from '../../../lib/foundation/keys.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { recordRefundRequest } from '../../../lib/refunds/record-refund-request.ts';
-import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { saveWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createWebhookHarness } from '../../../testing/webhook-harness.ts';
@@ -22,7 +22,7 @@ async function givenHarness() {
   const { service, now } = harness;
   const { appName } = harness.keys;
   const settings = { urls: [getServer().url], sandboxUrls: [], includesPassword: false };
-  await setWebhook(service, appName, { ...settings, events: ['credits', 'refunds'] }, { newSecret: false });
+  await saveWebhook(service, appName, { ...settings, events: ['credits', 'refunds'] }, { newSecret: false });
   /** Sends the webhooks of the latest change of an item, and returns the header of each. */
   const createSender = (partition: string, prefix: string) => {
     let before: object | undefined;
@@ -51,9 +51,9 @@ describe('x-request-id of a webhook', () => {
     const send = createSender(toPartition(appName), keys.grantKey.sortKey());
     const until = now + dayMs;
     const request = { entitlement: 'pro', reason: 'why', until };
-    const { grant } = await createGrant(service, request, { ...context, eventId: first });
+    const { grant } = await addGrant(service, request, { ...context, eventId: first });
     expect(await send()).toEqual([first]);
-    await changeGrant(service, grant.grantId, until + dayMs, { ...context, eventId: second });
+    await changeGrantEnd(service, grant.grantId, until + dayMs, { ...context, eventId: second });
     expect(await send()).toEqual([second]);
     await announceGrantEnd(service, { ...context, grantId: grant.grantId }, until + 2 * dayMs);
     expect(await send()).toEqual([undefined]);

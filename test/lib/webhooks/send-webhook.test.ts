@@ -10,9 +10,9 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/foundation/time.
 import type { RecordPurchaseInput } from '../../../lib/purchases/prepare-update.ts';
 import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent, findDelivery, saveUrlHealth } from '../../../lib/webhooks/delivery-table.ts';
+import { enqueueReplay } from '../../../lib/webhooks/enqueue-replays.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
-import { rotateSigningSecret, sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
-import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
+import { rotateSigningSecret, saveWebhook, sendTestWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
@@ -36,7 +36,7 @@ const buildBackoff = ({ now }: WebhookHarness) => ({ consecutiveFailures: 7, bac
 /** Replaces the app's webhook URLs by one URL. */
 async function setOnlyUrl({ keys, service }: WebhookHarness, path: string): Promise<void> {
   const settings = { urls: [`${getServer().url}${path}`], sandboxUrls: [], includesPassword: true };
-  await setWebhook(service, keys.appName, settings, { newSecret: false });
+  await saveWebhook(service, keys.appName, settings, { newSecret: false });
 }
 
 const listBodies = () => getServer().requests.map(({ body }) => JSON.parse(body));
@@ -343,7 +343,7 @@ describe('sendWebhook (retries)', () => {
       username: 'ann',
     });
     getServer().respondWith({ status: 200 });
-    await replayDelivery(harness.service, appName, deadDelivery?.deliveryId ?? '');
+    await enqueueReplay(harness.service, appName, deadDelivery?.deliveryId ?? '');
     await harness.workUntil(harness.now);
     expect(getServer().requests).toHaveLength(11);
     expect(listWebhookIds()[10]).toBe(listWebhookIds()[0]);
@@ -429,7 +429,7 @@ describe('redirectDelivery', () => {
     await announce(harness);
     const urls = [`${getServer().url}/other`, `${getServer().url}/other?2`];
     const settings = { urls, sandboxUrls: [], includesPassword: true };
-    await setWebhook(harness.service, appName, settings, { newSecret: false });
+    await saveWebhook(harness.service, appName, settings, { newSecret: false });
     await harness.workUntil(startDate + minuteMs);
     const [firstBody, secondBody] = listBodies();
     expect(listPaths().slice(0, 2)).toEqual(['/', '/other']);
@@ -508,7 +508,7 @@ describe('redirectDelivery', () => {
       sandboxUrls: [`${getServer().url}/first`],
       includesPassword: true,
     };
-    await setWebhook(harness.service, appName, settings, { newSecret: false });
+    await saveWebhook(harness.service, appName, settings, { newSecret: false });
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     await harness.workUntil(startDate + dayMs);
@@ -522,7 +522,7 @@ describe('redirectDelivery', () => {
     await announce(harness);
     await sendTestWebhook(harness.service, appName);
     const settings = { urls: [], sandboxUrls: [], includesPassword: true };
-    await setWebhook(harness.service, appName, settings, { newSecret: false });
+    await saveWebhook(harness.service, appName, settings, { newSecret: false });
     await harness.workUntil(startDate + dayMs);
     expect(getServer().requests).toHaveLength(1);
     expect((await listFailureReasons(harness)).sort()).toEqual([

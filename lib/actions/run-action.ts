@@ -3,15 +3,15 @@ import { ServiceError } from '../foundation/errors.ts';
 import { toIso } from '../foundation/time.ts';
 import { findPurchase, requirePurchase } from '../purchases/purchase-table.ts';
 import { toPurchaseDetails } from '../purchases/to-records.ts';
-import type { actOnPurchase as contract } from './contract.ts';
+import type { actOnPurchase } from './contract.ts';
 import { type ActionContext, checkAction, performAction } from './perform-action.ts';
 
 /** Performs an action or, for a dry run, checks it. Returns the purchase as the store reports it afterwards. */
-export async function actOnPurchase(
+export async function runAction(
   context: ActionContext,
   purchaseId: string,
-  { dryRun = false, idempotencyKey, ...input }: ContractBody<typeof contract>,
-): Promise<ContractResponse<typeof contract>> {
+  { dryRun = false, idempotencyKey, ...input }: ContractBody<typeof actOnPurchase>,
+): Promise<ContractResponse<typeof actOnPurchase>> {
   const { action, reason } = input;
   const common = { purchaseId, action, reason, dryRun };
   if (dryRun) {

@@ -26,7 +26,7 @@ import {
 } from './describe-facts.ts';
 import { allowsSandbox } from './entitlements.ts';
 import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
-import { listGrants } from './grant-table.ts';
+import { listStoredGrants } from './grant-table.ts';
 
 /** What to explain: access to an entitlement, or to a product with or without platform prefix. */
 export type AccessQuestion = { readonly entitlement: string } | { readonly productId: string };
@@ -45,7 +45,7 @@ const maxClaims = 100;
 const maxCreditEntries = 50;
 
 /** Explains from the stored facts whether a customer has access now. */
-export async function explainAccess(
+export async function findAccessReasons(
   service: Service,
   app: Pick<App, 'name' | 'sandboxRule' | 'strategy'>,
   username: string,
@@ -56,7 +56,7 @@ export async function explainAccess(
     findCachedCatalogue(service, app.name),
     listRepresentativePurchases(service, app.name, username),
     listCustomerClaims(service, app.name, username, { limit: maxClaims }),
-    listGrants(service, app.name, username),
+    listStoredGrants(service, app.name, username),
     listHistoryFacts(service, app.name, username),
   ]);
   const concerns = (purchase: Purchase): boolean => isAbout(question, purchase, catalogue);

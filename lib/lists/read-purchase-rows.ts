@@ -25,7 +25,7 @@ type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly li
  * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that
  * the limit of the response was reached.
  */
-export async function listPurchases(
+export async function readPurchaseRows(
   service: Service,
   appName: string,
   query: PurchaseListQuery,

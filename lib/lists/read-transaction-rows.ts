@@ -25,7 +25,7 @@ interface TransactionListQuery extends DateRange {
 type TransactionRow = TransactionRecord & { notifications?: PurchaseNotification[]; entitledUsers?: string[] };
 
 /** Lists a page of transactions, oldest first, each with the state of its purchase. */
-export async function listTransactions(
+export async function readTransactionRows(
   service: Service,
   appName: string,
   query: TransactionListQuery,

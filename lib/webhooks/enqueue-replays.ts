@@ -13,7 +13,7 @@ import { listDeliveryPage } from './list-deliveries.ts';
  * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app lacks this
  * delivery, and `Conflict` if it is being sent or if deliveries for other URLs have replaced it.
  */
-export async function replayDelivery(service: Service, appName: string, deliveryId: string): Promise<WebhookDelivery> {
+export async function enqueueReplay(service: Service, appName: string, deliveryId: string): Promise<WebhookDelivery> {
   const delivery = await findDelivery(service, appName, deliveryId);
   if (!delivery) throw new ServiceError('ResourceNotFound', 'The delivery is not found.');
   if (delivery.state === 'redirected') throw conflict('Deliveries for other URLs have replaced the delivery.');
@@ -70,7 +70,7 @@ const concurrency = 25;
  * so the same call replays it once. `isComplete` is false if the range has further deliveries. Throws `InvalidPayload`
  * for a range that ends in the future.
  */
-export async function replayDeliveries(
+export async function enqueueReplays(
   service: Service,
   appName: string,
   range: ReplayRange,

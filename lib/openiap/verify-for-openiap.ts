@@ -21,7 +21,7 @@ interface VerificationContext extends ValidationContext {
  * and another customer's purchase are results, so that clients do not retry. Throws `InvalidPayload` for malformed
  * evidence, and the errors of `Store.validate` that do not decide about the purchase.
  */
-export async function verifyPurchase(
+export async function verifyForOpenIap(
   context: VerificationContext,
   body: VerifyPurchaseBody,
 ): Promise<PurchaseVerification> {

@@ -23,7 +23,7 @@ const maxNames = 20;
  * Finds the customers whose names, or words of them, begin with the text, and what has exactly this name or id:
  * purchases, transactions, an event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
  */
-export async function search(service: Service, app: App, q: string): Promise<SearchResult[]> {
+export async function searchApp(service: Service, app: App, q: string): Promise<SearchResult[]> {
   const exact = await findExact(service, app, q);
   if (exact.some(({ type }) => type !== 'customer')) return exact;
   const variants = [...new Set([q.toUpperCase(), q.toLowerCase()])].filter((variant) => variant !== q);

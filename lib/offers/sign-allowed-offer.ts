@@ -11,7 +11,7 @@ import { findPurchase } from '../purchases/purchase-table.ts';
 import { listTransactionsById } from '../purchases/transaction-table.ts';
 import type { OfferRule } from '../stores/app-store/offer-rule.ts';
 import { parseStoredSettings } from '../stores/app-store/settings.ts';
-import { signOffer as createSignature, type OfferSignature } from '../stores/app-store/sign-offer.ts';
+import { type OfferSignature, signOffer } from '../stores/app-store/sign-offer.ts';
 
 /** A signature is a discount: 20 for a customer or a receipt, and one more every three minutes. */
 const offerBucket: BucketSize = { capacity: 20, msPerToken: 3 * minuteMs };
@@ -37,7 +37,7 @@ interface OfferContext {
  * `Forbidden` if the customer does not meet its condition or for a transaction of a different customer, and
  * `ConnectionFailed` (429) above the limit of the customer or of a receipt.
  */
-export async function signOffer(
+export async function signAllowedOffer(
   service: Service,
   { transactionId, ...requested }: OfferRequest,
   { appName, username, receipt, settings: stored, catalogue }: OfferContext,
@@ -54,7 +54,7 @@ export async function signOffer(
   await takeAllowance(service, { kind: 'offer', value: `${appName}#${username}` });
   for (const purchaseId of receipts)
     await takeAllowance(service, { kind: 'offer-receipt', value: `${appName}#${purchaseId}` });
-  return await createSignature(rule, { settings, username, transactionId, now: service.now() });
+  return await signOffer(rule, { settings, username, transactionId, now: service.now() });
 }
 
 function requireRule(
