@@ -1,11 +1,26 @@
 import * as v from 'valibot';
-import type { ServiceError } from '../foundation/errors.ts';
+import { invalidSettingsError, type ServiceError, unavailableError } from '../foundation/errors.ts';
+import { type Platform, storeNames } from '../foundation/platform.ts';
 
 /**
- * Creates a function that parses the JSON text of a store response with a schema. If the body is not JSON or does not
- * match, the function throws the error from `unavailable`: an invalid response is handled like an outage.
+ * Creates the errors of a store. `storeName` starts their public messages.
+ * - `unavailableError`: the store gave no usable response. `cause` has the details.
+ * - `invalidSettingsError`: the store rejected the settings. `reason` is a public clause without a period.
+ * - `parseResponse` throws the former for a body that is not JSON or does not match: it is handled like an outage.
  */
-export const createResponseParser =
+export function createStoreErrors(platform: Platform) {
+  const storeName = storeNames[platform];
+  const unavailable = (cause: unknown): ServiceError => unavailableError(storeName, cause);
+  return {
+    storeName,
+    unavailableError: unavailable,
+    invalidSettingsError: (reason: string, cause?: unknown): ServiceError =>
+      invalidSettingsError(storeName, reason, cause),
+    parseResponse: createResponseParser(unavailable),
+  };
+}
+
+const createResponseParser =
   (unavailable: (reason: string) => ServiceError) =>
   <S extends v.GenericSchema>(schema: S, text: string): v.InferOutput<S> => {
     const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text, { abortEarly: true });

@@ -3,12 +3,6 @@ import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Platform } from '../foundation/platform.ts';
 
-/** The schema of a store's settings. */
-interface SettingsFormat<S extends v.GenericSchema> {
-  readonly platform: Platform;
-  readonly schema: S;
-}
-
 /**
  * Why a store rejects the settings of an app:
  * - `credentials`: the key or secret is wrong or revoked, or belongs to a different account.
@@ -52,31 +46,33 @@ type SettingsWarningCode =
   | 'no-credentials';
 
 /**
- * Parses stored settings. Throws `InternalError` if they are missing or invalid, because only the operator can correct
- * them. Missing settings are not a failure of the service: every holder of the public key can request a store that the
- * app does not use.
+ * Creates the parsers of a store's settings.
+ * - `parseStoredSettings` throws `InternalError` if they are missing or invalid, because only the operator can correct
+ *   them. Missing settings are not a failure of the service: every holder of the public key can request a store that
+ *   the app does not use.
+ * - `parseEnteredSettings` throws `InvalidPayload` with the name of the invalid field, or the error from `check`.
  */
-export function parseStored<const S extends v.GenericSchema>(
-  settings: unknown,
-  { platform, schema }: SettingsFormat<S>,
-): v.InferOutput<S> {
-  if (isMissing(settings)) {
-    throw new ServiceError('InternalError', `The app has no ${platform} settings.`, { retryable: false });
-  }
-  const result = v.safeParse(schema, trimTexts(settings));
-  if (result.success) return result.output;
-  const cause = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; ');
-  throw new ServiceError('InternalError', `The ${platform} settings of the app are not valid.`, { cause });
-}
-
-/** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
-export function parseEntered<const S extends v.GenericSchema>(
-  settings: unknown,
-  { platform, schema }: SettingsFormat<S>,
-): v.InferOutput<S> {
-  if (isMissing(settings)) throw new ServiceError('InvalidPayload', `The app has no ${platform} settings.`);
-  return parse(schema, trimTexts(settings));
-}
+export const createSettingsParsers = <const S extends v.GenericSchema>(
+  platform: Platform,
+  schema: S,
+  check?: (settings: v.InferOutput<S>) => void,
+) => ({
+  parseStoredSettings(settings: unknown): v.InferOutput<S> {
+    if (isMissing(settings)) {
+      throw new ServiceError('InternalError', `The app has no ${platform} settings.`, { retryable: false });
+    }
+    const result = v.safeParse(schema, trimTexts(settings));
+    if (result.success) return result.output;
+    const cause = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; ');
+    throw new ServiceError('InternalError', `The ${platform} settings of the app are not valid.`, { cause });
+  },
+  parseEnteredSettings(settings: unknown): v.InferOutput<S> {
+    if (isMissing(settings)) throw new ServiceError('InvalidPayload', `The app has no ${platform} settings.`);
+    const entered = parse(schema, trimTexts(settings));
+    check?.(entered);
+    return entered;
+  },
+});
 
 /**
  * Removes the white space around all texts, which a copied key, id or file can have: line ends, and the byte order mark

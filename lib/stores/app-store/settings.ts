@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { describeKeyFault, parseEntered, parseStored } from '../settings.ts';
+import { createSettingsParsers, describeKeyFault } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 import { OfferRule } from './offer-rule.ts';
 
@@ -58,19 +58,16 @@ export const settingsForm: SettingsForm = {
   shown: ['bundleId', 'appAppleId', 'issuerId', 'keyId', 'offers'],
 };
 
-const format = { platform: platformTokens.appStore, schema: AppStoreSettings } as const;
+export const { parseStoredSettings, parseEnteredSettings } = createSettingsParsers(
+  platformTokens.appStore,
+  AppStoreSettings,
+  requireP256Key,
+);
 
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
-export const parseStoredSettings = (settings: unknown): AppStoreSettings => parseStored(settings, format);
-
-/** Parses settings entered by an operator. Throws `InvalidPayload` with a message that names the invalid setting. */
-export function parseEnteredSettings(settings: unknown): AppStoreSettings {
-  const entered = parseEntered(settings, format);
-  if (entered.privateKey !== undefined && !isP256Key(entered.privateKey)) {
-    const fault = describeKeyFault(entered.privateKey);
-    throw new ServiceError('InvalidPayload', `privateKey: expected a private key of the curve P-256${fault}.`);
-  }
-  return entered;
+function requireP256Key({ privateKey }: AppStoreSettings): void {
+  if (privateKey === undefined || isP256Key(privateKey)) return;
+  const fault = describeKeyFault(privateKey);
+  throw new ServiceError('InvalidPayload', `privateKey: expected a private key of the curve P-256${fault}.`);
 }
 
 function isP256Key(privateKey: string): boolean {

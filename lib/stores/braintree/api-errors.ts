@@ -1,19 +1,9 @@
-import {
-  invalidSettingsError as createInvalidSettingsError,
-  unavailableError as createUnavailableError,
-  ServiceError,
-} from '../../foundation/errors.ts';
-import { platformTokens, storeNames } from '../../foundation/platform.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens } from '../../foundation/platform.ts';
+import { createStoreErrors } from '../parse-response.ts';
 import { createRejection } from '../settings.ts';
 
-/** Name of the store in public error messages. */
-export const storeName = storeNames[platformTokens.braintree];
-
-export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
-
-/** Creates the error for settings that Braintree rejected. `reason` is a public clause without a period. */
-export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
-  createInvalidSettingsError(storeName, reason, cause);
+export const { storeName, unavailableError, invalidSettingsError } = createStoreErrors(platformTokens.braintree);
 
 /** Translates an error of the Braintree client to a `ServiceError`. */
 export function toServiceError(error: unknown): ServiceError {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { ProductType } from '../../api/schemas.ts';
 import { namedRecord } from '../../foundation/named-record.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { parseEntered, parseStored } from '../settings.ts';
+import { createSettingsParsers } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 
@@ -58,10 +58,7 @@ export const settingsForm: SettingsForm = {
   shown: ['merchantId', 'publicKey', 'environment', 'timeZone', 'graceDays', 'catalogue'],
 };
 
-const format = { platform: platformTokens.braintree, schema: BraintreeSettings } as const;
-
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
-export const parseStoredSettings = (settings: unknown): BraintreeSettings => parseStored(settings, format);
-
-/** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
-export const parseEnteredSettings = (settings: unknown): BraintreeSettings => parseEntered(settings, format);
+export const { parseStoredSettings, parseEnteredSettings } = createSettingsParsers(
+  platformTokens.braintree,
+  BraintreeSettings,
+);

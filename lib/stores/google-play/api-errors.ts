@@ -1,26 +1,16 @@
 import * as v from 'valibot';
-import {
-  invalidSettingsError as createInvalidSettingsError,
-  unavailableError as createUnavailableError,
-  type ServiceError,
-} from '../../foundation/errors.ts';
-import { platformTokens, storeNames } from '../../foundation/platform.ts';
-import { createResponseParser } from '../parse-response.ts';
+import type { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens } from '../../foundation/platform.ts';
+import { createStoreErrors } from '../parse-response.ts';
 import { createRejection, type RejectionKind } from '../settings.ts';
 import type { StoreResponse } from '../store-context.ts';
 
-/** Name of the store in public error messages. */
-export const storeName = storeNames[platformTokens.googlePlay];
-
-/** Creates the error for an unavailable Google Play Developer API. `cause` has the details. */
-export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
-
-/** Parses a response body. Throws `ConnectionFailed` if it is not JSON or does not match the schema. */
-export const parseResponse = createResponseParser(unavailableError);
+const storeErrors = createStoreErrors(platformTokens.googlePlay);
+export const { storeName, unavailableError, parseResponse } = storeErrors;
 
 /** Creates the error for a service account that Google rejects. `detail` is for logs. */
 export const invalidSettingsError = (kind: RejectionKind, detail: string): ServiceError =>
-  createInvalidSettingsError(storeName, rejectionReasons[kind] ?? invalidKeyReason, createRejection(kind, detail));
+  storeErrors.invalidSettingsError(rejectionReasons[kind] ?? invalidKeyReason, createRejection(kind, detail));
 
 const invalidKeyReason = 'the key of the service account is deleted, disabled or wrong';
 const rejectionReasons: Readonly<Partial<Record<RejectionKind, string>>> = {

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { describeKeyFault, parseEntered, parseStored } from '../settings.ts';
+import { createSettingsParsers, describeKeyFault } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 import { isLicenseKey } from './license-key.ts';
 
@@ -35,18 +35,17 @@ export const settingsForm: SettingsForm = {
   shown: ['packageName', 'acknowledge', 'pushAudience', 'pushServiceAccount'],
 };
 
-const format = { platform: platformTokens.googlePlay, schema: GooglePlaySettings } as const;
+export const { parseStoredSettings, parseEnteredSettings } = createSettingsParsers(
+  platformTokens.googlePlay,
+  GooglePlaySettings,
+  requireValidKeys,
+);
 
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
-export const parseStoredSettings = (settings: unknown): GooglePlaySettings => parseStored(settings, format);
-
-/** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
-export function parseEnteredSettings(settings: unknown): GooglePlaySettings {
-  const parsed = parseEntered(settings, format);
-  if (parsed.licenseKey !== undefined && !isLicenseKey(parsed.licenseKey)) {
+function requireValidKeys({ licenseKey, serviceAccount }: GooglePlaySettings): void {
+  if (licenseKey !== undefined && !isLicenseKey(licenseKey)) {
     throw new ServiceError('InvalidPayload', 'licenseKey must be the base64 text from the Play Console.');
   }
-  const privateKey = parsed.serviceAccount?.private_key;
+  const privateKey = serviceAccount?.private_key;
   if (privateKey !== undefined && !isRsaKey(privateKey)) {
     const fault = describeKeyFault(privateKey);
     throw new ServiceError(
@@ -54,7 +53,6 @@ export function parseEnteredSettings(settings: unknown): GooglePlaySettings {
       `serviceAccount.private_key: expected a complete RSA private key in PEM${fault}.`,
     );
   }
-  return parsed;
 }
 
 function isRsaKey(privateKey: string): boolean {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { namedRecord } from '../../foundation/named-record.ts';
 import { platformTokens } from '../../foundation/platform.ts';
-import { parseEntered, parseStored } from '../settings.ts';
+import { createSettingsParsers } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -31,10 +31,7 @@ export const settingsForm: SettingsForm = {
   shown: ['tenantId', 'clientId', 'sandboxId', 'productIds', 'consume'],
 };
 
-const format = { platform: platformTokens.microsoftStore, schema: MicrosoftStoreSettings } as const;
-
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
-export const parseStoredSettings = (settings: unknown): MicrosoftStoreSettings => parseStored(settings, format);
-
-/** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
-export const parseEnteredSettings = (settings: unknown): MicrosoftStoreSettings => parseEntered(settings, format);
+export const { parseStoredSettings, parseEnteredSettings } = createSettingsParsers(
+  platformTokens.microsoftStore,
+  MicrosoftStoreSettings,
+);

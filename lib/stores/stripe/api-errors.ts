@@ -1,22 +1,14 @@
 import Stripe from 'stripe';
-import {
-  invalidSettingsError as createInvalidSettingsError,
-  unavailableError as createUnavailableError,
-  ServiceError,
-} from '../../foundation/errors.ts';
-import { platformTokens, storeNames } from '../../foundation/platform.ts';
+import { ServiceError } from '../../foundation/errors.ts';
+import { platformTokens } from '../../foundation/platform.ts';
+import { createStoreErrors } from '../parse-response.ts';
 import { createRejection, type SettingsRejection } from '../settings.ts';
 
-export const storeName = storeNames[platformTokens.stripe];
-
-export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
-
-/** Creates the error for settings that Stripe rejected. `reason` is a public clause without a period. */
-const invalidSettingsError = (reason: string, rejection: SettingsRejection): ServiceError =>
-  createInvalidSettingsError(storeName, reason, rejection);
+const storeErrors = createStoreErrors(platformTokens.stripe);
+export const { storeName, unavailableError } = storeErrors;
 
 export const missingPermissionError = (rejection: SettingsRejection): ServiceError =>
-  invalidSettingsError('secretKey does not have the required permissions', rejection);
+  storeErrors.invalidSettingsError('secretKey does not have the required permissions', rejection);
 
 /** Describes an error for logs. The message of Stripe masks the key. */
 const describeCause = ({ statusCode, code, requestId, message }: Stripe.errors.StripeError): string =>
@@ -33,7 +25,7 @@ export function toServiceError(error: unknown): unknown {
   const cause = { type: error.type, code: error.code, requestId: error.requestId, message: error.message };
   if (error instanceof errors.StripeAuthenticationError) {
     const kind = error.code === 'api_key_expired' ? 'expired' : 'credentials';
-    return invalidSettingsError('secretKey is not valid', createRejection(kind, describeCause(error)));
+    return storeErrors.invalidSettingsError('secretKey is not valid', createRejection(kind, describeCause(error)));
   }
   if (error instanceof errors.StripePermissionError) {
     return missingPermissionError(createRejection('permission', describeCause(error)));

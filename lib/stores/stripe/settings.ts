@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { platformTokens } from '../../foundation/platform.ts';
-import { parseEntered, parseStored } from '../settings.ts';
+import { createSettingsParsers } from '../settings.ts';
 import type { SettingsForm } from '../settings-form.ts';
 import type { StripePlatform } from './mapping-context.ts';
 
@@ -28,13 +28,10 @@ export const settingsForm: SettingsForm = {
   shown: ['graceDays', 'portalConfiguration'],
 };
 
-const format = { platform: platformTokens.stripe, schema: StripeSettings } as const;
+export const { parseEnteredSettings } = createSettingsParsers(platformTokens.stripe, StripeSettings);
 
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid, which names the platform. */
+/** Parses the stored settings. The error names the platform. */
 export const parseStoredSettings = (
   settings: unknown,
   platform: StripePlatform = platformTokens.stripe,
-): StripeSettings => parseStored(settings, { ...format, platform });
-
-/** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
-export const parseEnteredSettings = (settings: unknown): StripeSettings => parseEntered(settings, format);
+): StripeSettings => createSettingsParsers(platform, StripeSettings).parseStoredSettings(settings);
