@@ -49,7 +49,7 @@ function buildSessionParams(
 ): Stripe.Checkout.SessionCreateParams {
   const { applicationUsername } = request;
   const mode = request.mode ?? (price.recurring ? 'subscription' : 'payment');
-  const metadata = { app: appName, ...(applicationUsername !== undefined && { applicationUsername }) };
+  const metadata = { app: appName, ...omitUndefined({ applicationUsername }) };
   // Spec: not shown. A free trial is offered only to customers without an earlier purchase.
   const trialDays = customer === undefined ? getTrialDays(price) : 0;
   return {
@@ -61,7 +61,7 @@ function buildSessionParams(
     // Stripe rejects longer references. The metadata contains the username in any case.
     ...(applicationUsername !== undefined &&
       applicationUsername.length <= maxReferenceLength && { client_reference_id: applicationUsername }),
-    ...(customer !== undefined && { customer }),
+    ...omitUndefined({ customer }),
     ...(mode === 'subscription'
       ? { subscription_data: { metadata, ...(trialDays > 0 && { trial_period_days: trialDays }) } }
       : { payment_intent_data: { metadata }, ...(customer === undefined && { customer_creation: 'always' as const }) }),

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { ServiceError } from '../foundation/errors.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { secondMs } from '../foundation/time.ts';
 import type { RouteStep } from '../stores/notification-route.ts';
 import { describeError } from './describe-error.ts';
@@ -56,7 +57,7 @@ async function runCheck(
   { name, app, platform, run, skipReason }: HealthCheck,
   timeoutMs: number,
 ): Promise<{ readonly check: CheckResult; readonly findings: readonly Finding[] }> {
-  const scope = { ...(app !== undefined && { app }), ...(platform !== undefined && { platform }) };
+  const scope = omitUndefined({ app, platform });
   if (skipReason !== undefined)
     return { check: { name, ...scope, result: 'skipped', reason: skipReason, durationMs: 0 }, findings: [] };
   const startedAt = performance.now();

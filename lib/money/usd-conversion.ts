@@ -1,3 +1,4 @@
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import {
   type AppExchangeRates,
@@ -113,10 +114,8 @@ export function chooseUsdRate(paid: PaidAmount, observed: readonly PaidAmount[])
   return pickUsdRate(best ?? {});
 }
 
-export const pickUsdRate = ({ usdRate, usdRateDate }: UsdConversion): UsdConversion => ({
-  ...(usdRate !== undefined && { usdRate }),
-  ...(usdRateDate !== undefined && { usdRateDate }),
-});
+export const pickUsdRate = ({ usdRate, usdRateDate }: UsdConversion): UsdConversion =>
+  omitUndefined({ usdRate, usdRateDate });
 
 /** Removes the rate. It depends on currency and date only, so it does not make an observation newer. */
 export const omitUsdRate = <T extends UsdConversion>({

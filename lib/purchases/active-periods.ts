@@ -60,7 +60,7 @@ export function listActivePeriods({
     {
       productId: purchase.productId,
       from: since,
-      ...(until !== undefined && { until }),
+      ...omitUndefined({ until }),
       ...(purchase.isTrialPeriod && { isTrial: true }),
     },
   ];

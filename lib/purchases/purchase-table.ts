@@ -119,7 +119,7 @@ export async function findRefreshState(
   return {
     purchase,
     ...(json && { refreshToken: parseJson(RefreshToken, json, 'DatabaseError') }),
-    ...(lastRefreshAt !== undefined && { lastRefreshAt }),
+    ...omitUndefined({ lastRefreshAt }),
   };
 }
 

@@ -90,7 +90,7 @@ export function listRefundedAmounts(transaction: Transaction): RefundedAmount[] 
     const refundedBefore = refunded;
     refunded = Math.min(refunded + amountMicros, Math.max(total, 0));
     const amountUsd = subtractUsd(transaction, refunded, refundedBefore);
-    return { date, amountMicros: refunded - refundedBefore, ...(amountUsd !== undefined && { amountUsd }) };
+    return { date, amountMicros: refunded - refundedBefore, ...omitUndefined({ amountUsd }) };
   });
 }
 

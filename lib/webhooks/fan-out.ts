@@ -144,8 +144,7 @@ export function buildDeliveries(
     appName,
     type: 'purchases.updated',
     createdAt: now,
-    ...(eventId !== undefined && { eventId }),
-    ...(previousProductId !== undefined && { previousProductId }),
+    ...omitUndefined({ eventId, previousProductId }),
   } as const;
   const notifications = announcements.map(({ id, reason, date }: Announcement) => ({
     id,

@@ -35,7 +35,7 @@ export async function buildRefundDeliveries(
       appName,
       type: 'refund.requested',
       url,
-      ...(username !== undefined && { username }),
+      ...omitUndefined({ username }),
       notification,
       refundRequest: { id: requestId, platform, reason, deadline },
       createdAt: service.now(),

@@ -1,4 +1,5 @@
 import type { DetailedEvent } from '../events/event.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { toIso } from '../foundation/time.ts';
 import type { DeliveryAttemptRecord, DeliveryRecord } from './contract.ts';
 import type { WebhookDelivery } from './delivery.ts';
@@ -19,8 +20,7 @@ export function toDeliveryRecord(delivery: WebhookDelivery): DeliveryRecord {
     failedAttempts,
     ...(lastAttemptAt !== undefined && { lastAttemptAt: toIso(lastAttemptAt) }),
     ...(nextAttemptAt !== undefined && { nextAttemptAt: toIso(nextAttemptAt) }),
-    ...(lastHttpStatus !== undefined && { lastHttpStatus }),
-    ...(failureReason !== undefined && { failureReason }),
+    ...omitUndefined({ lastHttpStatus, failureReason }),
   };
 }
 

@@ -83,7 +83,7 @@ export async function listWebhookUrls(
       ...(isFailing && { failing: { since: toIso(failingSince), message: failureReason ?? '' } }),
       ...(disabledAt !== undefined && { disabledAt: toIso(disabledAt) }),
       ...(isInBackoff && { backoffUntil: toIso(backoffUntil) }),
-      ...(consecutiveFailures !== undefined && { consecutiveFailures }),
+      ...omitUndefined({ consecutiveFailures }),
     };
   });
   return await Promise.all(listed);

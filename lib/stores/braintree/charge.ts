@@ -57,7 +57,7 @@ async function createSale(gateway: BraintreeGateway, order: PricedOrder): Promis
     paymentMethodNonce: nonce,
     orderId: key,
     apiRequestKey: key,
-    ...(deviceData !== undefined && { deviceData }),
+    ...omitUndefined({ deviceData }),
     ...(product.merchantAccountId !== undefined && { merchantAccountId: product.merchantAccountId }),
     options: { submitForSettlement: true, storeInVaultOnSuccess: true },
   };
@@ -140,7 +140,7 @@ async function vaultPaymentMethod(
   const customer = {
     id: key,
     paymentMethodNonce: nonce,
-    ...(deviceData !== undefined && { deviceData }),
+    ...omitUndefined({ deviceData }),
     creditCard: { options: { verifyCard: true } },
   } as CustomerCreateRequest;
   const result = await callBraintree(() => gateway.customer.create(customer));

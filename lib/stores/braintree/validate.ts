@@ -164,7 +164,7 @@ async function toValidation(
       data: { success: true, transaction: { ...toNativePayment(objects), customer: omitUndefined({ id: reference }) } },
     },
     ineligibleForIntroPrice: [],
-    ...(warning !== undefined && { warning }),
+    ...omitUndefined({ warning }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { fetchCollection, type QueryScope, type RequestedProduct } from './collections.ts';
@@ -93,7 +94,7 @@ function findUsableKey(
 
 const toQueryScope = ({ sandboxId }: LookupRequest, key: StoreIdKey): QueryScope => ({
   key,
-  ...(sandboxId !== undefined && { sandboxId }),
+  ...omitUndefined({ sandboxId }),
 });
 
 function createMappingContext(
@@ -107,14 +108,12 @@ function createMappingContext(
     sandbox: sandboxId !== undefined && sandboxId.toUpperCase() !== retail,
     ...(key.userId !== undefined && { userId: key.userId }),
     ...(reportedAmount && { reportedAmount }),
-    ...(previousExpiration !== undefined && { previousExpiration }),
+    ...omitUndefined({ previousExpiration }),
     refreshToken: {
       productId: product.id,
       ...(keys.collections && { collectionsKey: keys.collections.key }),
       ...(keys.purchase && { purchaseKey: keys.purchase.key }),
-      ...(sandboxId !== undefined && { sandboxId }),
-      ...(period !== undefined && { period }),
-      ...(price !== undefined && { price }),
+      ...omitUndefined({ sandboxId, period, price }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -57,9 +58,6 @@ function toLookupRequest(token: RefreshToken, session: MicrosoftSession): Lookup
       ...(collectionsKey !== undefined && { collections: parseStoreIdKey(collectionsKey, 'collections', session) }),
       ...(purchaseKey !== undefined && { purchase: parseStoreIdKey(purchaseKey, 'purchase', session) }),
     },
-    ...(sandboxId !== undefined && { sandboxId }),
-    ...(period !== undefined && { period }),
-    ...(price !== undefined && { price }),
-    ...(previousExpiration !== undefined && { previousExpiration }),
+    ...omitUndefined({ sandboxId, period, price, previousExpiration }),
   };
 }
