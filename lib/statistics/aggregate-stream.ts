@@ -103,8 +103,8 @@ interface CounterIncrements extends CounterGroup {
 function groupByCounter(changes: readonly CountsChange[]): CounterIncrements[] {
   const groups = new Map<string, CounterIncrements>();
   const addIncrement = (counter: Omit<CounterIncrements, 'increments'>, increment: CountsIncrement): void => {
-    const { appName, isSandbox, period, product, figures, country } = counter;
-    const key = JSON.stringify([appName, isSandbox, period, figures, product?.platform, product?.productId, country]);
+    const { appName, isSandbox, period, product, kind, country } = counter;
+    const key = JSON.stringify([appName, isSandbox, period, kind, product?.platform, product?.productId, country]);
     const group = groups.get(key) ?? { ...counter, increments: [] };
     group.increments.push(increment);
     groups.set(key, group);

@@ -32,5 +32,5 @@ export function countCredits(item: ItemImage): FigureCounts[] {
   if (sum === undefined || sign === undefined || isSandbox || isRefused) return [];
   const day = toUtcDay(at);
   const counts = { [toCreditName(credit, sum)]: sign * amount };
-  return [day, day.slice(0, 7)].map((period) => ({ figures: 'credits', period, counts }));
+  return [day, day.slice(0, 7)].map((period) => ({ kind: 'credits', period, counts }));
 }

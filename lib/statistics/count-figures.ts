@@ -34,7 +34,7 @@ import { addCounts, type Counts, listMergedSums, negateCounts, prefixNames } fro
 
 /** The sums of figures of a day (`YYYY-MM-DD`) or month (`YYYY-MM`) in one dimension. */
 export interface FigureCounts {
-  readonly figures: CounterKind;
+  readonly kind: CounterKind;
   /** Only set for a cell. */
   readonly product?: Product;
   readonly country?: string;
@@ -73,9 +73,9 @@ function toEarlierCounts(entry: FigureCounts): FigureCounts[] {
   const merge = (isMerged: (name: string) => boolean): Counts =>
     listMergedSums(counts, isMerged).reduce<Counts>((sums, [name, value]) => addCounts(sums, { [name]: value }), {});
   return [
-    { figures: 'product', product, period, counts: merge((name) => name.startsWith(ownProduct)) },
+    { kind: 'product', product, period, counts: merge((name) => name.startsWith(ownProduct)) },
     {
-      figures: 'countries',
+      kind: 'countries',
       period,
       counts: prefixNames(
         country,
@@ -121,7 +121,7 @@ const getSegment = ({ platform, productId, storefront }: Transaction): Segment =
 });
 
 const buildPlatformSums = ({ platform }: Segment, period: string, counts: Counts): FigureCounts => ({
-  figures: 'platforms',
+  kind: 'platforms',
   period,
   counts: prefixNames(platform, counts),
 });
@@ -130,8 +130,8 @@ const buildCellSums = (
   { platform, productId, country }: Segment,
   period: string,
   counts: Counts,
-  figures: 'cells' | 'cohorts' = 'cells',
-): FigureCounts => ({ figures, product: { platform, productId }, country, period, counts });
+  kind: 'cells' | 'cohorts' = 'cells',
+): FigureCounts => ({ kind, product: { platform, productId }, country, period, counts });
 
 /** Builds the sums of a segment in each dimension. */
 const buildSums = (segment: Segment, period: string, counts: Counts): FigureCounts[] => [
@@ -361,8 +361,8 @@ const addMonthSums = (days: readonly FigureCounts[]): FigureCounts[] =>
 export function sumFigureCounts(all: readonly FigureCounts[]): FigureCounts[] {
   const sums = new Map<string, FigureCounts>();
   for (const entry of all) {
-    const { figures, product, country, period, counts } = entry;
-    const key = JSON.stringify([figures, product?.platform, product?.productId, country, period]);
+    const { kind, product, country, period, counts } = entry;
+    const key = JSON.stringify([kind, product?.platform, product?.productId, country, period]);
     sums.set(key, { ...entry, counts: addCounts(sums.get(key)?.counts ?? {}, counts) });
   }
   return [...sums.values()].filter(({ counts }) => Object.keys(counts).length > 0);

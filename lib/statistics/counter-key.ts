@@ -26,7 +26,7 @@ const partitionLetters = { cells: 'K', cohorts: 'H', product: 'Q' } as const;
 export interface CounterGroup {
   readonly isSandbox?: boolean | undefined;
   readonly product?: Product | undefined;
-  readonly figures?: CounterKind | undefined;
+  readonly kind?: CounterKind | undefined;
   /** The country of a cell. Undefined in a query of all cells of the product. */
   readonly country?: string | undefined;
 }
@@ -40,16 +40,16 @@ export const counterKey = (appName: string, period: string, group: CounterGroup 
 });
 
 /** Returns the partition of the counters of an app, a product or the figures of a dimension, or of their sandbox. */
-export function counterPartition(appName: string, { isSandbox, product, figures }: CounterGroup = {}): string {
+export function counterPartition(appName: string, { isSandbox, product, kind }: CounterGroup = {}): string {
   const toFigures = (group: string): string => keys.figuresKey.partition(appName, group);
-  if (isSandbox) return toFigures(`X#${omitAppName(appName, counterPartition(appName, { product, figures }))}`);
-  if (figures === 'platforms') return toFigures('P');
-  if (figures === 'countries') return toFigures('C');
-  if (figures === 'credits') return toFigures('B');
+  if (isSandbox) return toFigures(`X#${omitAppName(appName, counterPartition(appName, { product, kind }))}`);
+  if (kind === 'platforms') return toFigures('P');
+  if (kind === 'countries') return toFigures('C');
+  if (kind === 'credits') return toFigures('B');
   if (!product) return keys.dayCounterKey.partition(appName);
   const { platform, digest } = toProductParts(product);
-  if (!figures) return keys.productCounterKey.partition(appName, platform, digest);
-  return toFigures(`${partitionLetters[figures]}#${platform}#${digest}`);
+  if (!kind) return keys.productCounterKey.partition(appName, platform, digest);
+  return toFigures(`${partitionLetters[kind]}#${platform}#${digest}`);
 }
 
 const omitAppName = (appName: string, partition: string): string => partition.slice(appName.length + 1);

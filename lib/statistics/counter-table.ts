@@ -80,7 +80,7 @@ export async function incrementCounter(
   const { product, period } = counter;
   const key = counterKey(appName, period, counter);
   await retryOnConflict(async () => {
-    const { part, before, saved, unsplit } = await findPart(service, appName, { key, shard });
+    const { part, counter: before, saved, unsplit } = await findPart(service, appName, { key, shard });
     const after = applyIncrements(before, { shardKey: shard, saved }, increments);
     if (!after) return;
     // Before the counter, so that a crash cannot lose a checkpoint, or leave a counter of an unlisted product.
@@ -95,10 +95,10 @@ export async function incrementCounter(
   });
 }
 
-/** The part of a counter that counts a shard. */
+/** A part of a counter. */
 interface CountingPart {
   readonly part: number;
-  readonly before: Counter;
+  readonly counter: Counter;
   /** The checkpoint of the shard that is not in the part. */
   readonly saved?: SavedCheckpoint | undefined;
   /** Part 0, if this is the first other part. */
@@ -118,17 +118,17 @@ async function findPart(
   const own = pickPart(shard, service.counterParts ?? 1);
   const [first, ownPart] = own === 0 ? [await find(service, key)] : await findAll(service, [key, toPartKey(key, own)]);
   const base = first ?? emptyCounter;
-  if (shard in base.checkpoints || base.version === 0) return { part: 0, before: base };
-  if (ownPart && shard in ownPart.checkpoints) return { part: own, before: ownPart };
+  if (shard in base.checkpoints || base.version === 0) return { part: 0, counter: base };
+  if (ownPart && shard in ownPart.checkpoints) return { part: own, counter: ownPart };
   const saved = await findCheckpoint(service, toCheckpointKey(appName, shard, key));
   if (saved) {
     const { part = 0 } = saved;
-    return { part, before: part === 0 ? base : await find(service, toPartKey(key, part)), saved };
+    return { part, counter: part === 0 ? base : await find(service, toPartKey(key, part)), saved };
   }
-  const counting = base.isSplit && (await listParts(service, key)).find(({ before }) => shard in before.checkpoints);
+  const counting = base.isSplit && (await listParts(service, key)).find(({ counter }) => shard in counter.checkpoints);
   if (counting) return counting;
-  if (!ownPart || Object.keys(base.checkpoints).length < maxCheckpoints) return { part: 0, before: base };
-  return { part: own, before: ownPart, ...(!base.isSplit && { unsplit: base }) };
+  if (!ownPart || Object.keys(base.checkpoints).length < maxCheckpoints) return { part: 0, counter: base };
+  return { part: own, counter: ownPart, ...(!base.isSplit && { unsplit: base }) };
 }
 
 /** Lists the existing days of the range, earliest first. */
@@ -170,15 +170,15 @@ export async function replaceCounts(
       corrections.map(async (correction) => {
         const key = counterKey(appName, correction.period, correction);
         const parts = await listParts(service, key);
-        return { key, parts, before: sumParts(parts.map(({ before }) => before)), ...correction };
+        return { key, parts, before: sumParts(parts.map(({ counter }) => counter)), ...correction };
       }),
     );
     if (counters.some(({ version, before }) => version !== undefined && version !== before.version)) return false;
-    const writes = counters.flatMap(({ key, parts, before: { counts }, change }) =>
-      parts.map(({ part, before }) => {
-        const after = { ...before, counts: part === 0 ? change(counts) : {}, version: before.version + 1 };
+    const writes = counters.flatMap(({ key, parts, before, change }) =>
+      parts.map(({ part, counter }) => {
+        const after = { ...counter, counts: part === 0 ? change(before.counts) : {}, version: counter.version + 1 };
         return {
-          Update: { TableName: service.table.name, ...buildCounterUpdate(toPartKey(key, part), after, before) },
+          Update: { TableName: service.table.name, ...buildCounterUpdate(toPartKey(key, part), after, counter) },
         };
       }),
     );
@@ -203,10 +203,10 @@ async function findAll({ table }: Service, counterKeys: readonly Key[]): Promise
 }
 
 /** Lists the parts of a counter. Part 0 is the first and need not exist. */
-async function listParts({ table }: Service, key: Key): Promise<{ part: number; before: Counter }[]> {
+async function listParts({ table }: Service, key: Key): Promise<CountingPart[]> {
   const items = await table.query({ partition: key.pk, between: toPartRange(key) });
-  const parts = items.map((item) => ({ part: parsePart(String(item.sk)), before: parseCounter(item) }));
-  return parts[0]?.part === 0 ? parts : [{ part: 0, before: emptyCounter }, ...parts];
+  const parts = items.map((item) => ({ part: parsePart(String(item.sk)), counter: parseCounter(item) }));
+  return parts[0]?.part === 0 ? parts : [{ part: 0, counter: emptyCounter }, ...parts];
 }
 
 const sumParts = <Part extends Pick<Counter, 'counts' | 'version'>>(parts: readonly Part[]) =>

@@ -16,8 +16,8 @@ export async function readEarlierCells(
 ): Promise<Cell[]> {
   const cells: Cell[] =
     isByCountry || isFiltered
-      ? [...splitByPrefix(await readSums({ figures: 'countries' }))].map(([country, sums]) => ({ country, ...sums }))
-      : await pMap(products, async (product) => ({ product, ...(await readSums({ figures: 'product', product })) }), {
+      ? [...splitByPrefix(await readSums({ kind: 'countries' }))].map(([country, sums]) => ({ country, ...sums }))
+      : await pMap(products, async (product) => ({ product, ...(await readSums({ kind: 'product', product })) }), {
           concurrency: 25,
         });
   const counted = cells.filter(({ days, months }) =>

@@ -11,7 +11,7 @@ export async function readCreditStats(
   appName: string,
   [first, last]: readonly [string, string],
 ): Promise<Record<string, CreditStat>> {
-  const group = { figures: 'credits' } as const;
+  const group = { kind: 'credits' } as const;
   const month = first.slice(0, 7);
   const [months, days] = await Promise.all([
     listCounterMonths(service, appName, { months: ['', addMonths(month, -1)], ...group }),

@@ -91,9 +91,9 @@ export async function readFigures(
   };
   const readCells = async (product: Product): Promise<Cell[]> => {
     const [days, months, cohorts] = await Promise.all([
-      listDays({ figures: 'cells', product }),
-      listMonths({ figures: 'cells', product }),
-      hasCohorts ? listMonths({ figures: 'cohorts', product }) : [],
+      listDays({ kind: 'cells', product }),
+      listMonths({ kind: 'cells', product }),
+      hasCohorts ? listMonths({ kind: 'cohorts', product }) : [],
     ]);
     const cells = buildCells(product, days, [...months, ...cohorts]);
     return cells.filter(({ country }) => (filters.country ?? country) === country);
@@ -101,7 +101,7 @@ export async function readFigures(
   const checkRows = (groups: readonly FigureSums[] = []): void => {
     if (groups.length * rowsPerGroup > maxRows) throw tooManyRowsError();
   };
-  const platforms = [...splitByPrefix(await readSums({ figures: 'platforms' }))].map(([platform, sums]) => ({
+  const platforms = [...splitByPrefix(await readSums({ kind: 'platforms' }))].map(([platform, sums]) => ({
     segment: { platform: v.parse(Platform, platform) },
     ...sums,
   }));

@@ -54,7 +54,7 @@ async function findPriceChanges(
     await listCountedProducts(service, appName),
     async (product) => {
       if (counters > maxCounters) return [];
-      const query = { figures: 'cells', product, isEventuallyConsistent: true } as const;
+      const query = { kind: 'cells', product, isEventuallyConsistent: true } as const;
       const months = await listCounterMonths(service, appName, { months: [firstMonth, lastMonth], ...query });
       counters += months.length;
       const starts = findPriceStarts(months).filter(({ month }) => month >= first.slice(0, 7));

@@ -37,7 +37,7 @@ export interface CounterDifference {
   /** Undefined for a counter of the whole app. */
   readonly product?: Product;
   /** Undefined for a counter of statistics. */
-  readonly figures?: FigureCounts['figures'];
+  readonly kind?: FigureCounts['kind'];
   /** Only set for a counter of a cell. */
   readonly country?: string;
   readonly isSandbox?: boolean;
@@ -70,14 +70,14 @@ export async function recount(
   const products = await listCountedProducts(service, appName);
   const groups = counterScopes.flatMap(({ isSandbox }): CounterGroup[] => [
     { isSandbox },
-    { isSandbox, figures: 'platforms' },
-    { isSandbox, figures: 'countries' },
-    { isSandbox, figures: 'credits' },
+    { isSandbox, kind: 'platforms' },
+    { isSandbox, kind: 'countries' },
+    { isSandbox, kind: 'credits' },
     ...products.flatMap((product): CounterGroup[] => [
       { isSandbox, product },
-      { isSandbox, product, figures: 'product' },
-      { isSandbox, product, figures: 'cells' },
-      { isSandbox, product, figures: 'cohorts' },
+      { isSandbox, product, kind: 'product' },
+      { isSandbox, product, kind: 'cells' },
+      { isSandbox, product, kind: 'cohorts' },
     ]),
   ]);
   const readings = await pMap(groups, async (group) => await readCounters(service, appName, { days, group }), {
@@ -95,7 +95,7 @@ export async function recount(
     const recountedDays = [...counts.keys()].filter(isDay);
     const countedDays = [...new Set([...counters.days.map(({ period }) => period), ...recountedDays])].sort();
     // The figures of a month also have sums that its days lack.
-    const countsByMonth = group.figures ? counts : sumByMonth(counts, toMonthCounts(group));
+    const countsByMonth = group.kind ? counts : sumByMonth(counts, toMonthCounts(group));
     const differences = [
       ...findDifferences(countedDays, counters.days, counts),
       ...findDifferences(months, counters.months, countsByMonth),
@@ -119,22 +119,22 @@ async function readCounters(
     first === undefined || last === undefined
       ? []
       : await listCounterMonths(service, appName, { months: [first, last], ...group });
-  const countries = group.figures && group.product ? [...days, ...months].map(({ country }) => country) : [undefined];
+  const countries = group.kind && group.product ? [...days, ...months].map(({ country }) => country) : [undefined];
   return [...new Set(countries)].map((country) => {
     const pick = (counters: CounterReadings): CounterReadings => counters.filter((each) => each.country === country);
     return [toGroupKey({ ...group, country }), { days: pick(days), months: pick(months) }] as const;
   });
 }
 
-function toGroupKey({ isSandbox, product, figures, country }: CounterGroup): string {
+function toGroupKey({ isSandbox, product, kind, country }: CounterGroup): string {
   const { platform, productId } = product ?? {};
   const sandbox = isSandbox ? { isSandbox } : {};
-  return JSON.stringify({ ...sandbox, ...(product && { product: { platform, productId } }), figures, country });
+  return JSON.stringify({ ...sandbox, ...(product && { product: { platform, productId } }), kind, country });
 }
 
 /** The counters of the whole app. */
 const appKey = toGroupKey({});
-const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'product' | 'figures' | 'country'> =>
+const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'product' | 'kind' | 'country'> =>
   JSON.parse(key);
 
 /** Selects what the month of a counter of statistics has of the counts of its days. */
@@ -152,10 +152,10 @@ export async function correctCounters(
 ): Promise<void> {
   const wholeMonths = listWholeMonths(days);
   const skippedPeriods: string[] = [];
-  for (const { period, isSandbox, product, figures, country, version, recounted, change } of differences) {
+  for (const { period, isSandbox, product, kind, country, version, recounted, change } of differences) {
     const month = period.slice(0, 7);
-    const group = { isSandbox, product, figures, country };
-    const monthChange = figures ? change : toMonthCounts(group)(change);
+    const group = { isSandbox, product, kind, country };
+    const monthChange = kind ? change : toMonthCounts(group)(change);
     const monthCorrection = { period: month, ...group, change: (counts: Counts) => addCounts(counts, monthChange) };
     const isInPartOfMonth = isDay(period) && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;
     const isCorrected = await replaceCounts(service, appName, [

@@ -123,7 +123,7 @@ async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
   await waitUntilQueuesEmpty(service);
   const product = { platform: order.platform, productId: `${order.platform}:${order.productId}` } as const;
   const [productCounter] = await readItems(counterPartition(appName, { product }), keys.dayCounterKey.sortKey());
-  const figures = counterPartition(appName, { figures: 'platforms' });
+  const figures = counterPartition(appName, { kind: 'platforms' });
   const [figuresCounter] = await readItems(figures, keys.dayCounterKey.sortKey());
   // A repeated batch of the stream would count again what is deleted below.
   const recount = async () =>

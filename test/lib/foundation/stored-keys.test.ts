@@ -118,7 +118,7 @@ import { findItemTypes, namePlaces } from '../../../testing/item-types.ts';
 const date = 1_700_000_000_123;
 const eventId = '018bcfe5-687b-7000-8000-000000000000';
 const product = { platform: 'store_a', productId: 'store_a:gold' } as const;
-const cell = { figures: 'cells', product, country: 'DE' } as const;
+const cell = { kind: 'cells', product, country: 'DE' } as const;
 const rank = {
   purchaseId: 'store_a:1',
   productId: 'store_a:gold',
@@ -194,11 +194,11 @@ const itemKeys: readonly (readonly [key: Key | undefined, pk: string, sk: string
   [counterKey('demo', '2023-11', { isSandbox: true }), 'demo#Z#X#S', 'M#2023-11'],
   [counterKey('demo', '2023-11-14', { product }), 'demo#Q#store_a#f3odNqO_mrv0xp5pKbw0NR', 'D#2023-11-14'],
   [counterKey('demo', '2023-11-14', { product, isSandbox: true }), 'demo#Z#X#Q#store_a#f3odNqO_mrv0xp5pKbw0NR', 'D#2023-11-14'],
-  [counterKey('demo', '2023-11', { figures: 'platforms' }), 'demo#Z#P', 'M#2023-11'],
+  [counterKey('demo', '2023-11', { kind: 'platforms' }), 'demo#Z#P', 'M#2023-11'],
   [counterKey('demo', '2023-11', cell), 'demo#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
   [counterKey('demo', '2023-11-14', cell), 'demo#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'D#2023-11-14#DE'],
-  [counterKey('demo', '2023-11', { ...cell, figures: 'cohorts' }), 'demo#Z#H#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
-  [counterKey('demo', '2023-11', { figures: 'platforms', isSandbox: true }), 'demo#Z#X#Z#P', 'M#2023-11'],
+  [counterKey('demo', '2023-11', { ...cell, kind: 'cohorts' }), 'demo#Z#H#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
+  [counterKey('demo', '2023-11', { kind: 'platforms', isSandbox: true }), 'demo#Z#X#Z#P', 'M#2023-11'],
   [counterKey('demo', '2023-11', { ...cell, isSandbox: true }), 'demo#Z#X#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE'],
   [toPartKey(counterKey('demo', '2023-11-14'), 12), 'demo#S', 'D#2023-11-14#12'],
   [toPartKey(counterKey('demo', '2023-11', cell), 1), 'demo#Z#K#store_a#f3odNqO_mrv0xp5pKbw0NR', 'M#2023-11#DE#1'],

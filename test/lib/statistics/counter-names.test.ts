@@ -132,6 +132,6 @@ it('stay far below the 400 KB of an item with 33 countries and subscriptions of 
       .flatMap((country) => sumFigureCounts(countRenewals(country).flatMap(({ figures }) => figures))),
   );
   expect(Math.max(...counters.map(({ counts }) => JSON.stringify(counts).length))).toBeLessThan(40_000);
-  const cohorts = counters.filter(({ figures }) => figures === 'cohorts');
+  const cohorts = counters.filter(({ kind }) => kind === 'cohorts');
   expect(new Set(cohorts.map(({ country }) => country)).size).toBe(33);
 });

@@ -31,8 +31,8 @@ const product = { platform: 'store_a', productId: 'store_a:gold' } as const;
 const groups: readonly CounterGroup[] = [
   {},
   { product },
-  { figures: 'cells', product, country: 'DE' },
-  { figures: 'cells', product, country: 'US' },
+  { kind: 'cells', product, country: 'DE' },
+  { kind: 'cells', product, country: 'US' },
 ];
 
 /** A change of a counter that a shard has, by its position in the shard. */
@@ -91,7 +91,7 @@ const listItems = async (appName: string) => {
   return await table.query({ partition: pk, between: toPartRange({ pk, sk }) });
 };
 
-const figures = { figures: 'platforms' } as const;
+const figures = { kind: 'platforms' } as const;
 
 /** Counts two months. Only the second one has the sum `g.new`. */
 async function givenCounters(): Promise<string> {
@@ -121,7 +121,7 @@ describe('listCounterMonths', () => {
 
   it('returns the cells of a product with their country, even of the last month', async () => {
     const appName = createUniqueName('app');
-    const cells = { figures: 'cells', product: { platform: 'store_a', productId: 'store_a:gold' } } as const;
+    const cells = { kind: 'cells', product: { platform: 'store_a', productId: 'store_a:gold' } } as const;
     for (const [period, country] of [
       ['2026-01', 'DE'],
       ['2026-01', 'US'],
@@ -184,7 +184,7 @@ describe('counter in parts', () => {
           const readings = await Promise.all([
             listCounterDays(reader, appName, { days: [day, day] }),
             listCounterDays(reader, appName, { days: [day, day], product }),
-            listCounterDays(reader, appName, { days: [day, day], figures: 'cells', product }),
+            listCounterDays(reader, appName, { days: [day, day], kind: 'cells', product }),
           ]);
           const sums = readings
             .flat()

@@ -229,8 +229,8 @@ const arbitraryDamage = fc.record({
 async function deleteCounters(appName: string, product: Product): Promise<void> {
   const partitions = [false, true].flatMap((isSandbox) => [
     counterPartition(appName, { isSandbox, product }),
-    counterPartition(appName, { isSandbox, product, figures: 'cells' }),
-    counterPartition(appName, { isSandbox, product, figures: 'cohorts' }),
+    counterPartition(appName, { isSandbox, product, kind: 'cells' }),
+    counterPartition(appName, { isSandbox, product, kind: 'cohorts' }),
   ]);
   const items = await Promise.all(partitions.map(async (partition) => await table.query({ partition })));
   await table.batchDelete([toCountedProductKey(appName, product), ...items.flat().map(toKey)]);
