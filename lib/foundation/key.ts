@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EpochMillis } from './time.ts';
 
 export const tableKey = { pk: 'pk', sk: 'sk' } as const;
@@ -27,15 +27,14 @@ export const toKey = ({ pk, sk }: Readonly<Record<string, unknown>>): Key => ({ 
 export const toTtl = (expiresAt: EpochMillis): number => Math.ceil(expiresAt / 1000);
 
 /** Returns 128 bits of the SHA-256 as text: ids can be too long for a key, or contain the separator. */
-export const toDigest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
+export const toDigest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 /** Returns the SHA-256 digest of the texts in hexadecimal digits. `a, bc` and `ab, c` differ. */
-export const hashParts = (...parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+export const hashParts = (...parts: readonly string[]): string => hash('sha256', JSON.stringify(parts), 'hex');
 
 /** Returns the first hexadecimal digits of the SHA-256 digest of a text: 32 are 128 bits. */
 export const toShortDigest = (text: string, digits: 24 | 32 = 32): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, digits);
+  hash('sha256', text, 'hex').slice(0, digits);
 
 const maxTimestamp = 9_999_999_999_999;
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { secondMs } from '../time.ts';
@@ -99,7 +99,7 @@ export function withFastConfiguration<C extends { readonly config: object }>(cli
 }
 
 const algorithm = 'AWS4-HMAC-SHA256';
-const hash = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');
+const digest = (content: Uint8Array | string): string => hash('sha256', content, 'hex');
 const sign = (key: Uint8Array | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /**
@@ -184,7 +184,7 @@ export function createAwsSigner(service: string, getConfig: () => SigningConfig)
       const region = signingRegion ?? (await getConfig().region());
       const time = (signingDate ?? new Date()).toISOString().replace(/[:-]|\.\d+/g, '');
       const scope = [time.slice(0, 8), region, service, 'aws4_request'];
-      const bodyHash = hash(request.body ?? '');
+      const bodyHash = digest(request.body ?? '');
       const headers: Record<string, string> = {
         ...request.headers,
         host: request.port === undefined ? request.hostname : `${request.hostname}:${request.port}`,
@@ -198,7 +198,7 @@ export function createAwsSigner(service: string, getConfig: () => SigningConfig)
       const signedHeaders = names.join(';');
       const canonicalHeaders = names.map((name) => `${name}:${headers[name]}\n`).join('');
       const canonicalRequest = `POST\n${request.path}\n\n${canonicalHeaders}\n${signedHeaders}\n${bodyHash}`;
-      const text = [algorithm, time, scope.join('/'), hash(canonicalRequest)].join('\n');
+      const text = [algorithm, time, scope.join('/'), digest(canonicalRequest)].join('\n');
       const signature = sign(getKey(secretAccessKey, ...scope), text).toString('hex');
       headers.authorization = `${algorithm} Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
       request.headers = headers;
