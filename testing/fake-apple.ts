@@ -105,7 +105,7 @@ const findPayload = (transactions: readonly object[], path: string): object =>
 
 export const jsonResponse = (status: number, body: object): StoreResponse => textResponse(status, JSON.stringify(body));
 
-export const textResponse = (status: number, text: string): StoreResponse => ({ status, text, headers: new Headers() });
+export const textResponse = (status: number, text: string): StoreResponse => ({ status, text, headers: {} });
 
 /** A `fetch` without connection. */
 export const failFetch: StoreFetch = async () => {

@@ -78,7 +78,7 @@ function observeClock({ fetch, now }: StoreContext) {
     getOffsetMs: () => offsetMs,
     fetch: async (...call: Parameters<StoreContext['fetch']>) => {
       const response = await fetch(...call);
-      const date = Date.parse(response.headers.get('date') ?? '');
+      const date = Date.parse(response.headers.date ?? '');
       if (!Number.isNaN(date)) offsetMs = now() - date;
       return response;
     },

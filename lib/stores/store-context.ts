@@ -87,7 +87,8 @@ export interface StoreFetchOptions {
 
 export interface StoreResponse {
   readonly status: number;
-  readonly headers: Headers;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The body, decoded as UTF-8. */
   readonly text: string;
 }

@@ -4,25 +4,28 @@ import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import type { HttpServer } from '../../local/http-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { interceptStores } from '../../testing/intercept-stores.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
-const realFetch = globalThis.fetch;
 let areOrdersDown = false;
 let service: TestService;
+let stores: HttpServer;
 let keys: IssuedApiKeys;
 beforeAll(async () => {
   service = await startTestService();
+  stores = await interceptStores(service, ({ url }) =>
+    areOrdersDown && /\/orders[/:]/.test(url.pathname) ? 503 : undefined,
+  );
   keys = await service.createApp(['store_b']);
-  globalThis.fetch = async (input, init) =>
-    areOrdersDown && /\/orders[/:]/.test(String(input)) ? new Response('', { status: 503 }) : realFetch(input, init);
 });
 afterEach(() => {
   areOrdersDown = false;
 });
 afterAll(async () => {
-  globalThis.fetch = realFetch;
+  await stores.close();
   await service.close();
 });
 

@@ -4,7 +4,7 @@ import { createCache } from '../../foundation/cache.ts';
 import { ServiceError } from '../../foundation/errors.ts';
 import { dayMs, type EpochMillis, minuteMs, secondMs } from '../../foundation/time.ts';
 import type { RawNotification } from '../store.ts';
-import type { StoreContext } from '../store-context.ts';
+import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { parseResponse, unavailableError } from './api-errors.ts';
 import type { GooglePlaySettings } from './settings.ts';
 
@@ -110,7 +110,7 @@ async function getKeys(kid: string, fetch: StoreContext['fetch'], now: EpochMill
   return keysById;
 }
 
-function parseTtlMs(headers: Headers): number {
-  const seconds = /max-age=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1];
+function parseTtlMs({ 'cache-control': cacheControl = '' }: StoreResponse['headers']): number {
+  const seconds = /max-age=(\d+)/.exec(cacheControl)?.[1];
   return seconds === undefined ? defaultTtlMs : Math.min(maxTtlMs, Math.max(minTtlMs, Number(seconds) * secondMs));
 }

@@ -50,7 +50,7 @@ const createHttpClient = (fetch: StoreFetch): HttpClient => ({
     });
     return {
       getStatusCode: () => response.status,
-      getHeaders: () => Object.fromEntries(response.headers),
+      getHeaders: () => ({ ...response.headers }),
       getRawResponse: () => response,
       toStream: () => undefined,
       toJSON: async () => JSON.parse(response.text),

@@ -254,7 +254,7 @@ describe('list that a store cuts', () => {
         if (host !== 'pubsub.googleapis.com') return await context.fetch(url, init);
         const index = Number(searchParams.get('pageToken') ?? 1);
         const page = { subscriptions: [{ name: `s${index}` }], ...(index < 3 && { nextPageToken: `${index + 1}` }) };
-        return { status: 200, headers: new Headers(), text: JSON.stringify(page) };
+        return { status: 200, headers: {}, text: JSON.stringify(page) };
       },
     });
     expect(subscriptions?.map(({ name }) => name)).toEqual(['s1', 's2', 's3']);

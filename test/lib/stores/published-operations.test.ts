@@ -7,7 +7,9 @@ import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settin
 import { refreshPurchase } from '../../../lib/refresh/refresh-purchase.ts';
 import { answerRefundRequest, listRefundRequests } from '../../../lib/refunds/contract.ts';
 import { recoverUndelivered } from '../../../lib/store-notifications/recover-notifications.ts';
+import type { HttpServer } from '../../../local/http-server.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
+import { interceptStores, type StoreCall } from '../../../testing/intercept-stores.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../../testing/notification-router.ts';
 import {
   findRequestProblem,
@@ -19,29 +21,21 @@ import { buyForActions } from '../../../testing/purchase-actions.ts';
 import { buyCoins, refundPlatforms, requestRefund } from '../../../testing/refund-requests.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 
-interface Sent {
-  readonly method: string;
-  readonly url: URL;
-  readonly body: string;
-}
-
 let service: TestService;
 let router: NotificationRouter;
-const sent: Sent[] = [];
-const realFetch = globalThis.fetch;
+let server: HttpServer;
+const sent: StoreCall[] = [];
 beforeAll(async () => {
   service = await startTestService();
+  server = await interceptStores(service, (call) => {
+    sent.push(call);
+    return undefined;
+  });
   router = await startNotificationRouter(service, refundPlatforms);
-  globalThis.fetch = async (input, init) => {
-    const [, host, path] = /^http:\/\/[^/]+\/([\w-]+(?:\.[\w-]+)+)(\/.*)$/.exec(String(input)) ?? [];
-    const request = { method: init?.method ?? 'GET', body: String(init?.body ?? '') };
-    if (host !== undefined) sent.push({ ...request, url: new URL(`https://${host}${path}`) });
-    return await realFetch(input, init);
-  };
 });
 afterAll(async () => {
-  globalThis.fetch = realFetch;
   await router.close();
+  await server.close();
   await service.close();
 });
 

@@ -346,8 +346,8 @@ describe('observe (App Store) with an API key', () => {
   it.each([
     ['is unavailable', failFetch],
     ['does not contain the purchase', createAppStore({}).fetch],
-    ['rejects the API key', async () => ({ status: 401, text: 'Unauthenticated', headers: new Headers() })],
-    ['returns HTML', async () => ({ status: 200, text: '<html>', headers: new Headers() })],
+    ['rejects the API key', async () => ({ status: 401, text: 'Unauthenticated', headers: {} })],
+    ['returns HTML', async () => ({ status: 200, text: '<html>', headers: {} })],
     [
       'returns an older state',
       createAppStore({

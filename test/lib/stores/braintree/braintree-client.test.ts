@@ -29,7 +29,7 @@ const createHttp = async (fetch: StoreFetch) =>
 
 /** Parses a response body like a request of the client does. */
 const parseBody = async (text: string): Promise<unknown> => {
-  const http = await createHttp(async () => ({ status: 200, headers: new Headers(), text }));
+  const http = await createHttp(async () => ({ status: 200, headers: {}, text }));
   return await http.httpRequest('GET', '/merchants/merchant/plans', null);
 };
 
@@ -89,7 +89,7 @@ describe('createGateway', () => {
     const calls: { url: string; init: StoreFetchOptions | undefined }[] = [];
     const http = await createHttp(async (url, init) => {
       calls.push({ url, init });
-      return { status: 201, headers: new Headers(), text: '<customer><id>one</id></customer>' };
+      return { status: 201, headers: {}, text: '<customer><id>one</id></customer>' };
     });
     await http.httpRequest('POST', '/merchants/merchant/customers', { customer: { firstName: 'Ann' } });
     expect(calls).toMatchObject([
@@ -146,7 +146,7 @@ async function sendAfter(passedMs: number, calls: readonly (readonly ['GET' | 'P
   const timeouts: (number | undefined)[] = [];
   const sendCall: StoreFetch = async (_url, init) => {
     timeouts.push(init?.timeoutMs);
-    return { status: 200, headers: new Headers(), text: '' };
+    return { status: 200, headers: {}, text: '' };
   };
   const stopwatch = createManualStopwatch();
   const fetch = withRequestBudget({ fetch: sendCall, stopwatch });

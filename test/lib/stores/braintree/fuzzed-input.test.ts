@@ -17,7 +17,7 @@ const settings = {
 const createContext = (status: number, text: string): StoreContext => ({
   appName: 'app',
   settings,
-  fetch: async () => ({ status, headers: new Headers(), text }),
+  fetch: async () => ({ status, headers: {}, text }),
   now: () => 0,
   runOnce: (_key, charge) => charge(),
   stopwatch: stoppedStopwatch,

@@ -47,11 +47,11 @@ export function createGoogleContext(
     extraRoots: [],
     runOnce: async (_key, run) => await run(),
     fetch: async (url) => {
-      if (garbage && !url.includes('oauth2')) return { ...garbage, headers: new Headers() };
+      if (garbage && !url.includes('oauth2')) return { ...garbage, headers: {} };
       const body = responses.find(([path]) => path.test(url))?.[1];
       return {
         status: body ? 200 : 404,
-        headers: new Headers(),
+        headers: {},
         text: JSON.stringify(body ?? { error: { code: 404 } }),
       };
     },

@@ -50,7 +50,7 @@ export function createPubSub(...keys: readonly SigningKey[]) {
     google.reads += 1;
     if (!google.isReachable) throw new ServiceError('ConnectionFailed', 'The store is unavailable. Try again later.');
     const text = JSON.stringify({ keys: google.keys.map(({ jwk }) => jwk) });
-    const headers = new Headers({ 'cache-control': 'public, max-age=20000, must-revalidate' });
+    const headers = { 'cache-control': 'public, max-age=20000, must-revalidate' };
     return { status: 200, text, headers, ...google.responseChanges };
   };
   const getSeconds = () => Math.floor(google.now / 1000);

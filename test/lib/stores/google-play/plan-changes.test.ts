@@ -217,7 +217,7 @@ describe('validate (Google Play) after a plan change', () => {
       ...fake,
       fetch: async (url, init) => {
         const body = responses.get(url.split('/').at(-1) ?? '');
-        return body ? { status: 200, headers: new Headers(), text: JSON.stringify(body) } : await fetch(url, init);
+        return body ? { status: 200, headers: {}, text: JSON.stringify(body) } : await fetch(url, init);
       },
     });
     return observations[0]?.transactions[0];

@@ -30,7 +30,7 @@ const createContext = (responses: Responses, changes: object = {}) => {
         if (url.includes('oauth2')) return await google.fetch(url, init);
         const [status, body] =
           Object.entries(responses).find(([part]) => url.includes(part))?.[1] ?? createError(404, 'none');
-        return { status, headers: new Headers(), text: typeof body === 'string' ? body : JSON.stringify(body) };
+        return { status, headers: {}, text: typeof body === 'string' ? body : JSON.stringify(body) };
       },
     },
   );

@@ -16,7 +16,7 @@ const product = {
   productLineItem: [{ productId: 'premium', productOfferDetails: { quantity: 1 } }],
 };
 
-const respond = (status: number, text: string) => async () => ({ status, text, headers: new Headers() });
+const respond = (status: number, text: string) => async () => ({ status, text, headers: {} });
 const disconnect: StoreFetch = async () => {
   throw new ServiceError('ConnectionFailed', 'no response');
 };

@@ -57,7 +57,7 @@ async function observeVoided({
   const fetch: StoreContext['fetch'] = async (url, init) => {
     const respond = (status: number) => ({
       status,
-      headers: new Headers(),
+      headers: {},
       text: JSON.stringify({ error: { errors: [{ reason: 'none' }] } }),
     });
     if (url.includes('/orders')) return respond(orderStatus);

@@ -100,7 +100,7 @@ export const createFetch =
 
 export const createResponse = ({ status = 200, text }: { status?: number; text: string }): StoreResponse => ({
   status,
-  headers: new Headers(),
+  headers: {},
   text,
 });
 

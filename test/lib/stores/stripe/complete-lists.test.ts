@@ -59,7 +59,7 @@ function createClient(object: unknown, elements: Readonly<Record<string, unknown
     const list = { object: 'list', data: [cut(object)], has_more: false, url: pathname };
     return {
       status: 200,
-      headers: new Headers(),
+      headers: {},
       text: JSON.stringify(member === undefined ? (isList ? list : cut(object)) : page(after + 1)),
     };
   };
@@ -121,7 +121,7 @@ describe('listAll', () => {
   it('rejects a list that is longer than its limit instead of a part of it', async () => {
     const data = Array.from({ length: 10_000 }, (_, index) => ({ id: `price_${index}` }));
     const text = JSON.stringify({ object: 'list', data, has_more: true, url: '/v1/prices' });
-    const fetch = async (): Promise<StoreResponse> => ({ status: 200, headers: new Headers(), text });
+    const fetch = async (): Promise<StoreResponse> => ({ status: 200, headers: {}, text });
     const stripe = createStripeClient({
       settings: { secretKey: 'sk_test_account' },
       fetch,

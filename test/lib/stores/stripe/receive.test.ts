@@ -18,7 +18,7 @@ const createContext = (settingsChanges: object = {}): StoreContext => ({
   now: () => now,
   fetch: async (): Promise<StoreResponse> => ({
     status: 404,
-    headers: new Headers(),
+    headers: {},
     text: '{"error":{"code":"resource_missing"}}',
   }),
   runOnce: async (_key, run) => await run(),

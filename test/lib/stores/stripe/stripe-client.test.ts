@@ -25,7 +25,7 @@ function createClient(status: number, body: unknown) {
     const content = typeof body === 'function' ? body(new URL(url)) : body;
     return {
       status,
-      headers: new Headers({ 'request-id': 'req_1' }),
+      headers: { 'request-id': 'req_1' },
       text: typeof content === 'string' ? content : JSON.stringify(content),
     };
   };

@@ -220,7 +220,7 @@ describe('a payment outside of Stripe that is refunded without a credit note', (
     const fetch: StoreFetch = async (url, init) => {
       if (!url.includes('/payment_records/')) return await context.fetch(url, init);
       const text = JSON.stringify({ error: { type: 'invalid_request_error', message: 'No access.' } });
-      return { status, headers: new Headers(), text };
+      return { status, headers: {}, text };
     };
     const observations = await fetchObservations(id, openStripeAccount('processor_a', { ...context, fetch }));
     expect(observations).toMatchObject([{ transactions: [{ amountMicros: 10_000_000 }] }]);
@@ -345,7 +345,7 @@ describe('checkSettings (Stripe)', () => {
       if (name === undefined) return await context.fetch(url, init);
       const message = `Having the 'rak_${name}_read' permission would allow this request to continue.`;
       const text = JSON.stringify({ error: { type: 'invalid_request_error', message } });
-      return { status: 403, headers: new Headers(), text };
+      return { status: 403, headers: {}, text };
     };
     const error: unknown = await store.checkSettings({ ...context, fetch }, { callStore: true }).catch((e) => e);
     const rejection = findRejection(error);
