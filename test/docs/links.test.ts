@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { listAnchors, listDocuments, listInlineCode, listRelativeLinks } from '../../testing/documents.ts';
 
@@ -17,6 +18,33 @@ const pathPattern = new RegExp(`^(?:(?:${folders})/[\\w./:-]*|[\\w.-]+\\.(?:ts|t
 
 /** Names of files that exist in several folders or in the project of the reader. */
 const isFileName = (text: string): boolean => !text.includes('/') && !existsSync(text);
+
+/** Documents about the code itself. */
+const codeDocuments = ['docs/architecture.md', 'docs/data-flow.md', 'console/README.md'];
+
+const codeFolders = ['bench', 'cli', 'console', 'emulator', 'functions', 'infra', 'lib', 'local', 'test', 'testing'];
+
+/** Returns the words of all sources without their comments, and the names of their files. */
+function listSourceWords(): Set<string> {
+  const files = codeFolders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:tsx?|css)$/.test(name) && !/node_modules|dist\//.test(name))
+      .map((name) => join(folder, name)),
+  );
+  const toCode = (file: string): string => readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '');
+  return new Set(files.flatMap((file) => `${file} ${toCode(file)}`.match(/\w+(?:-\w+)*/g) ?? []));
+}
+
+describe('documents about the code', () => {
+  it('name functions, types, files and folders that exist', () => {
+    const words = listSourceWords();
+    const names = codeDocuments
+      .flatMap(listInlineCode)
+      .flatMap((text) => text.match(/^[\w.()-]+$/)?.[0].split(/[.()]/) ?? []);
+    const isCodeName = (name: string): boolean => /[a-z][A-Z]|^[a-z]+(?:-[a-z]+)+$/.test(name);
+    expect(names.filter((name) => isCodeName(name) && !words.has(name))).toEqual([]);
+  });
+});
 
 describe.each(listDocuments())('%s', (file) => {
   it('links to files and headings that exist', () => {
