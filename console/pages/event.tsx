@@ -14,6 +14,7 @@ import { TimingBar } from '../components/timing-bar.tsx';
 import { Badge, CopyId, DateTime, None, Platform, shorten } from '../components/values.tsx';
 import { formatDuration, formatNumber, formatProductId } from '../format.ts';
 import { changeQuery, Link } from '../router.tsx';
+import { CustomerLink } from './customer-column.tsx';
 import { describeEventType } from './event-types.ts';
 import type { PageProps } from './page.ts';
 import { claimSources, isClaimSource } from './purchase/describe-ownership.ts';
@@ -99,14 +100,7 @@ function EventContext({ data: { analysis, raw } }: { readonly data: ContractResp
         ['Type', <span class="mono">{raw.type}</span>],
         ['Event id', <CopyId value={raw.eventId} label="event id" />],
         ['Request id', context.req_id && <CopyId value={context.req_id} label="request id" />],
-        [
-          'Customer',
-          user !== undefined && (
-            <Link to="/customers/:user" params={{ user }}>
-              {user}
-            </Link>
-          ),
-        ],
+        ['Customer', user !== undefined && <CustomerLink user={user} />],
         ['Key', key && `${key.name} (${key.level})`],
         ['Route', route && <span class="mono">{`${method ?? ''} ${route}`}</span>],
         ['Status', status],

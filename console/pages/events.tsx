@@ -14,6 +14,7 @@ import { EmptyState } from '../components/notice.tsx';
 import { Badge, CopyId, DateTime, None } from '../components/values.tsx';
 import { formatNumber, formatPlatform } from '../format.ts';
 import { changeQuery, Link, type RouteQuery } from '../router.tsx';
+import { buildCustomerColumn } from './customer-column.tsx';
 import { eventKinds, matchesFilters } from './event-filters.ts';
 import { describeEventType } from './event-types.ts';
 import type { PageProps } from './page.ts';
@@ -250,18 +251,7 @@ const columns: readonly Column<EventSearchResult>[] = [
     render: ({ context }) => <DateTime value={context.eventDate} kind="second" />,
     csv: ({ context }) => context.eventDate,
   },
-  {
-    title: 'Customer',
-    render: ({ context: { applicationUsername: user } }) =>
-      user === undefined ? (
-        <None />
-      ) : (
-        <Link to="/customers/:user" params={{ user }}>
-          {user}
-        </Link>
-      ),
-    csv: ({ context }) => context.applicationUsername,
-  },
+  buildCustomerColumn(({ context }) => context.applicationUsername),
   {
     title: 'Products',
     isHidden: true,

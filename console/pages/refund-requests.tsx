@@ -10,6 +10,7 @@ import { Badge, DateTime, None, type Tone } from '../components/values.tsx';
 import { formatDuration, formatPlatform, formatProductId, isStore } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useCanSupport } from '../session.ts';
+import { buildCustomerColumn } from './customer-column.tsx';
 import type { PageProps } from './page.ts';
 import { PurchaseMenu } from './purchase-menu.tsx';
 import { preferenceLabels, StatementButtons } from './statement-buttons.tsx';
@@ -92,18 +93,7 @@ const purchaseColumn: Column<RefundRequestRecord> = {
 };
 
 const commonColumns: readonly Column<RefundRequestRecord>[] = [
-  {
-    title: 'Customer',
-    render: ({ applicationUsername }) =>
-      applicationUsername === null ? (
-        <None />
-      ) : (
-        <Link to="/customers/:user" params={{ user: applicationUsername }}>
-          {applicationUsername}
-        </Link>
-      ),
-    csv: ({ applicationUsername }) => applicationUsername ?? undefined,
-  },
+  buildCustomerColumn(({ applicationUsername }) => applicationUsername),
   { title: 'Reason', render: ({ reason }) => reason, csv: ({ reason }) => reason },
 ];
 

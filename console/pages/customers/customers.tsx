@@ -14,6 +14,7 @@ import { Badge, DateTime, None } from '../../components/values.tsx';
 import { formatNumber } from '../../format.ts';
 import { changeQuery, Link } from '../../router.tsx';
 import { toSandboxFilter } from '../../sandbox.ts';
+import { buildCustomerColumn } from '../customer-column.tsx';
 import { EmptyList } from '../empty-list.tsx';
 import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
@@ -180,15 +181,7 @@ function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly is
 }
 
 const columns: readonly Column<CustomerRow>[] = [
-  {
-    title: 'Customer',
-    render: ({ applicationUsername }) => (
-      <Link to="/customers/:user" params={{ user: applicationUsername }}>
-        {applicationUsername}
-      </Link>
-    ),
-    csv: ({ applicationUsername }) => applicationUsername,
-  },
+  buildCustomerColumn(({ applicationUsername }) => applicationUsername),
   { title: 'Subscription', render: (row) => <Subscription row={row} />, csv: (row) => describeSubscriber(row) },
   {
     title: 'Last purchase',

@@ -7,6 +7,7 @@ import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Badge, CopyId } from '../../components/values.tsx';
 import { formatPlatform, formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
+import { CustomerLink } from '../customer-column.tsx';
 import { describePurchase } from '../purchase/describe-purchase.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 
@@ -119,9 +120,3 @@ function ResultRow({ result }: { readonly result: Result }) {
       );
   }
 }
-
-const CustomerLink = ({ user }: { readonly user: string }) => (
-  <Link to="/customers/:user" params={{ user }}>
-    {user}
-  </Link>
-);

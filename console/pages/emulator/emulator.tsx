@@ -4,9 +4,10 @@ import { useLoad } from '../../api/use-api.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Page, Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice } from '../../components/notice.tsx';
-import { Badge, DateTime, None, Platform } from '../../components/values.tsx';
+import { Badge, DateTime, Platform } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
+import { buildCustomerColumn } from '../customer-column.tsx';
 import type { PageProps } from '../page.ts';
 import { BuyForm } from './buy-form.tsx';
 import { ClockControls } from './clock-controls.tsx';
@@ -87,17 +88,7 @@ const columns: readonly Column<EmulatorPurchase>[] = [
     ),
   },
   { title: 'Store', render: ({ platform }) => <Platform value={platform} /> },
-  {
-    title: 'Customer',
-    render: ({ applicationUsername: user }) =>
-      user === undefined ? (
-        <None />
-      ) : (
-        <Link to="/customers/:user" params={{ user }}>
-          {user}
-        </Link>
-      ),
-  },
+  buildCustomerColumn(({ applicationUsername }) => applicationUsername),
   { title: 'State in the store', render: ({ state }) => <Badge>{state}</Badge> },
 ];
 

@@ -2,7 +2,7 @@ import type { Loaded } from '../../api/use-api.ts';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Badge } from '../../components/values.tsx';
 import { formatNumber } from '../../format.ts';
-import { Link } from '../../router.tsx';
+import { CustomerLink } from '../customer-column.tsx';
 import { describeOwnership, describeStrategy, type Owners } from './describe-ownership.ts';
 
 const maxClaims = 20;
@@ -23,9 +23,7 @@ export function PurchaseOwners({ data: owners, error, reload }: Loaded<Owners>) 
         {claims.slice(0, maxClaims).map(({ applicationUsername: user, isEntitled }) => (
           <li key={user}>
             <span>
-              <Link to="/customers/:user" params={{ user }}>
-                {user}
-              </Link>{' '}
+              <CustomerLink user={user} />{' '}
               <Badge tone={isEntitled ? 'good' : 'neutral'}>{isEntitled ? 'Owns it' : 'Does not own it'}</Badge>
             </span>
             <span class="quiet">{describeOwnership(owners, user)}</span>

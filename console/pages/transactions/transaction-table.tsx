@@ -5,6 +5,7 @@ import { CopyItem } from '../../components/menu.tsx';
 import { Badge, CopyId, DateTime, Money, None, Platform, shorten, type Tone } from '../../components/values.tsx';
 import { formatMoney, formatProductId, isStore } from '../../format.ts';
 import { Link } from '../../router.tsx';
+import { CustomerLink } from '../customer-column.tsx';
 import { isRefundedInFull } from '../purchase/describe-purchase.ts';
 import { PurchaseMenu } from '../purchase-menu.tsx';
 
@@ -131,9 +132,7 @@ function Owners({ users: [first, ...further] }: { readonly users: readonly strin
   if (first === undefined) return <None />;
   return (
     <>
-      <Link to="/customers/:user" params={{ user: first }}>
-        {first}
-      </Link>
+      <CustomerLink user={first} />
       {further.length > 0 && <span class="quiet"> and {further.length} more</span>}
     </>
   );

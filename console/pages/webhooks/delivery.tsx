@@ -14,6 +14,7 @@ import { Badge, CopyId, DateTime, None } from '../../components/values.tsx';
 import { formatDuration, formatNumber, formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
+import { CustomerLink } from '../customer-column.tsx';
 import type { PageProps } from '../page.ts';
 import { describeDeliveryState } from './delivery-state.ts';
 
@@ -58,11 +59,7 @@ export function DeliveryPage({ params }: PageProps<'id'>) {
                 ['URL', <span class="mono">{data.url}</span>],
                 [
                   'Customer',
-                  data.applicationUsername !== undefined && (
-                    <Link to="/customers/:user" params={{ user: data.applicationUsername }}>
-                      {data.applicationUsername}
-                    </Link>
-                  ),
+                  data.applicationUsername !== undefined && <CustomerLink user={data.applicationUsername} />,
                 ],
                 [
                   'Purchase',

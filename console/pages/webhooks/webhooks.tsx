@@ -17,6 +17,7 @@ import { Badge, CopyId, DateTime } from '../../components/values.tsx';
 import { formatProductId } from '../../format.ts';
 import { changeQuery, Link, type RouteQuery } from '../../router.tsx';
 import { useCanChange, useCanSupport } from '../../session.ts';
+import { CustomerLink } from '../customer-column.tsx';
 import type { PageProps } from '../page.ts';
 import { toRangeEnd } from '../to-range-end.ts';
 import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
@@ -206,12 +207,7 @@ const columns: readonly Column<DeliveryRecord>[] = [
   },
   {
     title: 'Customer',
-    render: ({ applicationUsername }) =>
-      applicationUsername === undefined ? undefined : (
-        <Link to="/customers/:user" params={{ user: applicationUsername }}>
-          {applicationUsername}
-        </Link>
-      ),
+    render: ({ applicationUsername: user }) => user && <CustomerLink user={user} />,
     csv: ({ applicationUsername }) => applicationUsername,
   },
   {
