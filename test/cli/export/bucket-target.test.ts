@@ -15,8 +15,6 @@ import { useObjectServer } from '../../../testing/use-object-server.ts';
 
 const getServer = useObjectServer();
 
-const _location = parseBucketUrl('s3://exports/claimcheck/app-1/');
-
 async function givenExport() {
   const table = await createTestTable();
   const service = createExportService(table);

@@ -1,19 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { lockImport } from '../../../cli/import/lock-file.ts';
+import { loadProgress } from '../../../cli/import/progress-file.ts';
+import { openRefusedRows } from '../../../cli/import/refused-rows.ts';
 
 let folder: string;
 let path: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'claimcheck-lock-'));
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'claimcheck-test-'));
   path = join(folder, 'purchases.csv');
 });
-afterAll(async () => await rm(folder, { recursive: true, force: true }));
+afterEach(async () => await rm(folder, { recursive: true, force: true }));
 
 describe('lockImport', () => {
   it('rejects a second import of the file until the first has ended', async () => {
@@ -64,6 +66,42 @@ describe('lockImport', () => {
     await expect(lockImport(join(folder, 'missing', 'purchases.csv'))).rejects.toMatchObject({
       code: 'InvalidPayload',
       message: expect.stringContaining('cannot be written'),
+    });
+  });
+});
+
+describe('loadProgress', () => {
+  beforeEach(async () => await writeFile(path, 'platform,token\n'));
+
+  const load = async () =>
+    await loadProgress({
+      path,
+      app: 'my-app',
+      isUnannounced: true,
+      givesCredits: false,
+      isResumed: true,
+    });
+
+  it.each([
+    ['', 'The content is not valid JSON.'],
+    ['{"version":2}', 'version: expected 1.'],
+  ])('names the file of the damaged progress %j', async (content, problem) => {
+    await writeFile(`${path}.progress`, content);
+    await expect(load()).rejects.toThrow(`${path}.progress: ${problem}`);
+  });
+
+  it('names a progress file that cannot be read', async () => {
+    await mkdir(`${path}.progress`);
+    await expect(load()).rejects.toThrow(`${path}.progress is a folder.`);
+  });
+});
+
+describe('openRefusedRows', () => {
+  it('says how to continue an import whose report was deleted', async () => {
+    const restart = `delete ${path}.progress to start again, which imports nothing twice.`;
+    await expect(openRefusedRows(path, 'csv', 120)).rejects.toMatchObject({
+      code: 'Conflict',
+      message: `${path}.refused.csv is not found. Restore it, or ${restart}`,
     });
   });
 });
