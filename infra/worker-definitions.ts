@@ -144,7 +144,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'recover-notifications',
-    summary: 'Recover undelivered store notifications',
+    summary: 'Recover undelivered store notifications, and report the stores that stopped sending them',
     source: { everyMinutes: 60 },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
     writtenKeys: [notificationKeys],

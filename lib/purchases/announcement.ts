@@ -14,7 +14,7 @@ export interface Announcement {
 
 /**
  * A stored announcement, which the timeline shows as a notification. Statistics count it by product, and those of
- * subscriptions and of the sandbox apart. A reader picks the attributes that it needs.
+ * subscriptions and of the sandbox separately. A reader picks the attributes that it needs.
  */
 export const NotificationItem = v.object({
   id: v.string(),

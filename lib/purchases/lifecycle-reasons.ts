@@ -137,7 +137,7 @@ function findEndReasons(before: StateAt, after: StateAt, storeReason?: Notificat
   return [...refundReasons, ...endReasons.filter((reason) => !isCovered(reason))];
 }
 
-/** The revocation is already announced. The store reports both apart if its payments cannot be read. */
+/** The revocation is already announced. The store reports both separately if its payments cannot be read. */
 const isRefundOfRevocation = (
   { state: { purchase }, at }: StateAt & { readonly state: PurchaseState },
   newRefunds: readonly string[],

@@ -25,8 +25,8 @@ export const PaymentFigures = v.object({
   /** Part of the price that the developer receives, in hundredths of a percent, by the rates of commission. */
   share: v.number(),
   /**
-   * Counted by product and country, and its exchange rate apart. Absent if an earlier release recorded the payment,
-   * until the next change of the purchase.
+   * Counted by product and country, and its exchange rate separately. Absent if an earlier release recorded the
+   * payment, until the next change of the purchase.
    */
   isByCell: v.exactOptional(v.literal(true)),
   /** Part of the price that is tax by the rates, in hundredths of a percent. Absent without one. */

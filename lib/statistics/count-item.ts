@@ -89,7 +89,7 @@ function omitSandbox({ kind, item }: StoredItem): StoredItem | undefined {
 
 /**
  * Returns the contribution of an item of the sandbox to the counters of the sandbox: the contribution of an equal item
- * outside it to the others. Rows of lists are not counted apart.
+ * outside it to the others. Rows of lists are not counted separately.
  */
 function countSandboxItem(stored: StoredItem): ItemCounts {
   const item = omitSandbox(stored);
@@ -100,7 +100,7 @@ function countSandboxItem(stored: StoredItem): ItemCounts {
   return { ...counts, days: new Map([...days].map(([day, sums]) => [day, omitRows(sums)])) };
 }
 
-/** The counters of an app: all existing ones, and the counters of the sandbox, which count its items apart. */
+/** The counters of an app: all existing ones, and the counters of the sandbox, which count its items separately. */
 export const counterScopes = [
   { isSandbox: false, count: countStoredItem },
   { isSandbox: true, count: countSandboxItem },

@@ -69,7 +69,7 @@ const countPaid = (transaction: Transaction): Counts => ({
 export const countProductReason = ({ date, ...notification }: CountedNotification): ProductCounts[] =>
   buildCounts(notification, [[date, countReason(notification)]]);
 
-/** Counts a lifecycle reason. One of a subscription outside the sandbox is also counted apart. */
+/** Counts a lifecycle reason. One of a subscription outside the sandbox is also counted separately. */
 export const countReason = ({
   reason,
   isSubscription,

@@ -70,7 +70,7 @@ describe.each(storedData)('items of the release at $commit', (data) => {
     ({ service } = started);
   });
 
-  it('have known types', () => {
+  it('belong to known types', () => {
     const types = items.filter((item) => !isOfVersion2(item)).map((item) => findItemTypes(toKey(item)));
     expect(types.filter((found) => found.length !== 1)).toEqual([]);
     const found = new Set<string>(types.flat());

@@ -85,7 +85,7 @@ describe.each(quotingPages)('%s', (file) => {
     ([, bench = '', id = '', title = '', table = '']) => ({ bench, tables: [{ id, title, rows: readRows(table) }] }),
   );
 
-  it('has the columns, the title and the format that npm run bench -- --save writes', () => {
+  it('contains the columns, the title and the format that npm run bench -- --save writes', () => {
     expect(quotes.length).toBe(page.match(/<!-- results: /g)?.length);
     // A quoted table, inserted again, has the columns of its marker.
     for (const { bench, tables } of quotes) {

@@ -194,7 +194,7 @@ describe('Overview page', () => {
 });
 
 describe('lost subscriptions of the overview', () => {
-  it('include what the store revoked, but not refunds, which are counted apart', () => {
+  it('include what the store revoked, but not refunds, which are counted separately', () => {
     const row = toRow(0, { subscriptionNotifications: { EXPIRED: 2, REVOKED: 1, REFUNDED: 4 } });
     expect(chooseMetric('lost').read([row])).toBe(3);
   });

@@ -6,7 +6,7 @@ import { AppExchangeRates } from '../../lib/money/rates.ts';
 import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
 
 describe('Exchange rates of an app', () => {
-  it('have the values of docs/proceeds.md', () => {
+  it('match the values of docs/proceeds.md', () => {
     const { rates } = JSON.parse(readSnippet('docs/proceeds.md', 'exchange-rates'));
     expect(parse(AppExchangeRates, rates)).toEqual(rates);
   });

@@ -51,7 +51,7 @@ const omitFreeText = (text: string): string =>
     .replaceAll(/https?:[^\s)]+/g, '');
 
 describe('README.md', () => {
-  it('has at most 600 words', () => {
+  it('contains at most 600 words', () => {
     expect(readFileSync('README.md', 'utf8').trim().split(/\s+/).length).toBeLessThanOrEqual(600);
   });
 });

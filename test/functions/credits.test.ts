@@ -200,7 +200,7 @@ describe('credits of a payment', () => {
     ]);
   });
 
-  it('have a separate balance for the sandbox', async () => {
+  it('use a separate balance for the sandbox', async () => {
     keys = await givenApp('store_b');
     const { data } = await buy('store_b', { ...consumable, sandbox: true });
     expect(data.credits).toMatchObject({ coins: { balance: 100 } });

@@ -625,7 +625,7 @@ describe('filters of figures', () => {
 });
 
 describe('exchange rates in figures', () => {
-  it('add a movement apart from expansion and contraction', async () => {
+  it('add a movement separately from expansion and contraction', async () => {
     const app = await givenApp(await createTestTable());
     const pay = (day: string, euros: number, usdRate: string) => ({
       ...{ day, amountMicros: euros * 1_000_000, currency: 'EUR', usdRate },

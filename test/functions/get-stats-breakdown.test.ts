@@ -191,7 +191,7 @@ describe('GET /v3/stats/breakdown', () => {
     expect(await fetchBreakdown(query)).toMatchObject({ ok: false, status: 400, code: 'InvalidPayload' });
   });
 
-  it('counts the reasons of subscriptions apart from the sandbox and one-time purchases', async () => {
+  it('counts the reasons of subscriptions separately from the sandbox and one-time purchases', async () => {
     const app = await givenApp(await createTestTable());
     const today = new Date().toISOString().slice(0, 10);
     const bought = { start: today, days: 30 };
@@ -237,7 +237,7 @@ describe('GET /v3/stats/breakdown', () => {
     }
   });
 
-  it('counts the reasons of sandbox subscriptions apart', async () => {
+  it('counts the reasons of sandbox subscriptions separately', async () => {
     const app = await givenApp(await createTestTable());
     const today = new Date().toISOString().slice(0, 10);
     await givenSubscription(app, { id: '1', start: today, days: 30 });

@@ -7,7 +7,7 @@ const readVersion = (file: string): unknown => JSON.parse(readFileSync(file, 'ut
 const version = String(readVersion('package.json'));
 
 describe('release of the packages', () => {
-  it('has one version in all packages, and a dated section of the changelog', () => {
+  it('uses one version in all packages, and describes it in a dated section of the changelog', () => {
     const changelog = readDocument('CHANGELOG.md');
     expect(['packages/server/package.json', 'emulator/package.json', 'package-lock.json'].map(readVersion)).toEqual(
       Array(3).fill(version),

@@ -32,7 +32,7 @@ const jsonHeaderPattern = /\beyJ[\w-]{5}/;
 
 /**
  * Matches runs of letters and digits, such as receipts and signatures. Their length and their content are checked
- * apart.
+ * separately.
  */
 const runPattern = /[\w+/=-]+/g;
 const minBlobLength = 80;

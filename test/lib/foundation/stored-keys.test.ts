@@ -295,13 +295,13 @@ describe('stored keys', () => {
     expect(itemKeys.map(([key]) => key)).toEqual(itemKeys.map(([, pk, sk]) => ({ pk, sk })));
   });
 
-  it('have exactly one type each, and cover all types', () => {
+  it('belong to exactly one type each, and cover all types', () => {
     const types = itemKeys.map(([key]) => (key ? findItemTypes(key) : []));
     expect(types.filter((found) => found.length !== 1)).toEqual([]);
     expect(new Set(types.flat())).toEqual(new Set(Object.keys(namePlaces)));
   });
 
-  it('have the index keys of earlier releases', () => {
+  it('include the index keys of earlier releases', () => {
     expect(indexKeys.map(([key]) => key)).toEqual(indexKeys.map(([, stored]) => stored));
   });
 

@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 describe('stored items', () => {
   // RECORD_ITEM_SHAPES=1 npm test -- test/lib/migration/item-shapes.test.ts
-  it('have the recorded members, or the change was decided', async () => {
+  it('keep the recorded members, or the change was decided', async () => {
     const shapes = findShapes(await scanItems('item-shapes'));
     expect(Object.keys(shapes)).toEqual(Object.keys(namePlaces).sort());
     const [removed, added] = [subtract(recorded.shapes, shapes), subtract(shapes, recorded.shapes)];

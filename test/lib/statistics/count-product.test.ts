@@ -117,7 +117,7 @@ describe('countStoredItem (unverified)', () => {
       },
     }).products;
 
-  it('counts an active subscription apart while its renewal is not verified', () => {
+  it('counts an active subscription separately while its renewal is not verified', () => {
     const active = { ...product, day: '2026-01-01', counts: { active: 1 } };
     expect(countAt(startDate)).toEqual([active]);
     expect(countAt(renewalDate)).toEqual([active, { ...product, day: '2026-02-01', counts: { unverified: 1 } }]);

@@ -203,7 +203,7 @@ describe('counter in parts', () => {
     10 * minuteMs,
   );
 
-  it('has at most 16 shards in one item, and one item by default', async () => {
+  it('keeps at most 16 shards in one item, and uses one item by default', async () => {
     const [split, whole] = [createUniqueName(), createUniqueName()];
     await countShards(split, { shards: 100, counterParts: maxCounterParts });
     await countShards(whole, { shards: 100, counterParts: 1 });

@@ -184,13 +184,13 @@ describe('sale of the App Store under several transaction ids', () => {
     ]);
   });
 
-  it.each(['Consumable', 'Non-Renewing Subscription'] as const)('keeps each payment of a %s apart', async (type) => {
+  it.each(['Consumable', 'Non-Renewing Subscription'] as const)('keeps each payment of a %s separate', async (type) => {
     const first = await bySignature(buildOneTimePayload(type));
     const second = await bySignature(buildOneTimePayload(type, { transactionId: '1002', purchaseDate: restoredDate }));
     expect(listPayments(record([...first, ...second]))).toHaveLength(2);
   });
 
-  it('keeps the periods of a subscription apart, which have their own line items', async () => {
+  it('keeps the periods of a subscription separate, which have their own line items', async () => {
     const renewal = { transactionId: '1002', webOrderLineItemId: '501', purchaseDate: purchaseDate + 31 * dayMs };
     const first = await bySignature(buildSubscription());
     const second = await bySignature(buildSubscription({ ...renewal, expiresDate: purchaseDate + 62 * dayMs }));

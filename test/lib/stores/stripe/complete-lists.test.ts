@@ -67,7 +67,7 @@ function createClient(object: unknown, elements: Readonly<Record<string, unknown
 }
 
 describe('lists inside of objects of Stripe', () => {
-  it('have a request that completes them, whichever a schema reads', () => {
+  it('come with a request that completes them, whichever a schema reads', () => {
     const members = new Set(schemas.flatMap((schema) => listListMembers(schema)));
     expect([...members].sort()).toEqual(Object.keys(embeddedLists).sort());
   });

@@ -263,7 +263,7 @@ describe('one-time purchase with an invoice (Stripe)', () => {
     expect(refunds.map(({ amountMicros }) => amountMicros)).toEqual(parts);
   });
 
-  it('has its invoice as a subject, which is in the events of credit notes', async () => {
+  it('names its invoice as a subject, which is in the events of credit notes', async () => {
     const { id, sessionId } = await service.buy({ ...coins, pending: true });
     await service.act(id, 'pay');
     const { invoice } = await service.fetchFromStripe(`checkout/sessions/${sessionId}`);
