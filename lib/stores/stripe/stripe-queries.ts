@@ -155,21 +155,32 @@ export async function listCreditNotes(stripe: Stripe, invoices: readonly Invoice
 export async function listPaymentRecords(stripe: Stripe, invoices: readonly Invoice[]): Promise<PaymentRecord[]> {
   const payments = invoices.flatMap((invoice) => invoice.payments.data);
   const ids = new Set(payments.flatMap(({ payment }) => payment.payment_record ?? []));
-  const fetchRecord = async (id: string) => await stripe.paymentRecords.retrieve(id);
-  const records = await readIfPermitted(() => pMap(ids, fetchRecord, { concurrency }));
-  return parseStripeObject(v.array(PaymentRecord), records ?? []);
+  const fetchRecord = (id: string) => readIfPermitted(async () => await stripe.paymentRecords.retrieve(id));
+  const records = await pMap(ids, fetchRecord, { concurrency });
+  return parseStripeObject(
+    v.array(PaymentRecord),
+    records.filter((record) => record !== undefined),
+  );
 }
 
-/** Returns undefined if the restricted key lacks the permission, which is optional, or the account the feature. */
+/**
+ * Returns undefined if the restricted key lacks the permission, which is optional, or the account the object. Stripe
+ * answers a wrong path or version like a missing object, but without its code.
+ *
+ * @see https://docs.stripe.com/error-codes#resource-missing
+ * @see https://github.com/stripe/sync-engine-fork/pull/284
+ */
 async function readIfPermitted<T>(read: () => Promise<T>): Promise<T | undefined> {
-  const { StripePermissionError, StripeInvalidRequestError } = Stripe.errors;
   try {
     return await read();
   } catch (error) {
-    if (error instanceof StripePermissionError || error instanceof StripeInvalidRequestError) return undefined;
+    if (error instanceof Stripe.errors.StripePermissionError || isMissing(error)) return undefined;
     throw error;
   }
 }
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
 
 /**
  * Fetches prices by id, with their amounts in other currencies. A deleted price is omitted.
@@ -181,7 +192,7 @@ export async function fetchPrices(stripe: Stripe, ids: readonly string[]): Promi
     try {
       return parseStripeObject(Price, await stripe.prices.retrieve(id, { expand: ['currency_options'] }));
     } catch (error) {
-      if (error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404) return undefined;
+      if (isMissing(error)) return undefined;
       throw error;
     }
   };

@@ -10,6 +10,7 @@ import {
   fetchPrices,
   listCreditNotes,
   listDisputes,
+  listPaymentRecords,
   listProducts,
 } from '../../../../lib/stores/stripe/stripe-queries.ts';
 import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
@@ -18,13 +19,13 @@ import { givenCharge, givenCreditNote, givenInvoice, givenRefund } from './strip
 const settings = { secretKey: 'sk_test_of_the_account' };
 
 /** Creates a client whose calls all receive this response, or the response that `body` returns for a URL. */
-function createClient(status: number, body: unknown) {
+function createClient(status: number | ((url: URL) => number), body: unknown) {
   const calls: { url: string; init: StoreFetchOptions }[] = [];
   const fetch = async (url: string, init: StoreFetchOptions = {}): Promise<StoreResponse> => {
     calls.push({ url, init });
     const content = typeof body === 'function' ? body(new URL(url)) : body;
     return {
-      status,
+      status: typeof status === 'function' ? status(new URL(url)) : status,
       headers: { 'request-id': 'req_1' },
       text: typeof content === 'string' ? content : JSON.stringify(content),
     };
@@ -109,6 +110,34 @@ describe('lists of more than one page', () => {
     const failed = givenCharge({ failure_balance_transaction: 'txn_1' });
     expect(await fetchFailureDates(stripe, [failed])).toEqual(new Map());
     expect(await listCreditNotes(stripe, [credited])).toEqual([]);
+  });
+
+  const outside = givenInvoice({
+    payments: {
+      data: ['pr_1', 'pr_2'].map((id) => ({ payment: { payment_record: id } })),
+    },
+  });
+
+  it('leave out a payment record that the account does not have, and no other one', async () => {
+    const record = { id: 'pr_2', object: 'payment_record', amount: { value: 999 }, amount_refunded: { value: 999 } };
+    const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such payment record' };
+    const { stripe } = createClient(
+      ({ pathname }: URL) => (pathname.endsWith('pr_1') ? 404 : 200),
+      ({ pathname }: URL) => (pathname.endsWith('pr_1') ? { error } : record),
+    );
+    expect(await listPaymentRecords(stripe, [outside])).toMatchObject([{ id: 'pr_2' }]);
+  });
+
+  it.each([
+    ['a malformed request', 400, 'Received unknown parameter: expnd'],
+    ['an API version without the object', 404, 'Unrecognized request URL (GET: /v1/payment_records/pr_1).'],
+  ])('are not empty after %s', async (_title, status, message) => {
+    const { stripe } = createClient(status, { error: { type: 'invalid_request_error', message } });
+    const failed = givenCharge({ failure_balance_transaction: 'txn_1' });
+    await expect(fetchFailureDates(stripe, [failed])).rejects.toThrow(message);
+    await expect(listCreditNotes(stripe, [credited])).rejects.toThrow(message);
+    await expect(listPaymentRecords(stripe, [outside])).rejects.toThrow(message);
+    await expect(fetchPrices(stripe, ['gold'])).rejects.toThrow(message);
   });
 
   it('include all credit notes of the invoices that have some', async () => {

@@ -213,13 +213,16 @@ describe('a payment outside of Stripe that is refunded without a credit note', (
     expect(refunds).toMatchObject([{ amountMicros: amountMicros ?? 10_000_000 }]);
   });
 
-  it.each([403, 404])('keeps the payment if Stripe responds with %s to the query of the record', async (status) => {
+  it.each([
+    [403, {}],
+    [404, { code: 'resource_missing' }],
+  ])('keeps the payment if Stripe responds with %s to the query of the record', async (status, code) => {
     const id = await pay();
     await service.act(id, 'refund-outside', { record: true });
     const context = await service.createContext();
     const fetch: StoreFetch = async (url, init) => {
       if (!url.includes('/payment_records/')) return await context.fetch(url, init);
-      const text = JSON.stringify({ error: { type: 'invalid_request_error', message: 'No access.' } });
+      const text = JSON.stringify({ error: { type: 'invalid_request_error', message: 'No access.', ...code } });
       return { status, headers: {}, text };
     };
     const observations = await fetchObservations(id, openStripeAccount('processor_a', { ...context, fetch }));
