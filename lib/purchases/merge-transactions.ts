@@ -93,9 +93,8 @@ const compareIds = (a: string, b: string): number => a.length - b.length || (a <
 
 /**
  * Merges two observations of one sale. Id and purchase date come from the first transaction of the sale. Other dates
- * and refund come from the later observation, which can lack the amount, whether it is a renewal and why it was voided.
- * Partial refunds come from both. The amount comes from the observation with the better amount, and the USD conversion
- * is the best one for that amount.
+ * and refund come from the later observation, and what it can lack from either: see `mergeFacts`. The amount comes from
+ * the observation with the better amount, and the USD conversion is the best one for that amount.
  */
 function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
   const [state, other] = isLaterObservation(b, a) ? [b, a] : [a, b];
@@ -106,15 +105,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     ...pickState(state.transaction),
     transactionId,
     purchaseDate,
-    ...omitUndefined({
-      saleId: state.transaction.saleId ?? other.transaction.saleId,
-      isRenewal: state.transaction.isRenewal ?? other.transaction.isRenewal,
-      voidReason: state.transaction.voidReason ?? other.transaction.voidReason,
-      credits: chooseCredits(a.transaction, b.transaction),
-      partialRefunds: mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds),
-      plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]),
-    }),
-    ...mergeRefunds(a.transaction, b.transaction, state.transaction),
+    ...mergeFacts(state.transaction, other.transaction),
     ...pickAmount(amountSource.transaction),
   };
   const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
@@ -126,6 +117,32 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     transaction: { ...transaction, ...usdConversion },
   };
 }
+
+/**
+ * Merges the facts that an observation can lack, because queries of its store do not show them. A refund that the store
+ * does not date keeps the date on which it was first seen, as long as the store reports it.
+ */
+function mergeFacts(state: Transaction, other: Transaction): Partial<Transaction> {
+  const refundSeenAt = chooseSmaller(state.refundSeenAt, other.refundSeenAt);
+  const refundReversedAt = chooseLarger(state.refundReversedAt, other.refundReversedAt);
+  const refundedAt = hasRefundsOfEvents(state)
+    ? chooseLarger(state.refundedAt, other.refundedAt)
+    : state.refundedAt && chooseSmaller(state.refundedAt, refundSeenAt);
+  return omitUndefined({
+    saleId: state.saleId ?? other.saleId,
+    isRenewal: state.isRenewal ?? other.isRenewal,
+    voidReason: state.voidReason ?? other.voidReason,
+    credits: chooseCredits(state, other),
+    partialRefunds: mergePartialRefunds(state.partialRefunds, other.partialRefunds),
+    plannedExpirationDate: findPlannedEnd(state, [state, other]),
+    refundSeenAt,
+    refundReversedAt,
+    refundedAt: isReversed({ refundedAt, refundReversedAt }) ? undefined : refundedAt,
+  });
+}
+
+/** Queries show neither a refund nor its reversal. Both come from events, which workers process at the same time. */
+const hasRefundsOfEvents = ({ platform }: Transaction): boolean => platform === platformTokens.microsoftStore;
 
 /** One of two concurrent observations can have read an earlier catalogue: the order of contents decides. */
 const chooseCredits = ({ credits: a }: Transaction, { credits: b }: Transaction): Transaction['credits'] =>
@@ -177,33 +194,13 @@ const pickAmount = ({
 }: Transaction): Partial<Transaction> =>
   omitUndefined({ currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount });
 
-/**
- * A refund that the store does not date keeps the date on which it was first seen, as long as the store reports it.
- *
- * Queries of the Microsoft Store show neither a refund nor its reversal: both come from events that several workers
- * process at the same time. The latest ones of both observations count.
- */
-function mergeRefunds(a: Transaction, b: Transaction, state: Transaction): Partial<Transaction> {
-  if (a.platform !== platformTokens.microsoftStore) {
-    const refundSeenAt = chooseSmaller(a.refundSeenAt, b.refundSeenAt);
-    const refundedAt = state.refundedAt === undefined ? undefined : chooseSmaller(state.refundedAt, refundSeenAt);
-    return omitUndefined({ refundedAt, refundSeenAt });
-  }
-  const refund = omitUndefined({
-    refundedAt: chooseLarger(a.refundedAt, b.refundedAt),
-    refundReversedAt: chooseLarger(a.refundReversedAt, b.refundReversedAt),
-  });
-  const { refundedAt: _refundedAt, ...reversed } = refund;
-  return isReversed(refund) ? reversed : refund;
-}
-
 /** Removes the fields that are merged on their own. */
 function pickState(transaction: Transaction): Transaction {
   const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, ...others } =
     omitUsdRate(transaction);
   const { partialRefunds, plannedExpirationDate, credits, refundReversedAt, refundSeenAt, ...rest } = others;
   const { refundedAt, ...unrefunded } = rest;
-  return rest.platform === platformTokens.microsoftStore ? unrefunded : rest;
+  return hasRefundsOfEvents(rest) ? unrefunded : rest;
 }
 
 /**

@@ -60,11 +60,10 @@ export const isReturned = ({ status, amountMicros, latestDate = 0, reversedAt }:
   status === 'returned' || amountMicros === 0 || (reversedAt !== undefined && reversedAt >= latestDate);
 
 /** The full refund of the payment was reversed at its date or later. */
-export const isReversed = ({
-  refundedAt,
-  refundReversedAt,
-}: Pick<Transaction, 'refundedAt' | 'refundReversedAt'>): boolean =>
+export const isReversed = ({ refundedAt, refundReversedAt }: RefundDates): boolean =>
   refundedAt !== undefined && refundReversedAt !== undefined && refundReversedAt >= refundedAt;
+
+type RefundDates = { readonly [Field in 'refundedAt' | 'refundReversedAt']?: Transaction[Field] | undefined };
 
 export const chooseSmaller = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
