@@ -4,7 +4,7 @@ import { getNetAmount, sumTaxes, sumTotals } from './invoices.ts';
 import { toMicros, toMillis } from './money.ts';
 import { type Billing, isProration, type Period } from './paid-periods.ts';
 import type { Invoice, Price, Subscription } from './payloads.ts';
-import { getPriceId, type Line } from './subscription-items.ts';
+import { getPriceId, isCredit, type Line } from './subscription-items.ts';
 
 /** A price for a whole period, in the currency's smallest unit. */
 interface PeriodPrice {
@@ -31,9 +31,12 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   const whole = listWholeLines(context.billings);
   const isProrated = isProration(line);
   const { currency } = share.invoice;
-  const net = isProrated ? findProratedPrice(line, { ...context, whole, currency }) : toWholePrice(line, share.invoice);
+  const net = isProrated
+    ? findProratedPrice(line, { ...context, whole, currency })
+    : { amount: getNetAmount(line), period: toPeriodLength(line.period) };
   if (!net) return undefined;
-  const { amount, tax } = addTax(net.amount, isProrated ? findTaxLine(line, whole) : line);
+  const owed = Math.round(net.amount * computeOwedPart(share.invoice));
+  const { amount, tax } = addTax(owed, isProrated ? findTaxLine(line, whole) : line);
   if (!isProrated && amount === share.amount && !context.isExtended) return undefined;
   return {
     amountMicros: toMicros(amount, currency),
@@ -42,11 +45,14 @@ export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice
   };
 }
 
-/** A credit note before the payment forgives a part of the price, like a discount. A balance pays it. */
-function toWholePrice(line: Line, { lines, pre_payment_credit_notes_amount: forgiven }: Invoice): PeriodPrice {
-  const total = sumTotals(lines.data);
-  const owed = total > 0 ? Math.max(0, 1 - (forgiven ?? 0) / total) : 1;
-  return { amount: Math.round(getNetAmount(line) * owed), period: toPeriodLength(line.period) };
+/**
+ * Computes the part of its charges that an invoice demands. A credit note before the payment forgives the other part,
+ * like a discount. A balance pays a part, and so does the credit of a former plan: if nothing more is demanded for a
+ * change, the price is still that of the former plan.
+ */
+function computeOwedPart({ lines, pre_payment_credit_notes_amount: forgiven }: Invoice): number {
+  const charged = sumTotals(lines.data.filter((line) => !isCredit(line)));
+  return charged > 0 ? Math.max(0, 1 - (forgiven ?? 0) / charged) : 1;
 }
 
 interface ProratedContext extends Pick<PlanContext, 'price' | 'prices'> {

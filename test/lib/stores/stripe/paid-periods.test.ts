@@ -1408,6 +1408,30 @@ describe('an invoice of which a credit note forgave a part before its payment', 
   ])('counts %s as recurring, and keeps access', (_title, line, state, expected) => {
     expect(readMonthly(line, state)).toEqual({ tax: undefined, until: '2027-03-01', ...expected });
   });
+
+  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
+  const max = { product: 'max' } as const;
+  it.each<[string, number, LineInput, number, string]>([
+    ['the former plan after an upgrade without a charge', 500, { ...rest, ...max, amount: 1000 }, 1000, 'P1M'],
+    ['a part of an upgrade', 250, { ...rest, ...max, amount: 1000 }, 1500, 'P1M'],
+    ['the former seats after others without a charge', 2000, { ...rest, amount: 2500, quantity: 5 }, 1000, 'P1M'],
+    [
+      'what a former plan credits to another period',
+      11_500,
+      { ...max, amount: 12_000, start: '2027-02-15', end: '2028-02-15' },
+      500,
+      'P12M',
+    ],
+  ])('counts %s', (_title, forgiven, line, amount, period) => {
+    const change = bill(3, '2027-02-15', [{ ...rest, amount: -500 }, line], {
+      billing_reason: 'subscription_update',
+      amount_paid: line.amount - 500 - forgiven,
+      pre_payment_credit_notes_amount: forgiven,
+    });
+    const price = line.product ? { id: 'price_max', product: 'prod_max', unit_amount: 2000 } : {};
+    const { transactions } = look(seen('2027-02-17', { price }, [month(2), change]));
+    expect(transactions[1]?.plan).toEqual({ amountMicros: amount * 10_000, period });
+  });
 });
 
 describe('tax of a payment (Stripe)', () => {
