@@ -181,7 +181,7 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
       appTransactionId: purchase.appTransactionId ?? earlier.appTransactionId,
       purchaseDate,
       lastRenewalDate: purchase.lastRenewalDate ?? findLastRenewalDate(transactions, purchaseDate),
-      endedAt: purchase.endedAt && chooseSmaller(purchase.endedAt, findFirstRefundDate(transaction)),
+      endedAt: purchase.endedAt && chooseSmaller(purchase.endedAt, findFirstRefundDate(transaction, transactions)),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
@@ -192,13 +192,21 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
 
 /**
  * The App Store reports the date of the latest refund. Access has ended with the first, unless that was reversed.
- * Stripe does not date a refund that a payment record reports.
+ * Stripe does not date a refund that a payment record reports. It can return an earlier payment, whose credit pays the
+ * current period.
  */
-const findFirstRefundDate = (transaction: Transaction | undefined): EpochMillis | undefined =>
-  transaction?.refundSeenAt ??
-  transaction?.partialRefunds?.find(
-    ({ latestDate, reversedAt, isSum }) => transaction.expirationDate && latestDate && !reversedAt && !isSum,
-  )?.date;
+function findFirstRefundDate(
+  current: Transaction | undefined,
+  transactions: readonly ObservedTransaction[],
+): EpochMillis | undefined {
+  const refunded = transactions.findLast(({ transaction }) => transaction.refundedAt !== undefined)?.transaction;
+  return (
+    (current?.refundedAt === undefined ? refunded : current)?.refundSeenAt ??
+    current?.partialRefunds?.find(
+      ({ latestDate, reversedAt, isSum }) => current.expirationDate && latestDate && !reversedAt && !isSum,
+    )?.date
+  );
+}
 
 /**
  * Returns the purchase date of the latest renewal. An immediate plan change is not a renewal. A renewal that the store

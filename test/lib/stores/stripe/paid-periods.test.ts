@@ -404,6 +404,35 @@ describe('a refund that a payment record reports', () => {
     expect(read(looks)).toEqual(expected);
   });
 
+  it.each<[string, readonly string[]]>([
+    ['after a change that its credit pays', ['2027-02-20', '2027-02-22']],
+    ['before a change that its credit pays', ['2027-02-10', '2027-02-20', '2027-02-22']],
+  ])('ends the access on the day on which it was first seen: %s', (_title, days) => {
+    const lines = [
+      { amount: -500, start: '2027-02-15', end: '2027-03-01', kind: 'proration' },
+      { amount: 400, start: '2027-02-15', end: '2027-03-15', product: 'basic' },
+    ] as const;
+    const change = bill(3, '2027-02-15', lines, { billing_reason: 'subscription_update', amount_paid: 0 });
+    const states = days.map((day) => {
+      const isChanged = day >= '2027-02-15';
+      const { refreshToken: _token, ...state } = observe(
+        subscribe(isChanged ? { period: ['2027-02-15', '2027-03-15'] } : {}),
+        {
+          invoices: [month(2, { payments: { data: [payment] } } as InvoiceState), ...(isChanged ? [change] : [])],
+          paymentRecords: [refunded(1000)],
+          mapping: { ...context, now: seconds(day) * 1000 },
+        },
+      );
+      return state;
+    });
+    const ended = states.map((_state, index) =>
+      toDay(
+        states.slice(0, index + 1).reduce<ReturnType<typeof merge> | undefined>(merge, undefined)?.purchase.endedAt,
+      ),
+    );
+    expect(ended).toEqual(days.map(() => days[0]));
+  });
+
   it('returns each further part, which is announced', () => {
     const looks = [300, 300, 500].map((value, index) => {
       const { transactions } = lookAt(`2027-02-0${index + 5}`, { records: [refunded(value)] });
