@@ -1,21 +1,26 @@
 import type Stripe from 'stripe';
 import { formatTime, secondMs } from '../calendar.ts';
+import { sum } from '../sum.ts';
 import { type AccountObjects, getId } from './account-objects.ts';
 import { listInvoiceCharges, listInvoicePayments, listInvoices } from './account-state.ts';
 import { listCreditNotes } from './credit-notes.ts';
 import { toAmountMicros } from './money.ts';
+import { listOutsidePayments } from './payment-records.ts';
 import { listPaidCharges } from './payment-reversals.ts';
 
 /**
  * Lists the invoices and the payments of a purchase, oldest first, so that a program can compute its revenue, refunds,
- * taxes and recurring revenue.
+ * taxes and recurring revenue. The payments outside of Stripe follow those with a number, which actions refer to.
  */
 export const toLedger = (records: AccountObjects, purchaseId: string) => ({
   invoices: listInvoices(records, purchaseId).map((invoice) => toInvoiceSummary(records, invoice)),
-  payments: listPaidCharges(records, purchaseId).map((charge, index) => ({
-    number: index + 1,
-    ...toPaymentSummary(records, charge, purchaseId),
-  })),
+  payments: [
+    ...listPaidCharges(records, purchaseId).map((charge, index) => ({
+      number: index + 1,
+      ...toPaymentSummary(records, charge, purchaseId),
+    })),
+    ...listOutsidePayments(records, purchaseId).map((payment) => toOutsideSummary(records, payment)),
+  ],
 });
 
 function toInvoiceSummary(records: AccountObjects, invoice: Stripe.Invoice) {
@@ -78,28 +83,14 @@ function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purcha
     (object) => getId(object.payment.payment_intent) === getId(charge.payment_intent),
   );
   const invoice = records.objects.invoices.get(getId(payment?.invoice));
-  const products = invoice
-    ? invoice.lines.data.map(({ pricing }) => String(pricing?.price_details?.product))
-    : listSoldProducts(records, purchaseId);
-  const starts = invoice?.lines.data.map(({ period }) => period.start) ?? [];
-  const ends = invoice?.lines.data.map(({ period }) => period.end) ?? [];
   return {
     id,
     paidAt: formatTime(records.confirmedAt.get(id) ?? (payment?.status_transitions.paid_at ?? created) * secondMs),
     amountMicros: toMicros(amount),
     taxMicros: toMicros(computeTax(records, { charge, invoice, purchaseId })),
     currency: currency.toUpperCase(),
-    productIds: [...new Set(products)],
-    ...(invoice && {
-      invoiceId: invoice.id,
-      periodStart: formatSeconds(Math.min(...starts)),
-      periodEnd: formatSeconds(Math.max(...ends)),
-    }),
-    refunds: listReturns(records, charge, invoice).map((refund) => ({
-      id: refund.id,
-      createdAt: formatSeconds(refund.created),
-      amountMicros: toMicros(refund.amount),
-    })),
+    ...(invoice ? toBilledFields(invoice) : { productIds: [...new Set(listSoldProducts(records, purchaseId))] }),
+    refunds: listReturns(records, charge, invoice).map((refund) => toRefundSummary(refund, toMicros)),
     disputes: [...records.objects.disputes.values()]
       .filter((dispute) => getId(dispute.charge) === id)
       .map((dispute) => ({
@@ -112,6 +103,41 @@ function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purcha
       })),
   };
 }
+
+function toBilledFields({ id, lines: { data } }: Stripe.Invoice) {
+  return {
+    productIds: [...new Set(data.map(({ pricing }) => String(pricing?.price_details?.product)))],
+    invoiceId: id,
+    periodStart: formatSeconds(Math.min(...data.map(({ period }) => period.start))),
+    periodEnd: formatSeconds(Math.max(...data.map(({ period }) => period.end))),
+  };
+}
+
+/** The record has the sum of its refunds, and no date of them. It cannot be disputed. */
+function toOutsideSummary(
+  records: AccountObjects,
+  { invoice, record: { id, amount, amount_refunded, created } }: ReturnType<typeof listOutsidePayments>[number],
+) {
+  const toMicros = (minor: number): number => toAmountMicros(minor, amount.currency);
+  return {
+    id,
+    paidAt: formatSeconds(created),
+    amountMicros: toMicros(amount.value),
+    taxMicros: toMicros(sum((invoice.total_taxes ?? []).map((tax) => tax.amount))),
+    currency: amount.currency.toUpperCase(),
+    ...toBilledFields(invoice),
+    refunds: [
+      ...(amount_refunded.value > 0 ? [{ id, amountMicros: toMicros(amount_refunded.value) }] : []),
+      ...listCreditNotes(records, invoice.id).map((note) => toRefundSummary(note, toMicros)),
+    ],
+    disputes: [],
+  };
+}
+
+const toRefundSummary = (
+  { id, created, amount }: Stripe.Refund | Stripe.CreditNote,
+  toMicros: (minor: number) => number,
+) => ({ id, createdAt: formatSeconds(created), amountMicros: toMicros(amount) });
 
 /** Lists the refunds of a charge. The credit notes of an invoice are those of its first charge. */
 function listReturns(records: AccountObjects, { id }: Stripe.Charge, invoice: Stripe.Invoice | undefined) {
@@ -126,9 +152,9 @@ function computeTax(
   { charge, invoice, purchaseId }: { charge: Stripe.Charge; invoice: Stripe.Invoice | undefined; purchaseId: string },
 ): number {
   if (invoice === undefined) return findSession(records, purchaseId)?.total_details?.amount_tax ?? 0;
-  const tax = (invoice.total_taxes ?? []).reduce((sum, { amount }) => sum + amount, 0);
+  const tax = sum((invoice.total_taxes ?? []).map(({ amount }) => amount));
   const charges = listInvoiceCharges(records, invoice.id).filter(({ paid }) => paid);
-  const sumUntil = (end: number): number => charges.slice(0, end).reduce((sum, { amount }) => sum + amount, 0);
+  const sumUntil = (end: number): number => sum(charges.slice(0, end).map(({ amount }) => amount));
   const index = charges.findIndex(({ id }) => id === charge.id);
   const toTax = (amount: number): number => (invoice.total <= 0 ? 0 : Math.round((tax * amount) / invoice.total));
   return toTax(sumUntil(index + 1)) - toTax(sumUntil(index));

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import { generateId, getId, saveObject } from './account-objects.ts';
-import { type AccountState, listInvoices, requirePossible } from './account-state.ts';
+import { type AccountObjects, generateId, getId, saveObject } from './account-objects.ts';
+import { type AccountState, listInvoicePayments, listInvoices, requirePossible } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
 import { formatAmount, toMinorUnits } from './money.ts';
 import type { ReversalInput } from './payment-reversals.ts';
@@ -15,11 +15,7 @@ export function reportRefund(
   { records }: AccountState,
   { purchaseId, details: { amountMicros } }: ReversalInput,
 ): string {
-  const invoices = listInvoices(records, purchaseId).map(({ id }) => id);
-  const ids = [...records.objects.invoice_payments.values()]
-    .filter(({ invoice }) => invoices.includes(getId(invoice)))
-    .map(({ payment }) => getId(payment.payment_record));
-  const record = [...records.objects.payment_records.values()].findLast(({ id }) => ids.includes(id));
+  const { record } = listOutsidePayments(records, purchaseId).at(-1) ?? {};
   requirePossible(record !== undefined, purchaseId, 'does not have a payment record');
   const { amount, amount_refunded } = record;
   const { currency } = amount;
@@ -31,6 +27,15 @@ export function reportRefund(
   saveObject(records, 'payment_records', { ...record, amount_refunded: { currency, value } });
   return purchaseId;
 }
+
+/** Lists the payments of a subscription outside of Stripe, oldest first. */
+export const listOutsidePayments = (records: AccountObjects, purchaseId: string) =>
+  listInvoices(records, purchaseId).flatMap((invoice) =>
+    listInvoicePayments(records, invoice.id).flatMap(({ payment }) => {
+      const record = records.objects.payment_records.get(getId(payment.payment_record));
+      return record ? [{ invoice, record }] : [];
+    }),
+  );
 
 /** @see https://docs.stripe.com/api/payment-record/object */
 export function buildPaymentRecord(

@@ -1,28 +1,27 @@
-import type { AccountObjects } from './account-objects.ts';
-import { getId } from './account-objects.ts';
+import { sum } from '../sum.ts';
+import { type AccountObjects, getId } from './account-objects.ts';
 import { listPurchaseInvoices } from './account-state.ts';
 import { listCreditNotes } from './credit-notes.ts';
 import { toAmountMicros } from './money.ts';
+import { listOutsidePayments } from './payment-records.ts';
 import { listCharges } from './payment-reversals.ts';
 
 /**
- * Sums the payments of a purchase: the succeeded charges, their refunds, and the funds that disputes have withdrawn and
- * not returned. A failed charge and a free trial are not payments.
+ * Sums the payments of a purchase: the succeeded charges and the payments outside of Stripe, their refunds, and the
+ * funds that disputes have withdrawn and not returned. A failed charge and a free trial are not payments.
  */
 export function summarizePayments(records: AccountObjects, purchaseId: string) {
   const charges = listCharges(records, purchaseId).filter(({ paid }) => paid);
   const ids = charges.map(({ id }) => id);
   const disputes = [...records.objects.disputes.values()].filter(({ charge }) => ids.includes(getId(charge)));
-  const currency = charges[0]?.currency ?? 'usd';
-  const toMicros = (amounts: readonly number[]): number =>
-    toAmountMicros(
-      amounts.reduce((sum, amount) => sum + amount, 0),
-      currency,
-    );
+  const outside = listOutsidePayments(records, purchaseId).map(({ record }) => record);
+  const currency = charges[0]?.currency ?? outside[0]?.amount.currency ?? 'usd';
+  const toMicros = (amounts: readonly number[]): number => toAmountMicros(sum(amounts), currency);
   return {
     charges: ids,
-    paidMicros: toMicros(charges.map(({ amount }) => amount)),
+    paidMicros: toMicros([...charges.map(({ amount }) => amount), ...outside.map(({ amount }) => amount.value)]),
     refundedMicros: toMicros([
+      ...outside.map(({ amount_refunded }) => amount_refunded.value),
       ...charges.map(({ amount_refunded }) => amount_refunded),
       ...listPurchaseInvoices(records, purchaseId).flatMap(({ id }) =>
         listCreditNotes(records, id).map(({ amount }) => amount),

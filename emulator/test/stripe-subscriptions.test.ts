@@ -251,6 +251,18 @@ describe('payment in the control API', () => {
     expect((await show(id)).payments).toMatchObject([{ paidAt: '2027-02-03T10:00:00.000Z' }]);
   });
 
+  it('is one with its refund if it was made outside of Stripe', async () => {
+    const orderActions = [['fail-payment'], ['pay', { record: true }], ['refund-outside', { record: true }]] as const;
+    const { id } = await runSubscription(client, [...orderActions]);
+    const { payments, ...sums } = await show(id);
+    expect(sums).toMatchObject({ paidMicros: 9_980_000, refundedMicros: 4_990_000 });
+    expect(payments).toMatchObject([
+      { number: 1, refunds: [] },
+      { amountMicros: 4_990_000, refunds: [{ amountMicros: 4_990_000 }] },
+    ]);
+    expect(payments[1]).toMatchObject({ periodStart: payments[0].periodEnd, productIds: payments[0].productIds });
+  });
+
   it('contains its share of the tax of the invoice', async () => {
     const { id } = await runSubscription(client, [['split-payment']], { taxRate: 20, priceMicros: 9_990_000 });
     const { payments, invoices } = await show(id);
