@@ -102,7 +102,7 @@ function findPaymentTime({ paymentNotification, now }: StartContext, followsKnow
 }
 
 /** `GPA.1..0` follows `GPA.1`, and `GPA.1..3` follows `GPA.1..2`. */
-function isNextOrder(orderId = '', previousId: string): boolean {
+export function isNextOrder(orderId = '', previousId: string): boolean {
   const [firstOrderId] = orderId.split('..');
   const [previousFirstId] = previousId.split('..');
   return firstOrderId === previousFirstId && parseRenewalNumber(orderId) === (parseRenewalNumber(previousId) ?? -1) + 1;

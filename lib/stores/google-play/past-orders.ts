@@ -1,3 +1,4 @@
+import { toBillingPeriod } from '../../foundation/billing-period.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../foundation/platform.ts';
 import type { Observation } from '../../purchases/observation.ts';
@@ -10,7 +11,7 @@ import { toAmount } from './money.ts';
 import { toPastPhase } from './offer-type.ts';
 import { findLine, findLineProceeds, findLineTax, findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
-import { getPaymentDate } from './paid-period.ts';
+import { getPaymentDate, isNextOrder } from './paid-period.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
 const maxEarlierOrders = 24;
@@ -47,14 +48,30 @@ function addPastOrders(observation: Observation, { orders, known, siblings }: To
       ? []
       : (toOrderTransaction(order, { orderId, observation, siblings }) ?? []);
   });
-  const kept = pastTransactions.map((transaction) => withStoredPlan(transaction, stored));
-  return { ...observation, transactions: [...observation.transactions, ...kept] };
+  const all = [...observation.transactions, ...pastTransactions];
+  const planned = pastTransactions.map((transaction) => withStoredPlan(withNextPlan(transaction, all), stored));
+  return { ...observation, transactions: [...observation.transactions, ...planned] };
 }
 
-/** Keeps the price of the plan: an order does not show that it paid for a part of a period. */
+/** Keeps the price of the plan: an order does not have the price of which it paid a part. */
 export function withStoredPlan(transaction: Transaction, stored: readonly Transaction[]): Transaction {
   const plan = stored.find(({ transactionId }) => transactionId === transaction.transactionId)?.plan;
   return { ...transaction, ...omitUndefined({ plan }) };
+}
+
+/**
+ * Adds the price of the plan to the payment of a proration period that was not seen before its renewal: the renewal
+ * pays a whole period.
+ * @see https://googleapis.dev/dotnet/Google.Apis.AndroidPublisher.v3/latest/api/Google.Apis.AndroidPublisher.v3.Data.ProrationPeriodDetails.html
+ */
+function withNextPlan(transaction: Transaction, all: readonly Transaction[]): Transaction {
+  if (transaction.offerType !== 'prorationPeriod') return transaction;
+  const next = all.find(({ transactionId }) => isNextOrder(transactionId, transaction.transactionId));
+  const { amountMicros, taxMicros, purchaseDate = 0, periodStartDate = purchaseDate, expirationDate } = next ?? {};
+  const isWhole = next?.offerType === undefined && next?.productId === transaction.productId;
+  if (!isWhole || amountMicros === undefined || expirationDate === undefined) return transaction;
+  const period = toBillingPeriod(periodStartDate, expirationDate);
+  return { ...transaction, plan: { amountMicros, ...omitUndefined({ taxMicros }), period } };
 }
 
 interface OrderPurchase {

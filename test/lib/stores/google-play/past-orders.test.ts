@@ -51,6 +51,31 @@ describe('validate (Google Play) of a renewed subscription', () => {
     ]);
   });
 
+  it.each([
+    ['the renewal', {}, { amountMicros: 4_000_000, period: 'P1M' }],
+    ['no renewal with an offer', { offerPhaseDetails: { introductoryPriceDetails: {} } }, undefined],
+  ])('takes the plan of a proration period that is first seen later from %s', async (_title, details, plan) => {
+    const rest = { servicePeriodStartTime: '2026-10-21T12:00:00Z', servicePeriodEndTime: '2026-10-30T12:00:00Z' };
+    const month = { servicePeriodStartTime: rest.servicePeriodEndTime, servicePeriodEndTime: '2026-11-30T12:00:00Z' };
+    const orders = [
+      {
+        ...createOrder('GPA.1', { ...rest, offerPhaseDetails: { prorationPeriodDetails: {} } }),
+        total: { currencyCode: 'USD', units: '1' },
+      },
+      { ...createOrder('GPA.1..0', { ...month, ...details }), createTime: rest.servicePeriodEndTime },
+    ];
+    const lineItems = [{ productId: 'premium', expiryTime, latestSuccessfulOrderId: 'GPA.1..0' }];
+    const context = createGoogleContext({
+      subscription: { ...renewedSubscription, lineItems },
+      order: { orders } as object,
+    });
+    const [observation] = (await googlePlay.validate(createRequest(), context)).observations;
+    expect(observation?.transactions.map(({ amountMicros, ...payment }) => [amountMicros, payment.plan])).toEqual([
+      [4_000_000, undefined],
+      [1_000_000, plan],
+    ]);
+  });
+
   it.each(['base', 'addOn'])(
     'returns the earlier payments of each item if the latest order paid for %s only',
     async (paid) => {
