@@ -118,7 +118,7 @@ export function replacePurchase(
     listMicros: sumLines(lines.map(({ productId, listMicros }) => toLine(productId, listMicros))),
     currency,
     lines,
-    phase: 'base',
+    phase: items.some((item) => item.orderId === orderId && item.isProrated) ? 'prorationPeriod' : 'base',
     service: { start: at, end: expiryTime },
   };
   const replaced = { token: purchase.id, productId: purchase.productId, period: anchor.period };

@@ -3,7 +3,7 @@ import { BillingAnchor } from '../billing-anchor.ts';
 import { Period } from '../calendar.ts';
 
 /** Pricing phase of an order. */
-export const Phase = v.picklist(['base', 'freeTrial', 'introductoryPrice']);
+export const Phase = v.picklist(['base', 'freeTrial', 'introductoryPrice', 'prorationPeriod']);
 export type Phase = v.InferOutput<typeof Phase>;
 
 /** Line of an order with several products. */

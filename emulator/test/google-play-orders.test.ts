@@ -346,7 +346,9 @@ describe('subscription with add-ons of Google Play', () => {
     const successor = (await client.act(id, 'add-item', { productId: 'late addon', priceMicros: 31_000_000 })).body.id;
     const { items } = await readItems(successor);
     expect(items.get('late addon')).toMatchObject({ offerPhase: { prorationPeriod: {} } });
-    expect((await orderOf(items.get('late addon'))).total.units).toBe('31');
+    const { total, lineItems } = await orderOf(items.get('late addon'));
+    expect(total.units).toBe('31');
+    expect(lineItems).toMatchObject([{ subscriptionDetails: { offerPhaseDetails: { prorationPeriodDetails: {} } } }]);
     expect((await orderOf(items.get('grown'))).total).toEqual(usd('10'));
   });
 
