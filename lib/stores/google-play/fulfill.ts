@@ -30,7 +30,8 @@ export async function fulfill(request: FulfillmentRequest, context: StoreContext
   });
   const fulfillContext = { play, now: context.now, storedData: context };
   const fulfilled: Observation[] = [];
-  for (const group of groupByToken(unfulfilled)) fulfilled.push(...(await fulfillToken(group, fulfillContext)));
+  for (const [token, observations] of groupBy(unfulfilled, getToken))
+    fulfilled.push(...(await fulfillToken(token, observations, fulfillContext)));
   return fulfilled;
 }
 
@@ -79,14 +80,17 @@ function isLeftToClient(
 }
 
 /** The items of a purchase are acknowledged together, and consumed one by one. */
-async function fulfillToken(group: TokenGroup, context: FulfillContext): Promise<Observation[]> {
+async function fulfillToken(
+  token: string,
+  observations: readonly Observation[],
+  context: FulfillContext,
+): Promise<Observation[]> {
   const fulfilled: Observation[] = [];
-  for (const observation of group.observations.filter(hasPlannedConsumption))
-    fulfilled.push(await fulfillPurchase(group.token, observation, context));
-  const others = group.observations.filter((observation) => !hasPlannedConsumption(observation));
-  const [first, ...rest] = others;
+  for (const observation of observations.filter(hasPlannedConsumption))
+    fulfilled.push(await fulfillPurchase(token, observation, context));
+  const [first, ...rest] = observations.filter((observation) => !hasPlannedConsumption(observation));
   if (!first) return fulfilled;
-  const acknowledged = await fulfillPurchase(group.token, first, context);
+  const acknowledged = await fulfillPurchase(token, first, context);
   const { asOf } = acknowledged;
   return [...fulfilled, acknowledged, ...rest.map((observation) => markFulfilled(observation, asOf))];
 }
@@ -127,14 +131,6 @@ function markFulfilled(observation: Observation, asOf: EpochMillis): Observation
     purchase: { ...purchase, isAcknowledged: true, ...(hasPlannedConsumption(observation) && { isConsumed: true }) },
   };
 }
-
-interface TokenGroup {
-  readonly token: string;
-  readonly observations: readonly Observation[];
-}
-
-const groupByToken = (observations: readonly Observation[]): TokenGroup[] =>
-  [...groupBy(observations, getToken)].map(([token, group]) => ({ token, observations: group }));
 
 const getToken = ({ purchase, refreshToken }: Observation): string =>
   refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
