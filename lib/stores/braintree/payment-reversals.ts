@@ -35,11 +35,11 @@ const wasPaid = (payment: BraintreeTransaction): boolean =>
 const refundStatuses = new Set([...paidStatuses, 'settlement_pending']);
 
 /**
- * Statuses of a refund whose money came back, also after it counted.
+ * Statuses of a payment or refund that failed, also after it counted. The money of the refund came back.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/general/statuses
  */
-const failedRefundStatuses = new Set([
+const failedStatuses = new Set([
   'authorization_expired',
   'failed',
   'gateway_rejected',
@@ -47,6 +47,9 @@ const failedRefundStatuses = new Set([
   'settlement_declined',
   'voided',
 ]);
+
+export const hasFailed = ({ status, type }: BraintreeTransaction): boolean =>
+  type === 'sale' && failedStatuses.has(status);
 
 const endedStatuses = new Set(['voided', 'settlement_declined']);
 
@@ -135,12 +138,12 @@ export const getStatusDate = ({
 const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): PartialRefund[] =>
   refundIds
     .flatMap((refundId) => refunds.filter(({ id }) => id === refundId))
-    .filter(({ status }) => refundStatuses.has(status) || failedRefundStatuses.has(status))
+    .filter(({ status }) => refundStatuses.has(status) || failedStatuses.has(status))
     .map(({ id, amount, createdAt, status }) => ({
       id,
       amountMicros: toMicros(amount),
       date: Date.parse(createdAt),
-      ...(failedRefundStatuses.has(status) && { status: 'returned' }),
+      ...(failedStatuses.has(status) && { status: 'returned' }),
     }));
 
 /**

@@ -20,15 +20,17 @@ import {
   findPlanPrice,
   isPaidWithoutPayment,
   markProrations,
+  markUnpaidPeriod,
   type SubscriptionPayment,
 } from './subscription-payments.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
-  subscription: Subscription,
+  reported: Subscription,
   refunds: readonly BraintreeTransaction[],
   context: MappingContext,
 ): Observation {
+  const subscription = markUnpaidPeriod(reported);
   const productId = findPlanProduct(subscription.planId, context);
   const payments = subscription.transactions
     .filter(({ type }) => type === 'sale')

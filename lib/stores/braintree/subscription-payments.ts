@@ -4,7 +4,7 @@ import type { PlanPrice } from '../../purchases/transaction.ts';
 import { getLastPaidDay } from './access-end.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
-import { isPaid } from './payment-reversals.ts';
+import { hasFailed, isPaid, isSettlementPending } from './payment-reversals.ts';
 
 /** A payment of a subscription, and whether it is an additional one for a period that another payment started. */
 export interface SubscriptionPayment {
@@ -48,6 +48,29 @@ function isWithinFreePeriod(
   const paidAt = Date.parse(createdAt);
   if (start === undefined || paidAt < Date.parse(start) + maxBillingDelayMs) return false;
   return findEntryAt(paidAt - maxHistoryDelayMs, statusHistory)?.status === 'Active';
+}
+
+/**
+ * Copies a subscription as past due if the payment of its current period failed: Braintree keeps it active for up to
+ * two days of automatic retries, and when a debit fails days later. A free period has no failed payment.
+ * @see https://developer.paypal.com/braintree/articles/guides/recurring-billing/recurring-advanced-settings
+ */
+export function markUnpaidPeriod(subscription: Subscription): Subscription {
+  const { status, billingPeriodStartDate: start = '', trialPeriod, firstBillingDate, transactions } = subscription;
+  const { paidThroughDate = '', billingPeriodEndDate = '' } = subscription;
+  const isPaidThrough = paidThroughDate >= billingPeriodEndDate;
+  const isFirst = start <= firstBillingDate && !trialPeriod;
+  const ofPeriod = transactions.filter((payment) => payment.subscription?.billingPeriodStartDate === start);
+  const startEnd = Date.parse(start) + maxBillingDelayMs;
+  const isFailed = ofPeriod.some((payment) => hasFailed(payment) && Date.parse(payment.createdAt) < startEnd);
+  if (
+    isPaidThrough ||
+    isFirst ||
+    !isFailed ||
+    ofPeriod.some((payment) => isPaid(payment) || isSettlementPending(payment))
+  )
+    return subscription;
+  return { ...subscription, status: status === 'Active' ? 'Past Due' : status, billingPeriodEndDate: undefined };
 }
 
 /**

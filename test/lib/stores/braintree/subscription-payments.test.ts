@@ -388,6 +388,46 @@ describe('first payment that fails (Braintree)', () => {
   });
 });
 
+describe('renewal whose payment failed before the subscription is past due (Braintree)', () => {
+  const unpaid = { ...november, currentBillingCycle: 2 };
+  const read = (at: string, status: string, changes: object = {}) => {
+    const { purchase, transactions } = observe(at, {
+      ...unpaid,
+      transactions: [{ ...second, status, statusHistory: [{ status }, { status: 'settlement_pending' }] }, first],
+      ...changes,
+    });
+    const { isBillingRetryPeriod, lastRenewalDate, expirationDate, cancelationReason } = purchase;
+    const until = new Date(expirationDate ?? 0).toISOString().slice(0, 10);
+    return { until, isBillingRetryPeriod, lastRenewalDate, cancelationReason, payments: transactions.length };
+  };
+  const kept = { lastRenewalDate: undefined, cancelationReason: undefined, payments: 1 };
+
+  it.each(['failed', 'settlement_declined'])('has the grace of the paid period while it is %s', (status) => {
+    expect(read('2026-11-02T00:00:00Z', status)).toEqual({ ...kept, until: '2026-11-08', isBillingRetryPeriod: true });
+    expect(read('2026-11-20T00:00:00Z', status)).toMatchObject({
+      until: '2026-11-08',
+      cancelationReason: 'System.BillingError',
+    });
+  });
+
+  it('ends with the paid period if it was canceled then', () => {
+    const canceled = { status: 'Canceled', statusHistory: [{ status: 'Canceled' }, { status: 'Active' }] };
+    expect(read('2026-11-02T00:00:00Z', 'failed', canceled)).toMatchObject({ until: '2026-11-01' });
+  });
+
+  it.each([
+    ['a retry succeeded', { transactions: [second, { ...second, id: 'failed', status: 'failed' }, first] }],
+    ['the payment is not decided', { transactions: [{ ...second, status: 'settlement_pending' }, first] }],
+    [
+      'a charge within a free period failed',
+      { transactions: [{ ...second, status: 'failed', createdAt: '2026-11-16T12:00:00Z' }, first] },
+    ],
+  ])('goes on with the period if %s', (_title, changes) => {
+    expect(read('2026-11-02T00:00:00Z', 'failed', changes)).toMatchObject({ isBillingRetryPeriod: undefined });
+    expect(read('2026-11-02T00:00:00Z', 'failed', changes).until).toBe('2026-12-02');
+  });
+});
+
 describe('refund of a payment before a period without one (Braintree)', () => {
   const refunded = { ...first, refundIds: ['refund'] };
   const refund = buildPayment('refund', '2026-11-05T12:00:00Z', { type: 'credit', refundedTransactionId: 'first' });
