@@ -24,6 +24,7 @@
  * @see https://docs.stripe.com/billing/invoices/subscription
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
+import { sum } from '../../foundation/collections.ts';
 import { hourMs, secondMs } from '../../foundation/time.ts';
 import { getPaidAt, type InvoiceShare, isPaid, sumTotals } from './invoices.ts';
 import type { Subscription } from './payloads.ts';
@@ -155,8 +156,8 @@ function mergeTiers([line, ...others]: readonly Line[]): Line | undefined {
   const tiers = [line, ...others];
   return {
     ...line,
-    amount: tiers.reduce((sum, { amount }) => sum + amount, 0),
-    quantity: tiers.reduce((sum, { quantity }) => sum + (quantity ?? 0), 0),
+    amount: sum(tiers.map(({ amount }) => amount)),
+    quantity: sum(tiers.map(({ quantity }) => quantity ?? 0)),
     discount_amounts: tiers.flatMap((tier) => tier.discount_amounts),
     pretax_credit_amounts: tiers.flatMap((tier) => tier.pretax_credit_amounts),
     taxes: tiers.flatMap(({ taxes }) => taxes),

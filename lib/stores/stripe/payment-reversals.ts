@@ -75,7 +75,7 @@ const lostStatuses: ReadonlySet<string> = new Set(['lost', 'appeal_needs_respons
  * @see https://www.checkout.com/docs/payments/process-disputes/pre-dispute-resolution
  */
 const isLost = ({ status, balance_transactions: balances }: Dispute): boolean =>
-  lostStatuses.has(status) || (status === 'prevented' && balances.reduce((sum, { amount }) => sum + amount, 0) < 0);
+  lostStatuses.has(status) || (status === 'prevented' && sum(balances.map(({ amount }) => amount)) < 0);
 
 const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefined): PaymentReversal | undefined =>
   lostAt !== undefined
@@ -87,7 +87,7 @@ const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefin
 /** Some refunds failed, and the others do not return the whole payment. The charge can stay marked as refunded. */
 const lacksRefunds = ({ amount }: Charge, refunds: readonly Refund[]): boolean => {
   const kept = refunds.filter((refund) => !isReturned(refund));
-  return kept.length < refunds.length && kept.reduce((sum, refund) => sum + refund.amount, 0) < amount;
+  return kept.length < refunds.length && sum(kept.map((refund) => refund.amount)) < amount;
 };
 
 /** The money of the refund came back to the account. */
@@ -97,7 +97,7 @@ const isReturned = ({ status }: Refund): boolean => status === 'failed' || statu
 const isCounted = (refund: Refund): boolean => refund.status === 'succeeded' || isReturned(refund);
 
 const sumRefunds = (refunds: readonly Refund[]): number =>
-  refunds.filter((refund) => refund.status === 'succeeded').reduce((sum, { amount }) => sum + amount, 0);
+  sum(refunds.filter((refund) => refund.status === 'succeeded').map(({ amount }) => amount));
 
 const toPartialRefund = (refund: Refund, { currency }: Charge): PartialRefund => ({
   id: refund.id,
@@ -117,8 +117,8 @@ const getDisputedAmount = ({ amount, currency }: Dispute, charge: Charge): numbe
  */
 function getLostAmount(dispute: Dispute, charge: Charge): number {
   const amounts = dispute.balance_transactions.map(({ amount }) => amount);
-  const withdrawn = amounts.reduce((sum, amount) => sum - Math.min(0, amount), 0);
-  const kept = amounts.reduce((sum, amount) => sum - amount, 0);
+  const withdrawn = -sum(amounts.filter((amount) => amount < 0));
+  const kept = -sum(amounts);
   const disputed = getDisputedAmount(dispute, charge);
   return withdrawn > 0 ? Math.round((disputed * Math.max(0, kept)) / withdrawn) : disputed;
 }

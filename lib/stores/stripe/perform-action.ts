@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import Stripe from 'stripe';
 import * as v from 'valibot';
+import { sum } from '../../foundation/collections.ts';
 import { withoutPlatform } from '../../foundation/platform.ts';
 import { dayMs, secondMs } from '../../foundation/time.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
@@ -82,7 +83,7 @@ async function refund(request: ActionRequest, stripe: Stripe): Promise<StoreAnsw
   return {
     status: last.status ?? 'created',
     id: last.id,
-    amountMicros: refunds.reduce((sum, created) => sum + toMicros(created.amount, created.currency), 0),
+    amountMicros: sum(refunds.map(({ amount, currency }) => toMicros(amount, currency))),
     currency: toCurrencyCode(last.currency),
   };
 }

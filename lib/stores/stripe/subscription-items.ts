@@ -1,3 +1,4 @@
+import { sum } from '../../foundation/collections.ts';
 import { getPriceProductId } from './mapping-context.ts';
 import type { Invoice, Subscription } from './payloads.ts';
 
@@ -77,7 +78,7 @@ function listHistories({ items }: Subscription, invoices: readonly Invoice[]): I
 function findRemoval(lines: readonly Line[]): number | undefined {
   const start = Math.max(...lines.map(({ period }) => period.start));
   const last = lines.filter(({ period }) => period.start === start);
-  const isCredited = last.some(isCredit) && last.reduce((sum, { amount }) => sum + amount, 0) === 0;
+  const isCredited = last.some(isCredit) && sum(last.map(({ amount }) => amount)) === 0;
   return last.every(isCredit) || isCredited ? start : undefined;
 }
 
