@@ -57,7 +57,11 @@ function chooseLaterStatus(a: PartialRefund['status'], b: PartialRefund['status'
 
 /** The money of the refund came back to the developer, or belongs to other refunds of the payment. */
 export const isReturned = ({ status, amountMicros, latestDate = 0, reversedAt }: PartialRefund): boolean =>
-  status === 'returned' || amountMicros === 0 || (reversedAt !== undefined && reversedAt >= latestDate);
+  status === 'returned' || amountMicros === 0 || (reversedAt !== undefined && reversedAt > latestDate);
+
+/** A sum of which a part was reversed: the rest is no new refund. */
+const isLeftByReversal = ({ latestDate, reversedAt }: PartialRefund): boolean =>
+  reversedAt !== undefined && latestDate === reversedAt;
 
 /** The full refund of the payment was reversed at its date or later. */
 export const isReversed = ({ refundedAt, refundReversedAt }: RefundDates): boolean =>
@@ -121,7 +125,7 @@ const listSumKeys = ({ latestDate, isSum, quantity, amountMicros }: PartialRefun
 export const listRefundKeys = (transactions: readonly Transaction[]): string[] =>
   transactions.flatMap(({ transactionId, partialRefunds = [], refundedAt }) => [
     ...partialRefunds
-      .filter((refund) => refund.status === undefined && !isReturned(refund))
+      .filter((refund) => refund.status === undefined && !isReturned(refund) && !isLeftByReversal(refund))
       .map((refund) => toCanonicalJson([transactionId, refund.id, ...listSumKeys(refund)])),
     ...(refundedAt === undefined ? [] : [transactionId]),
   ]);

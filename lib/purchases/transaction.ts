@@ -29,7 +29,7 @@ export const PartialRefund = v.object({
   status: v.exactOptional(v.picklist(['disputed', 'returned'])),
   /** Latest date of the refunds, if the store reports all refunds of the payment as one sum, which it can reverse. */
   latestDate: v.exactOptional(v.number()),
-  /** When the store reversed the sum. It counts again if `latestDate` is later. */
+  /** When the store reversed the sum. It counts again if `latestDate` is later, and in part if it is the same. */
   reversedAt: v.exactOptional(v.number()),
 });
 export type PartialRefund = v.InferOutput<typeof PartialRefund>;

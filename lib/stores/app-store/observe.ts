@@ -16,7 +16,7 @@ import { type AppStoreSettings, getApiKey, parseStoredSettings } from './setting
 import { fromSignedTransaction } from './signed-transaction.ts';
 import { isLaterTransaction } from './store-transaction.ts';
 import { toObservation } from './to-observation.ts';
-import { reverseProratedRefunds } from './transaction-refunds.ts';
+import { reverseRefunds } from './transaction-refunds.ts';
 import { createVerificationContext, type VerificationContext, verifyAppTransaction } from './verification.ts';
 import {
   isNotificationCurrent,
@@ -148,7 +148,7 @@ function withTransactionFacts(
     if (!isSubject) return transaction;
     if (type.endsWith('.UPGRADE')) return { ...transaction, isRenewal: false };
     if (getBaseType(type) !== 'REFUND_REVERSED') return transaction;
-    return { ...transaction, partialRefunds: reverseProratedRefunds(transaction.partialRefunds, occurredAt) };
+    return { ...transaction, partialRefunds: reverseRefunds(transaction.partialRefunds, payload, occurredAt) };
   });
   return { ...observation, transactions };
 }

@@ -9,6 +9,9 @@ type RefundFields = Pick<StoreTransaction, 'revokedAt' | 'refundedAt' | 'partial
 /** Id of the sum of the prorated refunds of a transaction. */
 const proratedId = 'revocation';
 
+/** Id of the sum of the refunded seats. */
+const seatsId = 'seats';
+
 /** `revocationPercentage` of a full refund: 100 %. */
 const fullPercentage = 100_000;
 
@@ -87,13 +90,24 @@ function listProratedRefunds(payload: TransactionPayload): PartialRefund[] {
 }
 
 /**
- * Returns the partial refunds of a transaction whose refund Apple has reversed. Its payload lacks the reversed refund.
- * @see https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+ * Returns the partial refunds of a transaction, one of whose refunds Apple has reversed. Its payload lacks what was
+ * reversed: a sum that it still has replaces the former one, and does not count without it.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage
  */
-export const reverseProratedRefunds = (
+export function reverseRefunds(
   partialRefunds: readonly PartialRefund[] = [],
+  { multiSeatInfo }: TransactionPayload,
   reversedAt: EpochMillis,
-): readonly PartialRefund[] => [...partialRefunds, { id: proratedId, date: reversedAt, reversedAt }];
+): readonly PartialRefund[] {
+  const sumIds = multiSeatInfo ? [proratedId, seatsId] : [proratedId];
+  const reversedIds = sumIds.filter((sumId) => !partialRefunds.some(({ id }) => id === sumId));
+  return [
+    ...partialRefunds.map((refund) =>
+      refund.id === proratedId ? { ...refund, latestDate: reversedAt, reversedAt } : refund,
+    ),
+    ...reversedIds.map((id) => ({ id, date: reversedAt, reversedAt })),
+  ];
+}
 
 /**
  * A refund of some seats keeps the transaction valid for the others and lacks a separate date. The App Store does not
@@ -103,7 +117,7 @@ export const reverseProratedRefunds = (
 function listSeatRefunds(payload: TransactionPayload): PartialRefund[] {
   const quantity = countRevokedSeats(payload);
   return quantity > 0 && !isSharedOwnership(payload.inAppOwnershipType)
-    ? [{ id: 'seats', date: payload.signedDate, quantity, isSum: true }]
+    ? [{ id: seatsId, date: payload.signedDate, quantity, isSum: true }]
     : [];
 }
 

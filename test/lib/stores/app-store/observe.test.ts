@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayMs, hourMs } from '../../../../lib/foundation/time.ts';
+import { merge } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { listRefundedAmounts, listRefundKeys } from '../../../../lib/purchases/refunds.ts';
+import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
 import { type NotificationInput, observeNotification } from './notification-fixture.ts';
@@ -170,6 +174,44 @@ describe('observe (App Store) without an API key', () => {
       { amountMicros: 15_000_000, partialRefunds: [{ date: occurredAt, amountMicros: 4_999_950 }] },
     ]);
     expect(observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
+  });
+
+  it.each<[string, object, object, object, 'Consumable' | undefined, number]>([
+    [
+      'what is left of two refunds of units',
+      { price: 15_000, quantity: 3 },
+      { ...partialRefund, revocationPercentage: 66_667 },
+      { ...partialRefund, revocationPercentage: 33_333 },
+      'Consumable',
+      4_999_950,
+    ],
+    ['nothing after the only one', { price: 15_000, quantity: 3 }, partialRefund, {}, 'Consumable', 0],
+    [
+      'nothing after the only one of seats',
+      { price: 15_000, quantity: 3 },
+      { multiSeatInfo: { revokedSeatQuantity: 1 } },
+      { multiSeatInfo: {} },
+      undefined,
+      0,
+    ],
+  ])('counts %s when a refund is reversed', async (_title, sale, before, after, productType, left) => {
+    const bought = productType ? { ...buildOneTimePayload(productType), expiresDate: undefined } : {};
+    const observations = await Promise.all(
+      [
+        { type: 'REFUND', occurredAt, transaction: { ...bought, ...sale, ...before } },
+        { type: 'REFUND_REVERSED', occurredAt: occurredAt + dayMs, transaction: { ...bought, ...sale, ...after } },
+      ].map(async (input) => (await observeNotification(input)).observations[0]),
+    );
+    for (const list of [observations, observations.toReversed()]) {
+      const state = list.reduce<ReturnType<typeof merge> | undefined>((merged, next) => {
+        const { refreshToken: _token, ...observation } = next as Observation;
+        return merge(merged, observation);
+      }, undefined);
+      const transaction = state?.transactions[0]?.transaction as Transaction;
+      const refunds = listRefundedAmounts(transaction);
+      expect(listRefundKeys([transaction])).toEqual([]);
+      expect(refunds.reduce((total, { amountMicros = 0 }) => total + amountMicros, 0)).toBe(left);
+    }
   });
 
   it.each([
