@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning } from '../lib/foundation/is-running.ts';
 import { readProcessIdentity } from './process-identity.ts';
 import type { Closable } from './shutdown.ts';
 import { startupError } from './startup-error.ts';
@@ -45,14 +46,5 @@ function readLock(file: string): { readonly pid?: number; readonly identity?: st
     return Number(pid) > 0 ? { pid: Number(pid), identity } : {};
   } catch {
     return {};
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // A process of a different user exists, but does not accept the signal.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../lib/foundation/errors.ts';
+import { isRunning } from '../../lib/foundation/is-running.ts';
 
 const getLockPath = (path: string): string => `${path}.lock`;
 
@@ -82,13 +83,3 @@ const lockedError = (path: string, owner: string): ServiceError =>
     'Conflict',
     `${path} is being imported by ${owner}. Wait until it has ended. If that process is not an import, delete ${getLockPath(path)}.`,
   );
-
-function isRunning(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // A process of a different user exists, but does not accept the signal.
-    return getErrorCode(error) === 'EPERM';
-  }
-}

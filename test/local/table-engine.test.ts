@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { isRunning } from '../../lib/foundation/is-running.ts';
 import { findFreePort } from '../../local/free-port.ts';
 import { findDynoxide, startDynoxide } from '../../local/table-engine/dynoxide.ts';
 import { startEngineProcess } from '../../local/table-engine/engine-process.ts';
@@ -193,13 +194,4 @@ function javaThatPrints(text: string): string {
   mkdirSync(join(home, 'bin'));
   writeFileSync(join(home, 'bin', 'java'), `#!/bin/sh\necho "${text}" >&2\nexit 1\n`, { mode: 0o755 });
   return home;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
