@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { Catalogue, toCatalogueTag } from '../apps/catalogue.ts';
 import { findCatalogue } from '../apps/catalogue-table.ts';
@@ -18,9 +17,8 @@ import {
   saveCatalogueAnnouncement,
 } from './catalogue-announcement-table.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
+import { enqueueMissing } from './fan-out.ts';
 import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
-import type { WebhookMessage } from './webhook-message.ts';
 
 interface AnnounceOptions {
   readonly wait: (ms: number) => Promise<void>;
@@ -36,9 +34,6 @@ interface AnnounceResult {
   /** Number of webhooks that this call has enqueued. */
   readonly webhooks: number;
 }
-
-/** Number of deliveries that are created concurrently. */
-const concurrency = 25;
 
 /** Delay of the webhooks, which contain the entitlements. Caches of the catalogue have a TTL of 15 s. */
 const delaySeconds = 20;
@@ -87,14 +82,10 @@ async function announce(
   const { changes } = await findEntitlementChanges(service, app, { before, after });
   const deliveries = changes.flatMap((change) => buildAnnouncements(app, change, announcement));
   let webhooks = 0;
-  for (const [index, batch] of splitIntoChunks(deliveries, rate).entries()) {
-    const created = await pMap(batch, async (delivery) => await createMissing(service, delivery), { concurrency });
-    const messages = created.flat();
-    if (messages.length > 0) {
-      if (index > 0) await wait(secondMs);
-      await service.webhookQueue.send(messages, { group: app.name, delaySeconds });
-    }
-    webhooks += messages.length;
+  for (const batch of splitIntoChunks(deliveries, rate)) {
+    if (webhooks > 0) await wait(secondMs);
+    // An interrupted call can have created any of them without a message.
+    webhooks += await enqueueMissing(service, batch, { lostAfterMs: 0, delaySeconds });
     reportProgress?.(webhooks);
   }
   await deleteCatalogueAnnouncement(service, app.name);
@@ -118,17 +109,4 @@ function buildAnnouncements(
   } as const;
   const changedEntitlements = [...gains, ...loses].sort();
   return selectWebhookUrls(app, false).map((url) => buildDelivery({ ...common, url, changedEntitlements }));
-}
-
-/**
- * Creates a delivery and returns its queue message. None if the delivery has been attempted. An earlier call can have
- * created it without a message; a second message for the same attempt is ignored.
- */
-async function createMissing(service: Service, delivery: WebhookDelivery): Promise<WebhookMessage[]> {
-  const { appName, deliveryId } = delivery;
-  const isNew = await createDeliveryIfAbsent(service, delivery);
-  const { state, failedAttempts, dueAt } =
-    (isNew ? undefined : await findDelivery(service, appName, deliveryId)) ?? delivery;
-  const isWaiting = state === 'pending' && failedAttempts === 0 && dueAt === undefined;
-  return isWaiting ? [{ appName, deliveryId, failedAttempts }] : [];
 }

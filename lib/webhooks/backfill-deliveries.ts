@@ -13,9 +13,8 @@ import { scanPurchasesUpdatedSince } from '../lists/list-tables.ts';
 import { buildAnnouncements } from '../purchases/announcement.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
 import { listAnnouncements, listClaims } from '../purchases/purchase-table.ts';
-import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
-import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
-import { buildDeliveries, buildDeliveriesOfRecord, enqueueDeliveries } from './fan-out.ts';
+import { deliveryRetentionMs } from './delivery.ts';
+import { buildDeliveries, buildDeliveriesOfRecord, enqueueMissing } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
 import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
 
@@ -38,11 +37,8 @@ const maxLookbackMs = deliveryRetentionMs - dayMs;
 /** Number of purchases, or deliveries, that are processed concurrently. */
 const concurrency = 25;
 
-/**
- * Age at which the queue message of a delivery without an attempt may be lost, so the delivery is enqueued again. Safe
- * if the message still exists: the second attempt with the same number is ignored.
- */
-const lostMessageAgeMs = 15 * minuteMs;
+/** Age at which the queue message of a delivery without an attempt may be lost. */
+const lostAfterMs = 15 * minuteMs;
 
 /**
  * Does what the fan-out worker failed to do for the purchases that changed since the start of a range: settles their
@@ -86,7 +82,8 @@ export async function backfillItem(
     return;
   }
   const record = { appName, kind, after: item };
-  await createMissing(service, await buildDeliveriesOfRecord(service, record, async (name) => findApp(service, name)));
+  const deliveries = await buildDeliveriesOfRecord(service, record, async (name) => findApp(service, name));
+  await enqueueMissing(service, deliveries, { lostAfterMs });
 }
 
 async function backfillPurchases(
@@ -107,18 +104,7 @@ async function backfillPurchases(
     concurrency,
   });
   const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, service.now()));
-  return { expected: deliveries.length, created: await createMissing(service, deliveries) };
-}
-
-/** Creates and enqueues the deliveries that are missing. Returns their number. */
-async function createMissing(service: Service, deliveries: readonly WebhookDelivery[]): Promise<number> {
-  const missing = await pMap(
-    deliveries,
-    async (delivery) => ((await createIfMissing(service, delivery)) ? [delivery] : []),
-    { concurrency },
-  );
-  await enqueueDeliveries(service, missing.flat());
-  return missing.flat().length;
+  return { expected: deliveries.length, created: await enqueueMissing(service, deliveries, { lostAfterMs }) };
 }
 
 function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): void {
@@ -173,14 +159,4 @@ async function findAnnouncements(
       // The item has the event of its current version only.
       ...(currentIds.has(announcement.id) && omitUndefined({ eventId })),
     }));
-}
-
-/** Returns true if the delivery was missing, or its first queue message may be lost. The caller enqueues it then. */
-async function createIfMissing(service: Service, delivery: WebhookDelivery): Promise<boolean> {
-  if (await createDeliveryIfAbsent(service, delivery)) return true;
-  const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);
-  const { state, failedAttempts, dueAt, createdAt } = existing ?? delivery;
-  return (
-    state === 'pending' && failedAttempts === 0 && dueAt === undefined && service.now() - createdAt >= lostMessageAgeMs
-  );
 }

@@ -1,4 +1,4 @@
-import pMap from 'p-map';
+import pMap, { pMapSkip } from 'p-map';
 import type { App } from '../apps/app.ts';
 import { findApp } from '../apps/app-table.ts';
 import { selectExistingCustomers } from '../customers/customer-table.ts';
@@ -18,7 +18,7 @@ import type { EpochMillis } from '../foundation/time.ts';
 import type { Announcement } from '../purchases/announcement.ts';
 import { buildCreditDeliveries } from './credit-announcements.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { createDeliveryIfAbsent } from './delivery-table.ts';
+import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
 import { buildGrantDeliveries } from './grant-announcements.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import { buildRefundDeliveries } from './refund-announcements.ts';
@@ -159,15 +159,44 @@ export function buildDeliveries(
   );
 }
 
+interface EnqueueOptions {
+  readonly delaySeconds?: number;
+}
+
+/**
+ * Creates and enqueues the deliveries of one app that are missing, and enqueues those without an attempt again that
+ * exist for at least `lostAfterMs`: their message may be lost. Safe if it is not: a second message for the same attempt
+ * is ignored. Returns the number of enqueued deliveries.
+ */
+export async function enqueueMissing(
+  service: Service,
+  deliveries: readonly WebhookDelivery[],
+  { lostAfterMs, ...options }: EnqueueOptions & { readonly lostAfterMs: number },
+): Promise<number> {
+  const isMissing = async (delivery: WebhookDelivery): Promise<boolean> => {
+    if (await createDeliveryIfAbsent(service, delivery)) return true;
+    const existing = await findDelivery(service, delivery.appName, delivery.deliveryId);
+    const { state, failedAttempts, dueAt, createdAt } = existing ?? delivery;
+    const isWaiting = state === 'pending' && failedAttempts === 0 && dueAt === undefined;
+    return isWaiting && service.now() - createdAt >= lostAfterMs;
+  };
+  const missing = await pMap(deliveries, async (delivery) => ((await isMissing(delivery)) ? delivery : pMapSkip), {
+    concurrency,
+  });
+  await enqueueDeliveries(service, missing, options);
+  return missing.length;
+}
+
 /** Enqueues new deliveries of one app in the app's message group, so its backlog does not delay other apps. */
 export async function enqueueDeliveries(
   { webhookQueue }: Service,
   deliveries: readonly WebhookDelivery[],
+  options: EnqueueOptions = {},
 ): Promise<void> {
   const [first] = deliveries;
   if (!first) return;
   const messages = deliveries.map(({ appName, deliveryId, failedAttempts, eventId }) =>
     omitUndefined({ appName, deliveryId, failedAttempts, eventId }),
   );
-  await webhookQueue.send(messages, { group: first.appName });
+  await webhookQueue.send(messages, { group: first.appName, ...options });
 }
