@@ -80,7 +80,7 @@ async function announce(
 ): Promise<Pick<AnnounceResult, 'customers' | 'webhooks'>> {
   const { before } = announcement;
   const { changes } = await findEntitlementChanges(service, app, { before, after });
-  const deliveries = changes.flatMap((change) => buildAnnouncements(app, change, announcement));
+  const deliveries = changes.flatMap((change) => buildCatalogueDeliveries(app, change, announcement));
   let webhooks = 0;
   for (const batch of splitIntoChunks(deliveries, rate)) {
     if (webhooks > 0) await wait(secondMs);
@@ -93,7 +93,7 @@ async function announce(
 }
 
 /** Builds a webhook for each URL. The specification lacks a reason for a change of the catalogue. */
-function buildAnnouncements(
+function buildCatalogueDeliveries(
   app: App,
   { applicationUsername: username, gains, loses }: EntitlementChange,
   { announcementId, startedAt }: CatalogueAnnouncement,
