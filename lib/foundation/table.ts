@@ -276,9 +276,14 @@ async function waitBeforeRetry(attempt: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
 }
 
-/** A `ValidationException` is permanent: for example an item of more than 400 KB. */
+/**
+ * A write that DynamoDB does not accept is permanent, alone or as a part of a transaction: for example an item of more
+ * than 400 KB.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+ */
 function databaseError(cause: unknown): never {
-  const isPermanent = cause instanceof Error && cause.name === 'ValidationException';
+  const isInvalid = cause instanceof Error && cause.name === 'ValidationException';
+  const isPermanent = isInvalid || listCancellationCodes(cause).includes('ValidationError');
   throw new ServiceError('DatabaseError', 'The database is unavailable. Try again later.', { cause, isPermanent });
 }
 
@@ -290,11 +295,13 @@ function updateError(cause: unknown): never {
 }
 
 function transactionError(cause: unknown): never {
-  const reasons = cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
-  const hasConflict = reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict');
-  if (!hasConflict) databaseError(cause);
+  const codes = listCancellationCodes(cause);
+  if (!codes.includes('ConditionalCheckFailed') && !codes.includes('TransactionConflict')) databaseError(cause);
   throw new ServiceError('Conflict', 'The data was changed by a concurrent request. Try again.', { cause });
 }
+
+const listCancellationCodes = (cause: unknown) =>
+  cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []).map(({ Code }) => Code) : [];
 
 const countReads = (consumed: CapacityUsage, capacity: ConsumedCapacity | undefined): void => {
   consumed.read += capacity?.CapacityUnits ?? 0;
