@@ -55,15 +55,15 @@ export const isNotification = ({ type }: EventRecord, platform: Platform): boole
   type === `webhook.${platform}.called`;
 
 /**
- * Counts the undelivered notifications that were recovered, without test notifications, whose own check reports their
- * failure. Stores other than the App Store report only payment reversals there.
+ * Counts the undelivered notifications that were recovered. Stores other than the App Store report only payment
+ * reversals there.
  */
 function countRecovered(events: readonly EventRecord[], platform: Platform, since: number): number {
   if (platform !== platformTokens.appStore) return 0;
   return events
     .filter(({ type, date, outcome }) => type === 'notifications.reconciled' && date >= since && outcome.ok)
     .flatMap(({ content }) => content.notifications)
-    .filter((notification) => notification.platform === platform && notification.type !== 'TEST').length;
+    .filter((notification) => notification.platform === platform).length;
 }
 
 const createUndeliveredFinding = ({ app, platform, url }: NotificationCheck, count: number): Finding =>

@@ -134,7 +134,7 @@ async function listKeptNotifications(
   if (context.settings === undefined) return [];
   const { listNotifications, listUndelivered } = await loadStore(platform);
   const kept = (await (listNotifications ?? listUndelivered)?.(since, context)) ?? [];
-  const unique = removeDuplicates(kept);
+  const unique = selectRecoverable(kept);
   const isHandled = await pMap(
     unique,
     async ({ key }) => await isNotificationHandled(service, appName, { platform, key }),
@@ -143,8 +143,14 @@ async function listKeptNotifications(
   return unique.filter((_notification, index) => !isHandled[index]).sort((a, b) => a.occurredAt - b.occurredAt);
 }
 
-const removeDuplicates = (notifications: readonly StoreNotification[]): StoreNotification[] => [
-  ...new Map(notifications.map((notification) => [notification.key, notification])).values(),
+/**
+ * Removes duplicates and test notifications. A recovered test notification would be recorded like a received one, which
+ * proves that the notification URL is correct.
+ */
+const selectRecoverable = (notifications: readonly StoreNotification[]): StoreNotification[] => [
+  ...new Map(
+    notifications.filter(({ type }) => type !== 'TEST').map((notification) => [notification.key, notification]),
+  ).values(),
 ];
 
 /** Returns false after a failure, which is recorded in its event. */
@@ -216,13 +222,13 @@ interface UnhandledNotification {
   readonly firstEnqueuedAt: EpochMillis;
 }
 
-/** Removes duplicates and the notifications that are handled or were enqueued recently. */
+/** Removes what is not to be recovered, is handled, or was enqueued recently. */
 async function filterUnhandled(
   undelivered: readonly StoreNotification[],
   context: RecoveryContext,
 ): Promise<UnhandledNotification[]> {
   const unhandled = await Promise.all(
-    removeDuplicates(undelivered).map(async (notification) => await toUnhandled(notification, context)),
+    selectRecoverable(undelivered).map(async (notification) => await toUnhandled(notification, context)),
   );
   return unhandled.filter((notification) => notification !== undefined);
 }

@@ -2,7 +2,6 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApiKey, createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
-import { listEventPage } from '../../lib/events/event-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { type Platform, platforms } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';
@@ -128,7 +127,6 @@ async function buy({ appName, publicKey }: IssuedApiKeys) {
 const getOutput = (name: string): string => JSON.parse(service.environment.STACK_OUTPUTS ?? '')[name];
 
 describe('doctor', () => {
-  // First, because the hourly recovery finds the undelivered test notifications of other cases.
   it('names a store that has never sent a notification, with the URL to configure', async () => {
     await put('/notifications/store_a', { url: null });
     // A purchase of an earlier test can change at any time.
@@ -219,7 +217,7 @@ describe('doctor', () => {
       { code: 'notifications-test-failed', problem: expect.stringContaining('UNSUCCESSFUL_HTTP_RESPONSE_CODE') },
       { code: 'notifications-test-failed', problem: expect.stringContaining('sandbox') },
     ]);
-    const other = await givenApp();
+    await givenApp();
     // The service waits for a third of the time.
     const report = await doctor(keys.appName, { timeoutSeconds: 30 });
     expect(report.findings.map(({ code, platform }) => [code, platform])).toEqual([
@@ -228,14 +226,6 @@ describe('doctor', () => {
       ['notifications-elsewhere', 'service_processor_a'],
     ]);
     expect(report).toMatchObject({ ok: true, code: 0 });
-    // The failed test notifications are recovered later, which is not another finding.
-    await advance('PT1H');
-    const listEvents = async () =>
-      await listEventPage(getService(), other.appName, { limit: 20, includesReads: false });
-    await waitFor('the recovery', listEvents, ({ rows }) =>
-      rows.some(({ type }) => type === 'notifications.reconciled'),
-    );
-    expect((await doctor(other.appName)).findings).toEqual([]);
   });
 
   it('reports settings of notifications that the credentials cannot read as such', async () => {

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { setStoreSettings } from '../../../lib/apps/store-settings-table.ts';
+import { listEvents } from '../../../lib/events/event-list-table.ts';
+import { recoverSince, recoverUndelivered } from '../../../lib/store-notifications/recover-notifications.ts';
+import { startHttpServer } from '../../../local/http-server.ts';
+import { purchaseDate } from '../../../testing/apple-payloads.ts';
+import { signJws } from '../../../testing/apple-signatures.ts';
+import { createService } from '../../../testing/create-service.ts';
+import { apiSettings, applePki } from '../../../testing/fake-apple.ts';
+import { givenApp } from '../../../testing/given-app.ts';
+import { startBeforeAll } from '../../../testing/start-before-all.ts';
+import { createTestTable } from '../../../testing/table.ts';
+import { buildPayload } from '../stores/app-store/notification-fixture.ts';
+
+const table = startBeforeAll(createTestTable);
+
+/** An App Store that keeps a test notification and another one. */
+const store = startBeforeAll(async () => {
+  const notificationHistory = ['TEST', 'METADATA_UPDATE'].map((type) => ({
+    signedPayload: signJws(buildPayload(type), applePki),
+  }));
+  return await startHttpServer(({ url }, response) => {
+    const isSandbox = url?.includes('sandbox');
+    response.end(JSON.stringify({ notificationHistory: isSandbox ? [] : notificationHistory, hasMore: false }));
+  });
+});
+
+async function givenConnectedApp() {
+  const { appName } = await givenApp(table);
+  const sent: object[] = [];
+  const service = createService(table, {
+    now: () => purchaseDate + 120_000,
+    emulator: { url: store.url, roots: [applePki.root.der] },
+    notificationQueue: { send: async (messages) => void sent.push(...messages) },
+  });
+  await setStoreSettings(service, appName, 'store_a', apiSettings);
+  return { appName, service, sent };
+}
+
+describe('recoverUndelivered', () => {
+  it('leaves out test notifications, which prove nothing about the notification URL then', async () => {
+    const { appName, service, sent } = await givenConnectedApp();
+    await recoverUndelivered(service, [await getApp(service, appName)], () => 900_000);
+    expect(sent).toMatchObject([{ notification: { type: 'METADATA_UPDATE' } }]);
+  });
+});
+
+describe('recoverSince', () => {
+  it('leaves out test notifications', async () => {
+    const { appName, service } = await givenConnectedApp();
+    const recoveries = await recoverSince(service, appName, { since: purchaseDate });
+    expect(recoveries).toMatchObject([{ platform: 'store_a', processed: 1, failed: 0 }]);
+    const events = await listEvents(service, appName, { limit: 10, skip: 0 });
+    expect(events.map(({ content }) => content.notifications)).toMatchObject([[{ type: 'METADATA_UPDATE' }]]);
+  });
+});
