@@ -7,6 +7,7 @@ import { addCustomerDataCommands } from './customer-data-commands.ts';
 import { addCustomerReadCommands } from './customer-read-commands.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { formatFailedItems } from './format-failed-items.ts';
 import { getService } from './get-service.ts';
 import { addMergeCommands } from './merge-commands.ts';
 import type { Output } from './output.ts';
@@ -42,10 +43,15 @@ async function rebuildLinksAction(name: string, { progress }: Output): Promise<C
   const rebuilt = await rebuildPurchaseLinks(getService(), appName, (count) =>
     progress(`${formatCount(count, 'purchase')} checked`),
   );
-  const { checkedPurchases, addedLinks, deletedLinks } = rebuilt;
+  const { checkedPurchases, addedLinks, deletedLinks, failed } = rebuilt;
+  const lines = [
+    `${formatCount(checkedPurchases, 'purchase')} checked, ${formatCount(addedLinks, 'link')} added, ${formatCount(deletedLinks, 'stale link')} deleted.`,
+    ...formatFailedItems(failed),
+  ];
   return {
-    data: { app: appName, checkedPurchases, addedLinks, deletedLinks },
-    text: `${formatCount(checkedPurchases, 'purchase')} checked, ${formatCount(addedLinks, 'link')} added, ${formatCount(deletedLinks, 'stale link')} deleted.`,
+    data: { app: appName, ...rebuilt },
+    text: lines.join('\n'),
+    ...(failed.length > 0 && { exitCode: exitCodes.failed }),
   };
 }
 
@@ -55,17 +61,18 @@ async function rebuildSummariesAction(
   { progress }: Output,
 ): Promise<CommandResult> {
   const { name: appName } = await getApp(getService(), name);
-  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(getService(), appName, {
+  const { checked, corrected, unknownUsernames, failed } = await rebuildCustomerSummaries(getService(), appName, {
     usernames,
     reportProgress: (count) => progress(`${formatCount(count, 'customer')} checked`),
   });
   const lines = [
     `${formatCount(checked, 'customer')} checked, ${formatCount(corrected, 'summary', 'summaries')} corrected.`,
     ...(unknownUsernames.length > 0 ? [`Customers of ${appName} are not found: ${unknownUsernames.join(', ')}.`] : []),
+    ...formatFailedItems(failed),
   ];
   return {
-    data: { app: appName, checked, corrected, unknownUsernames },
+    data: { app: appName, checked, corrected, unknownUsernames, failed },
     text: lines.join('\n'),
-    ...(unknownUsernames.length > 0 && { exitCode: exitCodes.failed }),
+    ...(unknownUsernames.length + failed.length > 0 && { exitCode: exitCodes.failed }),
   };
 }

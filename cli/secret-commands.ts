@@ -2,10 +2,13 @@ import { Command } from 'commander';
 import { listApps } from '../lib/apps/app-table.ts';
 import { reencryptSecrets } from '../lib/apps/reencrypt-secrets.ts';
 import { reencryptTokenKeys } from '../lib/entitlements/token-key-table.ts';
+import { sum } from '../lib/foundation/collections.ts';
+import type { FailedItem } from '../lib/foundation/failed-items.ts';
 import { reencryptRefreshTokens } from '../lib/purchases/reencrypt-refresh-tokens.ts';
-import { type CommandResult, printResult } from './command-result.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { formatFailedItems } from './format-failed-items.ts';
 import { getService } from './get-service.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
@@ -33,15 +36,27 @@ const columns: readonly Column<ReencryptedApp>[] = [
 
 async function reencryptAction({ width, progress }: Output): Promise<CommandResult> {
   const results: ReencryptedApp[] = [];
+  const failed: FailedItem[] = [];
   for (const { name } of await listApps(getService())) {
     const reportProgress = (count: number) => progress(`${name}: ${formatCount(count, 'purchase')} checked`);
-    const reencrypted =
-      (await reencryptSecrets(getService(), name)) +
-      Number(await reencryptTokenKeys(getService(), name)) +
-      (await reencryptRefreshTokens(getService(), name, reportProgress));
+    const parts = [
+      await reencryptSecrets(getService(), name),
+      await reencryptTokenKeys(getService(), name),
+      await reencryptRefreshTokens(getService(), name, reportProgress),
+    ];
+    const reencrypted = sum(parts.map((part) => part.reencrypted));
+    failed.push(...parts.flatMap((part) => part.failed));
     if (reencrypted > 0) results.push({ app: name, reencrypted });
   }
-  const total = results.reduce((sum, { reencrypted }) => sum + reencrypted, 0);
-  const lines = [formatTable(columns, results, width), `${formatCount(total, 'value')} re-encrypted.`];
-  return { data: { apps: results, reencrypted: total }, text: lines.filter(Boolean).join('\n') };
+  const total = sum(results.map(({ reencrypted }) => reencrypted));
+  const lines = [
+    formatTable(columns, results, width),
+    `${formatCount(total, 'value')} re-encrypted.`,
+    ...formatFailedItems(failed),
+  ];
+  return {
+    data: { apps: results, reencrypted: total, failed },
+    text: lines.filter(Boolean).join('\n'),
+    ...(failed.length > 0 && { exitCode: exitCodes.failed }),
+  };
 }

@@ -8,6 +8,7 @@ import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { formatFailedItems } from './format-failed-items.ts';
 import { getService } from './get-service.ts';
 import { parseDay } from './option-parsers.ts';
 import type { Output } from './output.ts';
@@ -56,10 +57,17 @@ async function recountAction(
   if (shouldCorrect && to >= toUtcDay(getService().now()))
     throw new InvalidArgumentError('--correct requires past days: --to must be before today (UTC).');
   const app = await getApp(getService(), appName);
-  const withoutFigures = await restateFigures(getService(), app, {
+  const { found: withoutFigures, failed } = await restateFigures(getService(), app, {
     correct: shouldCorrect === true,
     reportProgress: (count) => progress(`${formatCount(count, 'purchase')} checked`),
   });
+  // Their payments would be missing from the counts, and a correction would remove them from the counters.
+  if (failed.length > 0)
+    return {
+      data: { app: appName, from, to, purchasesWithoutFigures: withoutFigures, failed },
+      text: [...formatFailedItems(failed), 'The counters are not compared.'].join('\n'),
+      exitCode: exitCodes.failed,
+    };
   const waitForAggregation = async () => {
     progress('Waiting until the stream is aggregated up to now');
     await waitForStream(getService(), appName, async (ms) => await sleep(ms));

@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { getStoredApp } from '../../lib/apps/manage-apps.ts';
 import { type ExportReport, exportApp } from '../../lib/export/export-app.ts';
 import { toIso } from '../../lib/foundation/time.ts';
-import { type CommandResult, printResult } from '../command-result.ts';
+import { type CommandResult, exitCodes, printResult } from '../command-result.ts';
 import { formatExamples } from '../examples.ts';
 import { formatCount } from '../format.ts';
+import { formatFailedItems } from '../format-failed-items.ts';
 import { getService } from '../get-service.ts';
 import type { Output } from '../output.ts';
 import { openExportStorage } from './open-export-storage.ts';
@@ -68,14 +69,22 @@ async function exportAction(appName: string, { to, changes }: Options, output: O
     onProgress: (table, rows) => output.progress(`${rows} ${table}`),
     signal: output.listenForInterrupt(),
   });
-  return { data: { app: appName, folder: to, ...toRecord(report) }, text: formatReport(to, report) };
+  return {
+    data: { app: appName, folder: to, ...toRecord(report) },
+    text: formatReport(to, report),
+    ...(report.failed.length > 0 && { exitCode: exitCodes.failed }),
+  };
 }
 
-const toRecord = ({ kind, startedAt, files }: ExportReport) => ({
+const toRecord = ({ kind, startedAt, files, failed }: ExportReport) => ({
   kind,
   startedAt: toIso(startedAt),
   files,
+  failed,
 });
 
-const formatReport = (folder: string, { files }: ExportReport): string =>
-  files.map(({ path, rows }) => `${folder}/${path}: ${formatCount(rows, 'row')}`).join('\n');
+const formatReport = (folder: string, { files, failed }: ExportReport): string =>
+  [
+    ...files.map(({ path, rows }) => `${folder}/${path}: ${formatCount(rows, 'row')}`),
+    ...formatFailedItems(failed),
+  ].join('\n');

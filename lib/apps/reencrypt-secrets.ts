@@ -1,12 +1,13 @@
+import { attemptItems } from '../foundation/failed-items.ts';
 import * as keys from '../foundation/keys.ts';
 import { platforms } from '../foundation/platform.ts';
-import { reencryptField } from '../foundation/reencrypt-field.ts';
+import { type Reencryption, reencryptField } from '../foundation/reencrypt-field.ts';
 import type { Service } from '../foundation/service.ts';
 import { erasureKeyContext, secretKeyContext, signingSecretContext } from './app-table.ts';
 import { settingsContext } from './store-settings-table.ts';
 
-/** Encrypts the app's stale secrets under the current master key. Returns the number of stale secrets. */
-export async function reencryptSecrets({ table, cipher }: Service, name: string): Promise<number> {
+/** Encrypts the app's stale secrets under the current master key. */
+export async function reencryptSecrets({ table, cipher }: Service, name: string): Promise<Reencryption> {
   const item = (await table.get(keys.appKey(name))) ?? {};
   const settingsFields = platforms.map(async (platform) => ({
     item: (await table.get(keys.storeSettingsKey(name, platform))) ?? {},
@@ -20,6 +21,15 @@ export async function reencryptSecrets({ table, cipher }: Service, name: string)
     { item, field: 'erasureKey', context: erasureKeyContext(name) },
     ...(await Promise.all(settingsFields)),
   ];
-  const wasStale = await Promise.all(fields.map((field) => reencryptField(table, cipher, field)));
-  return wasStale.filter(Boolean).length;
+  const { attempt, failed } = attemptItems({ worker: 'reencrypt', app: name });
+  const wasStale = await Promise.all(
+    fields.map(
+      async (field) =>
+        await attempt(
+          `${field.field} of ${field.item.pk} ${field.item.sk}`,
+          async () => await reencryptField(table, cipher, field),
+        ),
+    ),
+  );
+  return { reencrypted: wasStale.filter(Boolean).length, failed };
 }

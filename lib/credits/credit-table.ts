@@ -151,11 +151,20 @@ export async function endCredits(
   });
 }
 
+/** An account that is read when it is used: one that is not readable does not affect the others. */
+interface ScannedAccount {
+  readonly username: string;
+  readonly read: () => CreditAccount;
+}
+
 /** Scans all accounts of the app in batches. */
-export async function* scanAccounts({ table }: Service, appName: string): AsyncIterable<CreditAccount[]> {
+export async function* scanAccounts({ table }: Service, appName: string): AsyncIterable<ScannedAccount[]> {
   const partitions = keys.creditAccountList.partitions(appName);
   for await (const entries of scanShards(table, { partitions, index: 'byCreated', between: allTimestamps }))
-    yield (await table.batchGet(entries.map(toKey))).map((item) => parse(CreditAccount, item, 'DatabaseError'));
+    yield (await table.batchGet(entries.map(toKey))).map((item) => ({
+      username: keys.customerKey.parsePartition(String(item.pk)).username,
+      read: () => parse(CreditAccount, item, 'DatabaseError'),
+    }));
 }
 
 const listExpiryEntries = ({ username, isSandbox, version, expiries = [] }: CreditAccount): CreditEntry[] =>

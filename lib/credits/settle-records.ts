@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import { isPermanent, type ServiceError } from '../foundation/errors.ts';
 import { unpackEventId } from '../foundation/event-id.ts';
 import { purchaseKey } from '../foundation/keys.ts';
+import { catchFailure } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
-import { catchFailure, describeRecord, reportStreamFailures, toStreamFailure } from '../foundation/stream-failure.ts';
+import { describeRecord, reportStreamFailures, toStreamFailure } from '../foundation/stream-failure.ts';
 import type { StreamRecord } from '../foundation/stream-record.ts';
 import { settleCredits } from './settle-credits.ts';
 
@@ -37,7 +38,7 @@ export async function settleRecords(service: Service, records: readonly StreamRe
 }
 
 const trySettle = async (service: Service, record: StreamRecord): Promise<ServiceError | undefined> =>
-  await catchFailure(worker, describeRecord(record), async () => {
+  await catchFailure({ worker, ...describeRecord(record) }, async () => {
     const { purchaseId } = purchaseKey.parse(record.key);
     await settleCredits(service, record.appName, { purchaseId, eventId: findEventId(record) });
   });

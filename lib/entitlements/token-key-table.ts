@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { attemptItems } from '../foundation/failed-items.ts';
 import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse, parseJson } from '../foundation/parse.ts';
-import { reencryptField } from '../foundation/reencrypt-field.ts';
+import { type Reencryption, reencryptField } from '../foundation/reencrypt-field.ts';
 import type { Service } from '../foundation/service.ts';
 import type { Item } from '../foundation/table.ts';
 import { buildVersionCondition, retryUntilWritten, tryWrite } from '../foundation/updates.ts';
@@ -45,10 +46,13 @@ export async function listPublicTokenKeys({ table }: Service, appName: string | 
   return items.flatMap((item) => parse(TokenKeysItem, item, 'DatabaseError').keys);
 }
 
-/** Encrypts the private keys under the current master key. Returns whether they were under another one. */
-export async function reencryptTokenKeys({ table, cipher }: Service, appName: string): Promise<boolean> {
+/** Encrypts the private keys, which are one value, under the current master key. */
+export async function reencryptTokenKeys({ table, cipher }: Service, appName: string): Promise<Reencryption> {
   const item = (await table.get(keys.tokenKeysKey(appName))) ?? {};
-  return await reencryptField(table, cipher, { item, field: 'privateKeys', context: toContext(appName) });
+  const { attempt, failed } = attemptItems({ worker: 'reencrypt', app: appName });
+  const field = { item, field: 'privateKeys', context: toContext(appName) };
+  const wasStale = await attempt(toContext(appName), async () => await reencryptField(table, cipher, field));
+  return { reencrypted: wasStale ? 1 : 0, failed };
 }
 
 const toContext = (appName: string): string => `${appName}/token-keys`;

@@ -1,4 +1,4 @@
-import pMap from 'p-map';
+import pMap, { pMapSkip } from 'p-map';
 import type { App } from '../apps/app.ts';
 import { listEntitlementNames } from '../apps/catalogue.ts';
 import { findCachedCatalogue } from '../apps/catalogue-table.ts';
@@ -8,6 +8,7 @@ import { listStoredGrants } from '../entitlements/grant-table.ts';
 import { readEntitlements } from '../entitlements/read-entitlements.ts';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { attemptItems, type FailedItem } from '../foundation/failed-items.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { scanIdPages, scanPurchaseIds, scanUsernames } from '../purchases/app-item-table.ts';
@@ -49,6 +50,8 @@ interface ExportedFile {
 /** A complete export, with the files that this run has written. */
 export interface ExportReport extends ExportRun {
   readonly files: readonly ExportedFile[];
+  /** Purchases and customers whose rows are missing, because they are not readable. */
+  readonly failed: readonly FailedItem[];
 }
 
 interface ExportContext {
@@ -58,6 +61,7 @@ interface ExportContext {
   readonly options: ExportAppOptions;
   readonly run: ExportRun;
   saveProgress(progress: Pick<UnfinishedExport, 'completeTables' | 'position'>): Promise<void>;
+  readonly attempt: ReturnType<typeof attemptItems>['attempt'];
 }
 
 /** Number of purchases or customers that are read concurrently. */
@@ -75,9 +79,9 @@ const maxDurationMs = 7 * dayMs;
 const overlapMs = 5 * minuteMs;
 
 /**
- * Exports an app to a target, at least once: every row that was written before the start of an export is in its files,
- * or in an earlier export. A large table has several parts. A full export that was interrupted continues for a week
- * after its last complete part.
+ * Exports an app to a target, at least once: every readable row that was written before the start of an export is in
+ * its files, or in an earlier export. A large table has several parts. A full export that was interrupted continues for
+ * a week after its last complete part.
  */
 export async function exportApp(
   service: Service,
@@ -90,6 +94,7 @@ export async function exportApp(
   const unfinished = resumeOrStart(state, options.kind, service.now());
   const { kind, startedAt, completeTables } = unfinished;
   const run: ExportRun = { kind, startedAt };
+  const { attempt, failed } = attemptItems({ worker: 'export-apps', app: app.name });
   const context: ExportContext = {
     app,
     target,
@@ -97,6 +102,7 @@ export async function exportApp(
     options,
     run,
     saveProgress: async (progress) => await target.writeState({ ...state, unfinished: { ...run, ...progress } }),
+    attempt,
   };
   await context.saveProgress(unfinished);
   const files: ExportedFile[] = [];
@@ -116,7 +122,7 @@ export async function exportApp(
   }
   files.push(...(await exportCredits(context)));
   await target.writeState({ app: app.name, format: 1, latest: run });
-  return { ...run, files };
+  return { ...run, files, failed };
 }
 
 async function readOwnState(app: App, target: ExportTarget): Promise<ExportState> {
@@ -152,7 +158,7 @@ async function exportPurchases(
   context: ExportContext,
   { since, position, changedUsers }: PurchasesOptions,
 ): Promise<ExportedFile[]> {
-  const { app, service } = context;
+  const { app, service, attempt } = context;
   const tables = { tables: purchaseTables, completeTables: [], position };
   const pages =
     since === undefined
@@ -160,8 +166,9 @@ async function exportPurchases(
       : toPages(scanPurchaseIds(service, app.name, since));
   return await writeParts(context, tables, pages, async (ids, write) => {
     const now = service.now();
-    const loaded = await pMap(ids, async (id) => await findStoredPurchase(service, app.name, id));
-    const purchases = loaded.filter((stored) => stored !== undefined);
+    const findPurchase = async (id: string) =>
+      await attempt(id, async () => await findStoredPurchase(service, app.name, id));
+    const purchases = await pMap(ids, async (id) => (await findPurchase(id)) ?? pMapSkip);
     await write(
       'purchases',
       purchases.map((stored) => toExportedPurchase(stored, now)),
@@ -189,43 +196,52 @@ async function exportCustomers(
   context: ExportContext,
   { position, changedUsers }: CustomersOptions,
 ): Promise<ExportedFile[]> {
-  const { app, service } = context;
+  const { app, service, attempt } = context;
   const names = listEntitlementNames(await findCachedCatalogue(service, app.name));
   const tables = { tables: customerTables, completeTables: purchaseTables, position };
   const pages = changedUsers ? toPages([[...changedUsers]]) : scanPages(context, 'customers', position);
   return await writeParts(context, tables, pages, async (usernames, write) => {
     const now = service.now();
-    const customers = await pMap(usernames, async (username) => ({
-      username,
-      stored: await findStoredCustomer(service, app.name, username),
-    }));
-    await write(
-      'customers',
-      customers.flatMap(({ username, stored }) => (stored ? [toExportedCustomer(username, stored, now)] : [])),
-    );
-    const entitlements = await pMap(customers, async ({ username, stored }) => {
+    const readCustomer = async (username: string) => {
+      const stored = await findStoredCustomer(service, app.name, username);
       // Without entitlements in the catalogue, only grants give some: one query for each customer decides.
       const hasSource = names.length > 0 || (await listStoredGrants(service, app.name, username)).length > 0;
       const current = hasSource ? await readEntitlements(service, app, username) : new Map();
       const lost = stored?.hasLostPurchase ? names.filter((name) => !current.has(name)) : [];
-      return [
+      const entitlements = [
         ...toExportedEntitlements(username, current, now),
         ...lost.map((name) => toLostEntitlement(username, name, now)),
       ];
-    });
-    await write('entitlements', entitlements.flat());
+      return { customers: stored ? [toExportedCustomer(username, stored, now)] : [], entitlements };
+    };
+    const rows = await pMap(
+      usernames,
+      async (username) => (await attempt(username, async () => await readCustomer(username))) ?? pMapSkip,
+    );
+    await write(
+      'customers',
+      rows.flatMap(({ customers }) => customers),
+    );
+    await write(
+      'entitlements',
+      rows.flatMap(({ entitlements }) => entitlements),
+    );
   });
 }
 
 /** Exports the credits of all customers, also with changes: a spend changes no purchase. */
 async function exportCredits(context: ExportContext): Promise<ExportedFile[]> {
-  const { app, service } = context;
+  const { app, service, attempt } = context;
   const completeTables = [...purchaseTables, ...customerTables];
   const tables = { tables: ['credits'] as const, completeTables, position: undefined };
   return await writeParts(context, tables, toPages(scanAccounts(service, app.name)), async (accounts, write) => {
+    const credits = await pMap(
+      accounts,
+      async ({ username, read }) => await attempt(username, async () => toExportedCredits(read(), service.now())),
+    );
     await write(
       'credits',
-      accounts.flatMap((account) => toExportedCredits(account, service.now())),
+      credits.flatMap((rows = []) => rows),
     );
   });
 }

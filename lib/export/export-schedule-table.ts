@@ -46,14 +46,13 @@ export async function finishExport(
   leaseUntil: EpochMillis,
   outcome: ExportOutcome,
 ): Promise<void> {
-  const fields =
-    'failure' in outcome
-      ? { failure: outcome.failure }
-      : {
-          failure: undefined,
-          exportedAt: outcome.startedAt,
-          ...(outcome.kind === 'full' && { fullAt: outcome.startedAt }),
-        };
+  const fields = {
+    failure: outcome.failure,
+    ...('kind' in outcome && {
+      exportedAt: outcome.startedAt,
+      ...(outcome.kind === 'full' && { fullAt: outcome.startedAt }),
+    }),
+  };
   const condition = { expression: 'leaseUntil = :leaseUntil', values: { ':leaseUntil': leaseUntil } };
   await tryUpdate(table, buildUpdate(exportScheduleKey(appName), { ...fields, leaseUntil: undefined }, condition));
 }

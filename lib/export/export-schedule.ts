@@ -12,12 +12,12 @@ export const ExportSchedule = v.object({
   exportedAt: v.exactOptional(v.number()),
   /** Until then, a run exports the app. */
   leaseUntil: v.exactOptional(v.number()),
-  /** Why the latest run failed. Absent after a successful one. */
+  /** Why the latest run failed, or did not export all rows. Absent after a successful one. */
   failure: v.exactOptional(v.string()),
 });
 export type ExportSchedule = v.InferOutput<typeof ExportSchedule>;
 
 /** The outcome of a run. */
 export type ExportOutcome =
-  | { readonly startedAt: EpochMillis; readonly kind: 'full' | 'changes' }
+  | { readonly startedAt: EpochMillis; readonly kind: 'full' | 'changes'; readonly failure?: string | undefined }
   | { readonly failure: string };

@@ -76,8 +76,12 @@ async function runExport(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const target = await openTarget(schedule.location);
-    const { startedAt } = await exportApp(service, app, target, { kind, signal });
-    await finishExport(service, app.name, leaseUntil, { startedAt, kind });
+    const { startedAt, failed } = await exportApp(service, app, target, { kind, signal });
+    const failure =
+      failed.length > 0
+        ? `${failed.length} purchases or customers are not readable. Run export to list them.`
+        : undefined;
+    await finishExport(service, app.name, leaseUntil, { startedAt, kind, failure });
   } catch (error) {
     const { message } = ServiceError.fromUnknown(error);
     const failure = signal.aborted ? 'The time of the run did not suffice. The next run continues.' : message;

@@ -1,4 +1,4 @@
-import type { ServiceError } from './errors.ts';
+import { ServiceError } from './errors.ts';
 import { omitUndefined } from './omit-undefined.ts';
 import { createRedactor, redactSecretPatterns } from './redaction/redact-text.ts';
 import { sanitize } from './redaction/sanitize.ts';
@@ -31,6 +31,21 @@ export interface LogContext {
  */
 export function logError(context: LogContext, error: ServiceError, secrets: Iterable<string> = []): void {
   console.error(buildLogEntry('error', { context, error, secrets }));
+}
+
+/** Runs the work of one item, such as a stream record. Logs and returns its error, which must not end the others. */
+export async function catchFailure(
+  context: LogContext,
+  run: () => Promise<unknown>,
+): Promise<ServiceError | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    const failure = ServiceError.fromUnknown(error);
+    logError(context, failure);
+    return failure;
+  }
 }
 
 /** Logs an error that the client caused, as `logError` does. */

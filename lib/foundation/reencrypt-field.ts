@@ -1,7 +1,14 @@
 import type { Cipher } from './cipher.ts';
+import type { FailedItem } from './failed-items.ts';
 import { toKey } from './key.ts';
 import type { Item, Table } from './table.ts';
 import { buildUpdate, tryUpdate } from './updates.ts';
+
+export interface Reencryption {
+  /** Number of values that were encrypted under an earlier master key. */
+  readonly reencrypted: number;
+  readonly failed: readonly FailedItem[];
+}
 
 /** An encrypted attribute of an item, with the context of its encryption. */
 interface EncryptedField {

@@ -37,22 +37,6 @@ export const toStreamFailure = (
   { message }: ServiceError,
 ): StreamFailure => ({ worker, appName, key, reason: message, writtenAt });
 
-/** Runs the work of a record, or of an app. Logs and returns its error, so that the other records are not repeated. */
-export async function catchFailure(
-  worker: StreamFailure['worker'],
-  context: LogContext,
-  run: () => Promise<void>,
-): Promise<ServiceError | undefined> {
-  try {
-    await run();
-    return undefined;
-  } catch (error) {
-    const failure = ServiceError.fromUnknown(error);
-    logError({ worker, ...context }, failure);
-    return failure;
-  }
-}
-
 /** Enqueues and logs skipped work. Throws `ConnectionFailed` if a message could not be enqueued. */
 export async function reportStreamFailures(
   { streamFailures }: Service,

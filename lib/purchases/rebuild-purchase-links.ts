@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../foundation/batches.ts';
 import { sum } from '../foundation/collections.ts';
+import { attemptItems, type FailedItem } from '../foundation/failed-items.ts';
 import { allTimestamps, type Key, toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { scanShards } from '../foundation/merge-shards.ts';
@@ -16,6 +17,7 @@ interface RebuildLinksResult {
   readonly checkedPurchases: number;
   readonly addedLinks: number;
   readonly deletedLinks: number;
+  readonly failed: readonly FailedItem[];
 }
 
 /** Number of purchases, or customers, that are processed concurrently. */
@@ -31,6 +33,7 @@ export async function rebuildPurchaseLinks(
   reportProgress?: ReportProgress,
 ): Promise<RebuildLinksResult> {
   let [checkedPurchases, addedLinks, deletedLinks] = [0, 0, 0];
+  const { attempt, failed } = attemptItems({ worker: 'rebuild-links', app: appName });
   const scanList = (list: 'purchases' | 'customers') =>
     scanShards(table, {
       partitions: keys.createdLists[list].partitions(appName),
@@ -39,22 +42,33 @@ export async function rebuildPurchaseLinks(
     });
   for await (const entries of scanList('purchases')) {
     const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
-    const added = await pMap(
+    const results = await pMap(
       partitions,
-      async (partition) => await retryOnConflict(async () => await addLinks(table, appName, partition)),
+      async (partition) =>
+        await attempt(
+          keys.purchaseKey.parsePartition(partition).purchaseId,
+          async () => await retryOnConflict(async () => await addLinks(table, appName, partition)),
+        ),
       { concurrency },
     );
+    const added = results.filter((result) => result !== undefined);
     checkedPurchases += added.length;
     reportProgress?.(checkedPurchases);
     addedLinks += sum(added);
   }
   for await (const entries of scanList('customers')) {
     const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
-    deletedLinks += sum(
-      await pMap(partitions, async (partition) => await deleteStaleLinks(table, appName, partition), { concurrency }),
+    const deleted = await pMap(
+      partitions,
+      async (partition) => {
+        const { username } = keys.customerKey.parsePartition(partition);
+        return await attempt(username, async () => await deleteStaleLinks(table, appName, partition));
+      },
+      { concurrency },
     );
+    deletedLinks += sum(deleted.map((count = 0) => count));
   }
-  return { checkedPurchases, addedLinks, deletedLinks };
+  return { checkedPurchases, addedLinks, deletedLinks, failed };
 }
 
 /**

@@ -3,7 +3,7 @@ import { endCredits } from '../credits/credit-table.ts';
 import { announceGrantEnd } from '../entitlements/grant-table.ts';
 import { groupBy } from '../foundation/collections.ts';
 import { ServiceError } from '../foundation/errors.ts';
-import { logError } from '../foundation/log.ts';
+import { catchFailure, logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
 import { hourMs, minuteMs, secondMs, toIso } from '../foundation/time.ts';
 import { type ListedItem, leaseDueItem, listDueItems } from './due-item-table.ts';
@@ -115,9 +115,7 @@ async function announceEnds(service: Service, items: readonly ListedItem[]): Pro
   await pMap(
     items,
     async (item) =>
-      await announceEnd(item).catch((error: unknown) => {
-        logError({ worker: 'enqueue-due-items', app: item.appName }, ServiceError.fromUnknown(error));
-      }),
+      await catchFailure({ worker: 'enqueue-due-items', app: item.appName }, async () => await announceEnd(item)),
     { concurrency },
   );
 }

@@ -1,7 +1,6 @@
 import pMap from 'p-map';
 import { getApp } from '../apps/manage-apps.ts';
-import { ServiceError } from '../foundation/errors.ts';
-import { logError } from '../foundation/log.ts';
+import { catchFailure } from '../foundation/log.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { scanPurchaseIds } from '../purchases/app-item-table.ts';
@@ -29,9 +28,9 @@ export async function refreshAllPurchases(
   let [refreshed, failed] = [0, 0];
   const refresh = async (purchaseId: string) => {
     // One purchase that cannot be recorded must not end the command, which would start again with the first one.
-    const isRefreshed = await refreshPurchase(service, { appName, purchaseId }).catch((error: unknown) => {
-      logError({ worker: 'refresh-purchase', app: appName, purchaseId }, ServiceError.fromUnknown(error));
-      return false;
+    let isRefreshed = false;
+    await catchFailure({ worker: 'refresh-purchase', app: appName, purchaseId }, async () => {
+      isRefreshed = await refreshPurchase(service, { appName, purchaseId });
     });
     if (isRefreshed) refreshed++;
     else failed++;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
+import { attemptItems, type FailedItem } from '../foundation/failed-items.ts';
 import { buildNameWordItems } from '../foundation/keys.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
@@ -12,6 +13,7 @@ interface RebuildResult {
   readonly corrected: number;
   /** Requested usernames that no customer has. */
   readonly unknownUsernames: readonly string[];
+  readonly failed: readonly FailedItem[];
 }
 
 interface RebuildOptions {
@@ -35,19 +37,21 @@ export async function rebuildCustomerSummaries(
   let checked = 0;
   let corrected = 0;
   const unknownUsernames: string[] = [];
+  const { attempt, failed } = attemptItems({ worker: 'rebuild-summaries', app: appName });
   const batches = requestedUsernames.length > 0 ? [requestedUsernames] : scanUsernames(service, appName);
   for await (const usernames of batches) {
     const changes = await pMap(
       usernames,
-      async (username) => {
-        const change = await rebuildCustomerSummary(service, { appName, username });
-        // Customers that an earlier release created lack the words of their names.
-        if (change) await service.table.batchPut(buildNameWordItems(appName, username));
-        return { username, change };
-      },
+      async (username) =>
+        await attempt(username, async () => {
+          const change = await rebuildCustomerSummary(service, { appName, username });
+          // Customers that an earlier release created lack the words of their names.
+          if (change) await service.table.batchPut(buildNameWordItems(appName, username));
+          return { username, change };
+        }),
       { concurrency },
     );
-    for (const { username, change } of changes) {
+    for (const { username, change } of changes.filter((result) => result !== undefined)) {
       if (change) {
         checked++;
         if (!isDeepStrictEqual(change.before, change.after)) corrected++;
@@ -57,5 +61,5 @@ export async function rebuildCustomerSummaries(
     }
     reportProgress?.(checked);
   }
-  return { checked, corrected, unknownUsernames };
+  return { checked, corrected, unknownUsernames, failed };
 }

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
+import { attemptItems, type FailedItem } from '../foundation/failed-items.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
 import type { Service } from '../foundation/service.ts';
 import { scanPurchaseIds } from '../purchases/app-item-table.ts';
@@ -14,20 +15,27 @@ interface RestateOptions {
   readonly reportProgress?: ReportProgress;
 }
 
+interface RestateResult {
+  /** Number of purchases with figures that are missing or differ. */
+  readonly found: number;
+  readonly failed: readonly FailedItem[];
+}
+
 /** Number of purchases that are read concurrently. */
 const concurrency = 10;
 
 /**
  * Finds the purchases of an app whose payments lack figures or a rate, because an earlier release recorded them, or
- * have others than the rates of today give, and corrects these. Returns their number. Correcting announces
- * nothing, and the stream counts what was corrected. Idempotent.
+ * have others than the rates of today give, and corrects these. Correcting announces nothing, and the
+ * stream counts what was corrected. Idempotent.
  */
 export async function restateFigures(
   service: Service,
   { name, strategy, commissionRates, exchangeRates: appRates }: RestatedApp,
   { correct, reportProgress }: RestateOptions,
-): Promise<number> {
+): Promise<RestateResult> {
   let [checked, found] = [0, 0];
+  const { attempt, failed } = attemptItems({ worker: 'recount', app: name });
   const check = async (purchaseId: string): Promise<void> => {
     const stored = await findStoredPurchase(service, name, purchaseId);
     const update = { trigger: 'import', strategy, now: service.now() } as const;
@@ -42,8 +50,9 @@ export async function restateFigures(
     checked += 1;
     reportProgress?.(checked);
   };
-  for await (const purchaseIds of scanPurchaseIds(service, name)) await pMap(purchaseIds, check, { concurrency });
-  return found;
+  for await (const purchaseIds of scanPurchaseIds(service, name))
+    await pMap(purchaseIds, async (id) => await attempt(id, async () => await check(id)), { concurrency });
+  return { found, failed };
 }
 
 type RestatedApp = Pick<App, 'name' | 'strategy' | 'commissionRates' | 'exchangeRates'>;

@@ -4,10 +4,10 @@ import { findApp } from '../apps/app-table.ts';
 import { selectExistingCustomers } from '../customers/customer-table.ts';
 import { memoize } from '../foundation/cache.ts';
 import { isPermanent, type ServiceError } from '../foundation/errors.ts';
+import { catchFailure } from '../foundation/log.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import {
-  catchFailure,
   computeFromRecord,
   describeRecord,
   reportStreamFailures,
@@ -45,7 +45,7 @@ export async function fanOutDeliveries(
     (outcome) => isToRepeat(outcome) || outcome.deliveries.some(({ appName }) => failedApps.has(appName)),
   );
   const skipped = outcomes.slice(0, end === -1 ? undefined : end).filter(isSkipped);
-  const reportFailure = await catchFailure(worker, {}, async () => {
+  const reportFailure = await catchFailure({ worker }, async () => {
     await reportStreamFailures(
       service,
       skipped.map(({ record, failure }) => toStreamFailure(worker, record, failure)),
@@ -63,7 +63,7 @@ async function enqueueByApp(service: Service, outcomes: readonly RecordOutcome[]
   await Promise.all(
     appNames.map(async (app) => {
       const ownDeliveries = deliveries.filter(({ appName }) => appName === app);
-      const failure = await catchFailure(worker, { app }, async () => await enqueueDeliveries(service, ownDeliveries));
+      const failure = await catchFailure({ worker, app }, async () => await enqueueDeliveries(service, ownDeliveries));
       if (failure) failedApps.add(app);
     }),
   );
@@ -89,7 +89,7 @@ const isToRepeat = ({ failure }: RecordOutcome): boolean => failure !== undefine
 
 async function createDeliveries(service: Service, record: StreamRecord, findApp: FindApp): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
-  const failure = await catchFailure(worker, describeRecord(record), async () => {
+  const failure = await catchFailure({ worker, ...describeRecord(record) }, async () => {
     const deliveries = await buildDeliveriesOfRecord(service, record, findApp);
     await pMap(deliveries, async (delivery) => await createDeliveryIfAbsent(service, delivery), { concurrency });
     created = deliveries;

@@ -381,7 +381,7 @@ async function readRows(keys: IssuedApiKeys, owned: readonly OwnedPurchase[], { 
   const { appName } = keys;
   const now = router.service.now();
   const accounts: CreditAccount[] = [];
-  for await (const batch of scanAccounts(router.service, appName)) accounts.push(...batch);
+  for await (const batch of scanAccounts(router.service, appName)) accounts.push(...batch.map(({ read }) => read()));
   const history: object[] = [];
   for (const { username: applicationUsername, isSandbox } of accounts) {
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {

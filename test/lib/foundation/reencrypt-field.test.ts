@@ -56,8 +56,8 @@ describe('reencryptSecrets and reencryptRefreshTokens', () => {
   it('encrypt every secret under the current key, so that the old keys can be removed', async () => {
     const { appName, secretKey } = await createSecrets(createContainer('one'));
     const rotated = createContainer('two one');
-    expect(await reencryptSecrets(rotated, appName)).toBe(4);
-    expect(await reencryptRefreshTokens(rotated, appName)).toBe(1);
+    expect(await reencryptSecrets(rotated, appName)).toEqual({ reencrypted: 4, failed: [] });
+    expect(await reencryptRefreshTokens(rotated, appName)).toEqual({ reencrypted: 1, failed: [] });
     const later = createContainer('two');
     expect(await findWebhookSender(later, appName)).toMatchObject({
       secretKey,
@@ -66,7 +66,8 @@ describe('reencryptSecrets and reencryptRefreshTokens', () => {
     });
     expect(await findStoreSettings(later, appName, 'store_a')).toEqual({ sharedSecret: 'shared' });
     expect(await findRefreshState(later, appName, id)).toMatchObject({ refreshToken: { token: 'T' } });
-    expect([await reencryptSecrets(rotated, appName), await reencryptRefreshTokens(rotated, appName)]).toEqual([0, 0]);
+    const repeated = [await reencryptSecrets(rotated, appName), await reencryptRefreshTokens(rotated, appName)];
+    expect(repeated.map(({ reencrypted }) => reencrypted)).toEqual([0, 0]);
   });
 
   it('change nothing that a stream worker processes', async () => {
@@ -94,11 +95,11 @@ describe('reencryptSecrets and reencryptRefreshTokens', () => {
       },
     };
     const rotated = createContainer('two one', racedTable);
-    expect(await reencryptRefreshTokens(rotated, appName)).toBe(1);
+    expect(await reencryptRefreshTokens(rotated, appName)).toEqual({ reencrypted: 1, failed: [] });
     expect(await findRefreshState(createContainer('one'), appName, id)).toMatchObject({
       refreshToken: { token: 'newer' },
     });
-    expect(await reencryptRefreshTokens(createContainer('two one'), appName)).toBe(1);
+    expect(await reencryptRefreshTokens(createContainer('two one'), appName)).toMatchObject({ reencrypted: 1 });
     expect(await findRefreshState(createContainer('two'), appName, id)).toMatchObject({
       refreshToken: { token: 'newer' },
     });

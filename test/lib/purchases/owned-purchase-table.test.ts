@@ -257,6 +257,7 @@ describe('owned purchases of a customer', () => {
       checkedPurchases: 4,
       addedLinks: 12,
       deletedLinks: 4,
+      failed: [],
     });
     await expectAnswersOfAll(createBoundedService(), appName);
     const rebuilt = (await table.query({ partition })).filter(({ sk }) => sk !== 'C');

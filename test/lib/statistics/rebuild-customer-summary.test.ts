@@ -169,16 +169,19 @@ describe('rebuildCustomerSummaries', () => {
       checked: 1,
       corrected: 1,
       unknownUsernames: ['unknown-user'],
+      failed: [],
     });
     expect(await rebuildCustomerSummaries(getService(), keys.appName)).toEqual({
       checked: 3,
       corrected: 2,
       unknownUsernames: [],
+      failed: [],
     });
     expect(await rebuildCustomerSummaries(getService(), keys.appName)).toEqual({
       checked: 3,
       corrected: 0,
       unknownUsernames: [],
+      failed: [],
     });
     const { body } = await callEndpoint(listCustomers, { headers: buildBasicAuth(keys.appName, keys.secretKey) });
     const purchases = await readPurchases(keys.appName);

@@ -54,19 +54,19 @@ async function givenEarlierPurchase(payment: Partial<Transaction> = {}) {
 describe('restateFigures', () => {
   it('counts the purchases of an earlier release without a change', async () => {
     const { app, service, readFigures } = await givenEarlierPurchase();
-    expect(await restateFigures(service, app, { correct: false })).toBe(1);
+    expect(await restateFigures(service, app, { correct: false })).toEqual({ found: 1, failed: [] });
     expect((await readFigures()).map(([, figures]) => figures)).toEqual([undefined, undefined]);
   });
 
   it('adds the figures that a new purchase would have, announces nothing, and finds nothing again', async () => {
     const { app, service, expected, readFigures, readItems } = await givenEarlierPurchase();
     const notifications = (await readItems('N#')).map(toKey);
-    expect(await restateFigures(service, app, { correct: true })).toBe(1);
+    expect(await restateFigures(service, app, { correct: true })).toEqual({ found: 1, failed: [] });
     expect(await readFigures()).toEqual(expected);
     expect((await readItems('N#')).map(toKey)).toEqual(notifications);
     const [stored] = await readItems('P');
     expect(stored?.announcedReasons).toEqual([]);
-    expect(await restateFigures(service, app, { correct: true })).toBe(0);
+    expect(await restateFigures(service, app, { correct: true })).toEqual({ found: 0, failed: [] });
   });
 
   it('corrects the commission of earlier payments to the rates that apply on their days', async () => {
@@ -77,11 +77,11 @@ describe('restateFigures', () => {
     const changedApp = { ...app, commissionRates };
     // The app cache of the container has the earlier rates.
     const changedService = { ...service, container: {} };
-    expect(await restateFigures(changedService, changedApp, { correct: true })).toBe(1);
+    expect(await restateFigures(changedService, changedApp, { correct: true })).toEqual({ found: 1, failed: [] });
     expect(await readFigures()).toEqual(
       expected.map(([sk, figures]) => [sk, { ...(figures as object), share: 8_800 }]),
     );
-    expect(await restateFigures(changedService, changedApp, { correct: true })).toBe(0);
+    expect(await restateFigures(changedService, changedApp, { correct: true })).toEqual({ found: 0, failed: [] });
   });
 
   it('converts earlier payments in a currency for which the app has set a rate', async () => {
@@ -89,7 +89,10 @@ describe('restateFigures', () => {
     const exchangeRates = [{ currency: 'VND', from: '2020-01-01', perUSD: '26300' }];
     await updateApp(service, app.name, () => ({ members: { exchangeRates } }));
     const changedService = { ...service, container: {} };
-    expect(await restateFigures(changedService, { ...app, exchangeRates }, { correct: true })).toBe(1);
+    expect(await restateFigures(changedService, { ...app, exchangeRates }, { correct: true })).toEqual({
+      found: 1,
+      failed: [],
+    });
     const amounts = (await readItems('T#')).map(({ transaction }) => toAmountUsd(transaction as Transaction));
     expect(amounts).toEqual([5, 5]);
   });
