@@ -142,10 +142,10 @@ async function createAction(
   const { grant, isNew } = await addGrant(getService(), { entitlement, ...options }, await openContext(appName, user));
   const record = toGrantRecord(grant, getService().now());
   const end = record.until === null ? 'until it is revoked' : `until ${record.until}`;
-  const text = isNew ? `${user} has ${entitlement} ${end}.` : 'The grant exists already.';
+  const text = isNew ? `${grant.username} has ${entitlement} ${end}.` : 'The grant exists already.';
   const isGiven = givesEntitlement(await findCachedCatalogue(getService(), appName), entitlement);
   const warning = isGiven ? '' : `\nNo product of the catalogue gives ${entitlement}.`;
-  return { data: { applicationUsername: user, ...record }, text: `${text}\n${record.grantId}${warning}` };
+  return { data: { applicationUsername: grant.username, ...record }, text: `${text}\n${record.grantId}${warning}` };
 }
 
 async function listAction(appName: string, user: string, { width }: Output): Promise<CommandResult> {

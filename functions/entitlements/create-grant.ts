@@ -16,7 +16,7 @@ export const handler = createHandler(createGrant)(
     return createReply({
       status: isNew ? 201 : 200,
       body: {
-        applicationUsername,
+        applicationUsername: grant.username,
         ...toGrantRecord(grant, service.now()),
         ...(!isGiven && { warning: unknownEntitlement }),
       },

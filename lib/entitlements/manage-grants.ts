@@ -4,6 +4,7 @@ import { toShortDigest } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
+import { resolveMergedName } from '../purchases/user-alias-table.ts';
 import { type Grant, type GrantingKey, isGrantActive } from './grant.ts';
 import { createGrantIfAbsent, findGrant, listStoredGrants, updateGrant } from './grant-table.ts';
 
@@ -30,20 +31,23 @@ interface GrantRequest {
 }
 
 /**
- * Gives a customer an entitlement. Returns the first grant if the customer has one with the same idempotency key.
- * Throws `InvalidPayload` for an end in the past and `Conflict` for an idempotency key of a different grant, or for a
- * customer with 500 grants.
+ * Gives a customer an entitlement, also under a merged name. Returns the first grant if the customer has one with the
+ * same idempotency key. Throws `InvalidPayload` for an end in the past and `Conflict` for an idempotency key of a
+ * different grant, or for a customer with 500 grants.
  */
 export async function addGrant(
   service: Service,
   { entitlement, reason, until, idempotencyKey }: GrantRequest,
-  { appName, username, key, eventId }: GrantContext,
+  { appName, username: name, key, eventId }: GrantContext,
 ): Promise<{ readonly grant: Grant; readonly isNew: boolean }> {
   const now = service.now();
   const grantId = toGrantId(idempotencyKey);
-  const existing = idempotencyKey === undefined ? undefined : await findGrant(service, appName, { username, grantId });
+  const findExisting = async (username: string) => await findGrant(service, appName, { username, grantId });
+  // Also under a merged name: a repetition of a request before the merge gives nothing again.
+  const existing = idempotencyKey === undefined ? undefined : await findExisting(name);
   if (existing) return { grant: requireSameGrant(existing, { entitlement, reason }), isNew: false };
   checkEnd(until, now);
+  const username = await resolveMergedName(service, appName, name);
   if ((await listStoredGrants(service, appName, username)).length >= maxGrants)
     throw new ServiceError('Conflict', `A customer has at most ${maxGrants} grants.`, { retryable: false });
   const grant: Grant = {
@@ -57,7 +61,7 @@ export async function addGrant(
     version: 1,
   };
   if (await createGrantIfAbsent(service, appName, grant)) return { grant, isNew: true };
-  const concurrent = await findGrant(service, appName, { username, grantId });
+  const concurrent = await findExisting(username);
   if (!concurrent) throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
   return { grant: requireSameGrant(concurrent, { entitlement, reason }), isNew: false };
 }

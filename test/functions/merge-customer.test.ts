@@ -2,15 +2,18 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { strategies } from '../../lib/apps/app.ts';
 import { changeSettings, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
-import { mergeCustomer } from '../../lib/customers/claim-contract.ts';
+import { getCustomerCredits, giveCredits } from '../../lib/credits/contract.ts';
+import { addCustomerPurchase, mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
-import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
+import { createGrant, explainAccess, getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { addErasedNames } from '../../lib/purchases/erased-name-table.ts';
+import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { listClaims } from '../../lib/purchases/purchase-table.ts';
 import { findUserOfAlias, saveUserAliases } from '../../lib/purchases/user-alias-table.ts';
 import { toMd5Alias } from '../../lib/purchases/user-aliases.ts';
+import { setRefundConsent } from '../../lib/refunds/contract.ts';
 import { type CallOptions, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService } from '../../testing/service.ts';
@@ -91,6 +94,35 @@ describe('POST /v3/customers/:applicationUsername/merge', () => {
     }
     for (const name of ['guest', toMd5Alias('guest'), alias])
       expect(await findUserOfAlias(getService(), keys.appName, name)).toBe('ann');
+  });
+
+  it('gives the customer what is later given to the merged name: purchases, grants and credits', async () => {
+    await givenPaidPurchase(keys, 'other');
+    const [purchaseId] = (await listRepresentativePurchases(getService(), keys.appName, 'other')).map(
+      (purchase) => purchase.purchaseId,
+    );
+    const gift = { credit: 'coins', amount: 10, idempotencyKey: 'before', reason: 'a gift' };
+    const grant = { entitlement: 'beta', reason: 'tester', idempotencyKey: 'before' };
+    await call(giveCredits, 'guest', { body: gift });
+    await call(createGrant, 'guest', { body: grant });
+    await merge('guest', 'ann');
+    // Functions cache for 15 seconds that an app has no merges.
+    await service.callControl('/clock', { advance: 'PT1M' });
+    const link = await call(addCustomerPurchase, 'guest', { body: { purchaseId } });
+    expect(link.body).toMatchObject({ ok: true, applicationUsername: 'ann' });
+    const owned = await listRepresentativePurchases(getService(), keys.appName, 'ann');
+    expect(owned.map((purchase) => purchase.purchaseId)).toEqual([purchaseId]);
+    // A repetition of a request before the merge gives nothing again.
+    for (const idempotencyKey of ['before', 'after']) {
+      expect((await call(createGrant, 'guest', { body: { ...grant, idempotencyKey } })).status).toBeLessThan(300);
+      expect((await call(giveCredits, 'guest', { body: { ...gift, idempotencyKey } })).status).toBe(200);
+    }
+    const { rows } = (await call(listGrants, 'ann')).body;
+    expect(rows).toHaveLength(2);
+    expect((await call(getCustomerCredits, 'ann')).body.credits).toMatchObject({ coins: { balance: 20 } });
+    expect((await call(setRefundConsent, 'guest', { body: { consented: true } })).body).toMatchObject({
+      applicationUsername: 'ann',
+    });
   });
 
   it('appears in the timelines of both customers, and explains the access of both', async () => {
