@@ -102,6 +102,6 @@ function toRow(content: QueuedFailure['content']): FailureRow {
   }
   const { functionArn, count, from, to } = content;
   const worker = functionArn.split(':')[6] ?? functionArn;
-  const reason = `${formatCount(count, 'record')} failed for 12 hours, written until ${to}. Run webhooks backfill, or stats recount --correct and customer rebuild-summaries, then delete the message.`;
+  const reason = `${formatCount(count, 'record')} failed for 12 hours, written until ${to}. Run webhooks backfill, which creates no webhooks of grants, refund requests and credits, or stats recount --correct and customer rebuild-summaries, then delete the message.`;
   return { date: from, worker, reason };
 }
