@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Container, setContainerLookup } from '../lib/foundation/container.ts';
-import { createAwsRequestHandler } from '../lib/foundation/outgoing/aws-client.ts';
+import { createRequestHandler } from '../lib/foundation/outgoing/aws-client.ts';
 import { overrideDate } from '../lib/foundation/override-date.ts';
 import { type AwsAccess, createCheckedHandler } from './checked-aws-calls.ts';
 import type { CallDecision } from './iam-usage.ts';
@@ -61,7 +61,7 @@ const { clockOffset, functions, access, reportsAllCalls } = workerData as Thread
 const post = (message: MessageFromThread): void => parentPort?.postMessage(message);
 const instances = new Map<number, Instance>();
 const running = new AsyncLocalStorage<Instance>();
-const awsHandler = createAwsRequestHandler();
+const awsHandler = createRequestHandler();
 const reported = new Set<string>();
 let hasUnreportedWrites = false;
 

@@ -1,4 +1,4 @@
-import { createAwsRequestHandler } from '../lib/foundation/outgoing/aws-client.ts';
+import { createRequestHandler } from '../lib/foundation/outgoing/aws-client.ts';
 import { type AwsAccess, createCheckedHandler } from './checked-aws-calls.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import type { IamUsage } from './iam-usage.ts';
@@ -13,7 +13,7 @@ interface IamProxyOptions extends AwsAccess {
  * those of functions. The access key of an operator is the logical id of a managed policy.
  */
 export async function startIamProxy({ usage, onWrite, ...access }: IamProxyOptions): Promise<HttpServer> {
-  const engines = createAwsRequestHandler();
+  const engines = createRequestHandler();
   const server = await startHttpServer(async (request, response) => {
     const { url: path = '/', method = 'POST' } = request;
     const { host: _host, ...headers } = request.headers as Readonly<Record<string, string>>;

@@ -7,8 +7,8 @@ export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 export async function connectService({ environment }: ServiceProcess): Promise<void> {
   Object.assign(process.env, environment);
   const { setContainerLookup } = await import('../../lib/foundation/container.ts');
-  const { createAwsRequestHandler } = await import('../../lib/foundation/outgoing/aws-client.ts');
-  const container = { clientOptions: { requestHandler: createAwsRequestHandler() } };
+  const { createRequestHandler } = await import('../../lib/foundation/outgoing/aws-client.ts');
+  const container = { clientOptions: { requestHandler: createRequestHandler() } };
   setContainerLookup(() => container);
 }
 

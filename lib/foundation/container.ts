@@ -1,6 +1,6 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { once } from './cache.ts';
-import { type AwsClientOptions, awsClientOptions, createAwsRequestHandler } from './outgoing/aws-client.ts';
+import { type AwsClientOptions, awsClientOptions, createRequestHandler } from './outgoing/aws-client.ts';
 import type { Service } from './service.ts';
 import { secondMs } from './time.ts';
 
@@ -28,8 +28,8 @@ const createContainer = once((): Container => {
   const { connectionTimeout: connectTimeoutMs, requestTimeout: timeoutMs } = requestHandler;
   return {
     clientOptions: isLocal
-      ? { requestHandler: createAwsRequestHandler() }
-      : { maxAttempts, requestHandler: createAwsRequestHandler({ connectTimeoutMs, timeoutMs }) },
+      ? { requestHandler: createRequestHandler() }
+      : { maxAttempts, requestHandler: createRequestHandler({ connectTimeoutMs, timeoutMs }) },
   };
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { ServiceError } from './errors.ts';
-import { type AwsClientOptions, withFastConfiguration } from './outgoing/aws-client.ts';
+import type { AwsClientOptions } from './outgoing/aws-client.ts';
 
 /**
  * Maximum delay of an SQS message.
@@ -47,8 +47,8 @@ export function createMessageQueue(url: () => string, clientOptions: AwsClientOp
   return {
     async send(messages, options = {}) {
       if (messages.length === 0) return;
-      client ??= import('@aws-sdk/client-sqs').then(({ SQSClient }) =>
-        withFastConfiguration(new SQSClient({ ...clientOptions, useQueueUrlAsEndpoint: false })),
+      client ??= import('@aws-sdk/client-sqs').then(
+        ({ SQSClient }) => new SQSClient({ ...clientOptions, useQueueUrlAsEndpoint: false }),
       );
       const [sqs, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
       const sendBatch = async (bodies: readonly string[]) => {

@@ -21,7 +21,7 @@ import {
 import { splitIntoChunks } from './batches.ts';
 import { ServiceError } from './errors.ts';
 import { indexes, type Key, tableKey } from './key.ts';
-import { createAwsSigner, withFastConfiguration } from './outgoing/aws-client.ts';
+import { createAwsSigner } from './outgoing/aws-client.ts';
 
 export type Item = Record<string, unknown>;
 export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;
@@ -109,13 +109,15 @@ export function createTableClient(name: string, options: DynamoDBClientConfig = 
     ...options,
     signer: createAwsSigner('dynamodb', () => baseClient.config),
   });
-  const client = withFastConfiguration(
-    DynamoDBDocumentClient.from(baseClient, {
-      marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
-      // Copied, because the client adds a member to the object.
-      unmarshallOptions: { ...unmarshallOptions },
-    }),
-  );
+  const client = DynamoDBDocumentClient.from(baseClient, {
+    marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
+    // Copied, because the client adds a member to the object.
+    unmarshallOptions: { ...unmarshallOptions },
+  });
+  // V8 keeps the members of an object in a hash table unless it is a prototype, and four steps of each call copy the
+  // configuration: without this, a call takes a quarter more CPU time on Node 20, and a tenth more on Node 24.
+  // https://v8.dev/blog/fast-properties
+  Object.create(client.config);
   for (const name of unusedMiddleware) client.middlewareStack.remove(name);
   const consumed: CapacityUsage = { read: 0, write: 0 };
   const capacityOption = { ReturnConsumedCapacity: 'TOTAL' } as const;

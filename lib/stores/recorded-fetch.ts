@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { gunzipSync } from 'node:zlib';
 import type { ExternalCall } from '../events/event.ts';
 import { unavailableError } from '../foundation/errors.ts';
+import { createRequestHandler } from '../foundation/outgoing/aws-client.ts';
 import type { Stopwatch } from '../foundation/stopwatch.ts';
 import { type EpochMillis, secondMs } from '../foundation/time.ts';
 import type { StoreFetch, StoreFetchOptions, StoreResponse } from './store-context.ts';
@@ -56,55 +53,33 @@ export function createRecordedFetch({
   };
 }
 
-/** A server can close a connection that was idle for longer, and the next request on it fails. */
-const maxIdleMs = 4 * secondMs;
-const httpAgent = new HttpAgent({ keepAlive: true, timeout: maxIdleMs });
-const httpsAgent = new HttpsAgent({ keepAlive: true, timeout: maxIdleMs });
+const requestHandler = createRequestHandler({
+  // A server can close a connection that was idle for longer, and the next request on it fails.
+  idleMs: 4 * secondMs,
+  maxResponseBytes,
+});
 
-const commonHeaders = { accept: '*/*', 'accept-encoding': 'gzip', 'user-agent': 'claimcheck' };
+const commonHeaders = { 'accept-encoding': 'identity', 'user-agent': 'claimcheck' };
 
-/** Without the global `fetch`, whose first call takes twice the processor time, and each further call, too. */
 async function sendRequest(
   url: string,
-  { method = 'GET', headers = {}, body, timeoutMs = defaultTimeoutMs }: StoreFetchOptions,
+  { method = 'GET', headers = {}, body = '', timeoutMs = defaultTimeoutMs }: StoreFetchOptions,
   stopwatch: Stopwatch,
 ): Promise<StoreResponse> {
-  const signal = stopwatch.abortAfter(timeoutMs);
-  const isHttps = url.startsWith('https:');
+  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const target = { protocol, hostname, port: Number(port) || undefined, path: pathname + search };
+  const abortSignal = stopwatch.abortAfter(timeoutMs);
   try {
-    const request = (isHttps ? requestHttps : requestHttp)(url, {
-      agent: isHttps ? httpsAgent : httpAgent,
-      method,
-      headers: { ...commonHeaders, ...headers },
-      signal,
-    });
-    // An error after the start of the response is also one of its body.
-    request.on('error', () => {}).end(body);
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const { statusCode: status = 0 } = response;
-    const responseHeaders = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
-    const content = await readBody(response);
-    if (redirectStatuses.has(status)) throw new Error('The response is a redirect.');
-    return { status, headers: Object.fromEntries(responseHeaders), text: content.toString('utf8') };
+    const { response } = await requestHandler.handle(
+      { ...target, method, headers: { ...commonHeaders, ...headers }, body },
+      { abortSignal },
+    );
+    const status = response.statusCode;
+    if (status >= 300 && status < 400) throw new Error('Redirected.');
+    return { status, headers: response.headers, text: Buffer.from(response.body).toString() };
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    throw abortSignal.aborted ? abortSignal.reason : error;
   }
-}
-
-const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
-async function readBody(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.byteLength;
-    if (size > maxResponseBytes) throw new Error('The response is too large.');
-    chunks.push(chunk);
-  }
-  const body = Buffer.concat(chunks);
-  return response.headers['content-encoding'] === 'gzip'
-    ? gunzipSync(body, { maxOutputLength: maxResponseBytes })
-    : body;
 }
 
 /** Removes the query and masks path segments that can be purchase tokens or transaction ids. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createAwsRequestHandler } from '../../lib/foundation/outgoing/aws-client.ts';
+import { createRequestHandler } from '../../lib/foundation/outgoing/aws-client.ts';
 import { createCheckedHandler } from '../../local/checked-aws-calls.ts';
 import { type HttpServer, startHttpServer } from '../../local/http-server.ts';
 import { readIamPolicies } from '../../local/iam-policies.ts';
@@ -32,7 +32,7 @@ let engine: HttpServer;
 const bodies: string[] = [];
 /** Resolves when the engine may respond. */
 let mayRespond: Promise<void> | undefined;
-const inner = createAwsRequestHandler();
+const inner = createRequestHandler();
 beforeAll(async () => {
   engine = await startHttpServer(async (request, response) => {
     bodies.push(Buffer.concat(await request.toArray()).toString());

@@ -1,5 +1,5 @@
 import { secondMs } from '../time.ts';
-import { createAwsRequestHandler, createAwsSigner } from './aws-client.ts';
+import { createAwsSigner, createRequestHandler } from './aws-client.ts';
 
 /** The response of the service waits for the receiver at most so long. */
 const timeoutMs = secondMs;
@@ -11,7 +11,7 @@ const timeoutMs = secondMs;
  */
 export function createPostSpans(url: string, environment: NodeJS.ProcessEnv): (body: string) => Promise<void> {
   const { protocol, hostname, port, pathname: path } = new URL(url);
-  const handler = createAwsRequestHandler({ connectTimeoutMs: timeoutMs, timeoutMs });
+  const handler = createRequestHandler({ connectTimeoutMs: timeoutMs, timeoutMs });
   const region = /^xray\.([\w-]+)\.amazonaws\.com(?:\.cn)?$/.exec(hostname)?.[1];
   const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = environment;
   const credentials = { accessKeyId, secretAccessKey, sessionToken: environment.AWS_SESSION_TOKEN };

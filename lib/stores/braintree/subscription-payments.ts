@@ -56,20 +56,15 @@ function isWithinFreePeriod(
  * @see https://developer.paypal.com/braintree/articles/guides/recurring-billing/recurring-advanced-settings
  */
 export function markUnpaidPeriod(subscription: Subscription): Subscription {
-  const { status, billingPeriodStartDate: start = '', trialPeriod, firstBillingDate, transactions } = subscription;
-  const { paidThroughDate = '', billingPeriodEndDate = '' } = subscription;
-  const isPaidThrough = paidThroughDate >= billingPeriodEndDate;
-  const isFirst = start <= firstBillingDate && !trialPeriod;
-  const ofPeriod = transactions.filter((payment) => payment.subscription?.billingPeriodStartDate === start);
-  const startEnd = Date.parse(start) + maxBillingDelayMs;
-  const isFailed = ofPeriod.some((payment) => hasFailed(payment) && Date.parse(payment.createdAt) < startEnd);
-  if (
-    isPaidThrough ||
-    isFirst ||
-    !isFailed ||
-    ofPeriod.some((payment) => isPaid(payment) || isSettlementPending(payment))
-  )
-    return subscription;
+  const { status, billingPeriodStartDate: start = '', billingPeriodEndDate: end = '', transactions } = subscription;
+  const isFirst = start <= subscription.firstBillingDate && !subscription.trialPeriod;
+  if (isFirst || (subscription.paidThroughDate ?? '') >= end) return subscription;
+  const payments = transactions.filter((payment) => payment.subscription?.billingPeriodStartDate === start);
+  const firstEnd = Date.parse(start) + maxBillingDelayMs;
+  const isUnpaid =
+    payments.some((payment) => hasFailed(payment) && Date.parse(payment.createdAt) < firstEnd) &&
+    !payments.some((payment) => isPaid(payment) || isSettlementPending(payment));
+  if (!isUnpaid) return subscription;
   return { ...subscription, status: status === 'Active' ? 'Past Due' : status, billingPeriodEndDate: undefined };
 }
 

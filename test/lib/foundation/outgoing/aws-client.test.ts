@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createAwsRequestHandler } from '../../../../lib/foundation/outgoing/aws-client.ts';
+import { createRequestHandler } from '../../../../lib/foundation/outgoing/aws-client.ts';
 import { type HttpServer, startHttpServer } from '../../../../local/http-server.ts';
 
 const servers: (HttpServer | { close(): Promise<void> })[] = [];
@@ -16,8 +16,8 @@ async function startServer(respond: Parameters<typeof startHttpServer>[0]): Prom
   return server.url;
 }
 
-function createClient(endpoint: string, options: Parameters<typeof createAwsRequestHandler>[0] = {}, maxAttempts = 1) {
-  const requestHandler = createAwsRequestHandler(options);
+function createClient(endpoint: string, options: Parameters<typeof createRequestHandler>[0] = {}, maxAttempts = 1) {
+  const requestHandler = createRequestHandler(options);
   const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
   const client = new DynamoDBClient({ endpoint, region: 'eu-west-1', credentials, maxAttempts, requestHandler });
   servers.push({ close: async () => client.destroy() });
@@ -25,7 +25,7 @@ function createClient(endpoint: string, options: Parameters<typeof createAwsRequ
 }
 const get = () => new GetItemCommand({ TableName: 'table', Key: { pk: { S: 'ü' } } });
 
-describe('createAwsRequestHandler', () => {
+describe('createRequestHandler', () => {
   it('sends the body with its length and returns a response of several parts', async () => {
     const text = 'ü'.repeat(100_000);
     const requests: { readonly length: string | undefined; readonly body: string }[] = [];
