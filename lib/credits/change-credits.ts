@@ -8,7 +8,6 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { retryUntilWritten } from '../foundation/updates.ts';
-import { resolveMergedName } from '../purchases/user-alias-table.ts';
 import {
   type CreditAccount,
   captureHold,
@@ -81,7 +80,7 @@ export async function spend(
   });
 }
 
-/** Gives units as a gift, also under a merged name. `until` is their end; undefined is without an end. */
+/** Gives units as a gift. `until` is their end; undefined is without an end. */
 export const give = async (
   service: Service,
   { until, ...request }: CreditRequest & { readonly until?: EpochMillis | undefined },
@@ -90,13 +89,7 @@ export const give = async (
   const now = service.now();
   const { credit, amount } = request;
   const end = omitUndefined({ expiresAt: until });
-  const username = await resolveMergedName(service, context.appName, context.username);
-  const entryId = toEntryId(request.idempotencyKey);
-  // A repetition of a request before the merge gives nothing again.
-  const isRepeated =
-    username !== context.username && (await findEntry(service, context.appName, { ...context, entryId })) !== undefined;
-  const owner = isRepeated ? context : { ...context, username };
-  return await applyOnce(service, { operation: 'give', ...request, until }, owner, {
+  return await applyOnce(service, { operation: 'give', ...request, until }, context, {
     type: 'given',
     details: end,
     change: (account, entryId) => {
