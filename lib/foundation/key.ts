@@ -29,8 +29,9 @@ export const toTtl = (expiresAt: EpochMillis): number => Math.ceil(expiresAt / 1
 /** Returns 128 bits of the SHA-256 as text: ids can be too long for a key, or contain the separator. */
 export const toDigest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-/** Returns the SHA-256 digest of the texts in hexadecimal digits. `a, bc` and `ab, c` differ. */
-export const hashParts = (...parts: readonly string[]): string => hash('sha256', JSON.stringify(parts), 'hex');
+/** Returns the SHA-256 digest of the parts in hexadecimal digits. `a, bc` and `ab, c` differ. */
+export const hashParts = (...parts: readonly (string | number)[]): string =>
+  hash('sha256', JSON.stringify(parts), 'hex');
 
 /** Returns the first hexadecimal digits of the SHA-256 digest of a text: 32 are 128 bits. */
 export const toShortDigest = (text: string, digits: 24 | 32 = 32): string =>

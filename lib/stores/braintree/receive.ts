@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../foundation/errors.ts';
+import { hashParts } from '../../foundation/key.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { RawNotification, ReceivedNotifications, StoreNotification } from '../store.ts';
@@ -113,5 +113,4 @@ function toNotification(
 }
 
 /** Derives an idempotency key, because Braintree's notifications do not have an id. Redeliveries have the same key. */
-export const deriveNotificationKey = (...parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+export const deriveNotificationKey = (...parts: readonly string[]): string => hashParts(...parts);

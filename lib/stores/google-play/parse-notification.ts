@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { hashParts } from '../../foundation/key.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse, parseJson } from '../../foundation/parse.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
@@ -135,7 +135,10 @@ function toReviewNotification({
   };
 }
 
-/** Returns undefined if the notification is not about a purchase. */
+/**
+ * Returns undefined if the notification is not about a purchase. Its key comes from the content: Google may publish an
+ * event twice, with different message ids.
+ */
 function toPurchaseNotification(notification: DeveloperNotification): StoreNotification | undefined {
   const {
     eventTimeMillis: occurredAt,
@@ -199,7 +202,3 @@ const toOtherNotification = ({ testNotification }: DeveloperNotification) => ({
   type: testNotification ? 'TEST' : 'UNKNOWN',
   payload: {},
 });
-
-/** Derives a key from the content: Google may publish an event twice, with different message ids. */
-const hashParts = (...parts: readonly (string | number)[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
