@@ -66,7 +66,7 @@ export async function spend(
   }
   const now = service.now();
   const end = until ?? now + defaultHoldMs;
-  const holdId = toHoldId(request.idempotencyKey);
+  const holdId = toId('hold', context.username, request.idempotencyKey);
   return await applyOnce(service, body, context, {
     type: 'held',
     details: { holdId, until: end },
@@ -92,10 +92,11 @@ export const give = async (
   return await applyOnce(service, { operation: 'give', ...request, until }, context, {
     type: 'given',
     details: end,
-    change: (account, entryId) => {
+    change: (account) => {
       if (until !== undefined && until <= now)
         throw new ServiceError('InvalidPayload', 'until: expected a date in the future.');
-      return giveLot(account, credit, { id: entryId, origin: 'gift', givenAt: now, amount, ...end });
+      const id = toId('credit', context.username, request.idempotencyKey);
+      return giveLot(account, credit, { id, origin: 'gift', givenAt: now, amount, ...end });
     },
   });
 };
@@ -144,7 +145,7 @@ interface Operation {
   readonly type: CreditEntry['type'];
   readonly details?: Partial<CreditEntry>;
   /** Returns undefined if the balance does not suffice. */
-  change(account: CreditAccount, entryId: string): CreditAccount | undefined;
+  change(account: CreditAccount): CreditAccount | undefined;
 }
 
 /**
@@ -165,7 +166,7 @@ async function applyOnce(
   /** A request that is invalid by now can repeat one that was not. */
   const tryChange = async (account: CreditAccount): Promise<CreditAccount | CreditEntry | undefined> => {
     try {
-      return change(account, id.entryId);
+      return change(account);
     } catch (error) {
       const existing = await findEntry(service, appName, id);
       if (existing) return existing;
@@ -202,4 +203,7 @@ async function applyOnce(
 }
 
 const toEntryId = (idempotencyKey: string): string => `credit_${toShortDigest(idempotencyKey, 24)}`;
-const toHoldId = (idempotencyKey: string): string => `hold_${toShortDigest(idempotencyKey, 24)}`;
+
+/** Customers who use the same idempotency key can be merged. */
+const toId = (prefix: string, username: string, idempotencyKey: string): string =>
+  `${prefix}_${toShortDigest(JSON.stringify([username, idempotencyKey]), 24)}`;

@@ -219,12 +219,17 @@ function createPlayer({
     else if ('refusal' in answer) counts.countOther('refusals');
     return answer;
   };
-  let keyCount = 0;
+  // Customers use the same keys, for example of a campaign, and can be merged.
+  const keyCounts = new Map<string, number>();
   return async (step) => {
     const user = 'user' in step ? (pick(users, step.user ?? 0) ?? '') : '';
     const purchase = 'purchase' in step ? pick(owned, step.purchase) : undefined;
     const rows = async () => (await listPurchaseRows(keys)).map(({ purchaseId }) => String(purchaseId)).sort();
-    const createRequest = () => ({ idempotencyKey: `key-${keyCount++}`, reason: 'a test' });
+    const createRequest = () => {
+      const keyCount = keyCounts.get(user) ?? 0;
+      keyCounts.set(user, keyCount + 1);
+      return { idempotencyKey: `key-${keyCount}`, reason: 'a test' };
+    };
     switch (step.type) {
       case 'spend':
       case 'take': {

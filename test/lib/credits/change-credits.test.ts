@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { endHold, give, spend } from '../../../lib/credits/change-credits.ts';
+import { passTime } from '../../../lib/credits/credit-account.ts';
 import { endCredits, findAccount } from '../../../lib/credits/credit-table.ts';
 import { moveCredits, returnMovedCredits } from '../../../lib/credits/move-credits.ts';
 import { toCreditTotals } from '../../../lib/credits/to-records.ts';
@@ -153,5 +154,35 @@ describe('customer whose merge was reversed', () => {
     await returnMovedCredits(getService(), appName, merge);
     await moveCredits(getService(), appName, { ...merge, to: 'carol' });
     expect(await readTotals('carol')).toMatchObject({ coins: { balance: 5 } });
+  });
+});
+
+describe('merge of two customers who sent the same idempotency key', () => {
+  const merge = { from: 'ann', to: 'bob', mergeId: 'merge' };
+  const giveBoth = async () => {
+    for (const [name, until] of [['ann', startDate + dayMs] as const, ['bob', undefined] as const]) {
+      const gift = { credit: 'coins', amount: 5, idempotencyKey: 'welcome', reason: 'why', until };
+      await give(getService(), gift, toContext(name));
+    }
+  };
+
+  it('keeps the end of each gift', async () => {
+    await giveBoth();
+    await moveCredits(getService(), appName, merge);
+    expect(await readTotals('bob')).toMatchObject({ coins: { balance: 10 } });
+    now += 2 * dayMs;
+    expect(await readTotals('bob')).toMatchObject({ coins: { balance: 5, expired: 5 } });
+  });
+
+  it('keeps the hold of each customer', async () => {
+    await giveBoth();
+    for (const [name, until] of [['ann', startDate + hourMs] as const, ['bob', startDate + 2 * hourMs] as const]) {
+      const hold = { credit: 'coins', amount: 5, hold: true, idempotencyKey: 'order 1', until };
+      await spend(getService(), hold, toContext(name));
+    }
+    await moveCredits(getService(), appName, merge);
+    now += hourMs;
+    const { holds } = passTime(await findAccount(getService(), appName, { username: 'bob', isSandbox: false }), now);
+    expect(holds.map(({ until }) => until)).toEqual([startDate + 2 * hourMs]);
   });
 });
