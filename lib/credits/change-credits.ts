@@ -8,6 +8,7 @@ import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { retryUntilWritten } from '../foundation/updates.ts';
+import { resolveMergedName } from '../purchases/user-alias-table.ts';
 import {
   type CreditAccount,
   captureHold,
@@ -80,7 +81,10 @@ export async function spend(
   });
 }
 
-/** Gives units as a gift. `until` is their end; undefined is without an end. */
+/**
+ * Gives units as a gift. `until` is their end; undefined is without an end. The units of a merged name belong to the
+ * customer that it was merged into.
+ */
 export const give = async (
   service: Service,
   { until, ...request }: CreditRequest & { readonly until?: EpochMillis | undefined },
@@ -92,6 +96,7 @@ export const give = async (
   return await applyOnce(service, { operation: 'give', ...request, until }, context, {
     type: 'given',
     details: end,
+    findOwner: async () => await resolveMergedName(service, context.appName, context.username),
     change: (account) => {
       if (until !== undefined && until <= now)
         throw new ServiceError('InvalidPayload', 'until: expected a date in the future.');
@@ -144,6 +149,8 @@ export async function endHold(
 interface Operation {
   readonly type: CreditEntry['type'];
   readonly details?: Partial<CreditEntry>;
+  /** Finds the customer whose account changes. Default: the customer of the request. */
+  findOwner?(): Promise<string>;
   /** Returns undefined if the balance does not suffice. */
   change(account: CreditAccount): CreditAccount | undefined;
 }
@@ -156,7 +163,7 @@ async function applyOnce(
   service: Service,
   { operation, ...request }: CreditRequest & { readonly operation: string } & Readonly<Record<string, unknown>>,
   { appName, username, isSandbox, key, eventId }: CreditContext,
-  { type, details, change }: Operation,
+  { type, details, findOwner = async () => username, change }: Operation,
 ): Promise<CreditEntry> {
   const { credit, amount, reason, idempotencyKey } = request;
   const digest = createHash('sha256')
@@ -175,7 +182,8 @@ async function applyOnce(
   };
   const entry = await retryUntilWritten(async () => {
     const now = service.now();
-    const account = await openAccount(service, appName, id, now);
+    const owner = await findOwner();
+    const account = await openAccount(service, appName, { ...id, username: owner }, now);
     const changed = await tryChange(account);
     if (changed && 'entryId' in changed) return changed;
     const after = passTime(changed ?? account, now);
@@ -190,8 +198,16 @@ async function applyOnce(
       digest,
       ...omitUndefined({ reason, eventId }),
       ...(changed ? details : { isRefused: true }),
+      ...(owner !== username && { isForwarded: true }),
     };
-    if (await saveCredits(service, appName, { accounts: changed ? [after] : [], entries: [created] })) return created;
+    const saved = { accounts: changed ? [after] : [], entries: [created] };
+    if (created.isForwarded) {
+      // The entry of a merged name needs an account, with which it is deleted.
+      saved.accounts.push(await openAccount(service, appName, id, now));
+      const { isForwarded: _, ...entry } = created;
+      saved.entries.push({ ...entry, username: owner, entryId: toId('credit', username, idempotencyKey) });
+    }
+    if (await saveCredits(service, appName, saved)) return created;
     // Another request was faster: the same one, or another change of the account.
     return await findEntry(service, appName, id);
   });

@@ -39,5 +39,7 @@ export const CreditEntry = v.object({
   digest: v.exactOptional(v.string()),
   /** The balance did not suffice. Stored for repetitions of the request. */
   isRefused: v.exactOptional(v.literal(true)),
+  /** Another customer has the units, and an entry of its own. Stored for repetitions of the request. */
+  isForwarded: v.exactOptional(v.literal(true)),
 });
 export type CreditEntry = v.InferOutput<typeof CreditEntry>;

@@ -179,13 +179,14 @@ function buildPut(TableName: string, key: Key, fields: Item & { readonly version
   return { Put: { TableName, Item: { ...key, ...fields, version: version + 1 }, ...buildVersionCondition(version) } };
 }
 
-/** An entry of a refused request is not listed, and is deleted. */
+/** An entry of a refused request is not listed, and is deleted. One of units of another customer is not listed. */
 function buildEntryPut(TableName: string, appName: string, entry: CreditEntry): Write {
   const { username, entryId, at } = entry;
   const account = toAccountName(entry.isSandbox);
-  const rest = entry.isRefused
-    ? { ttl: toTtl(at + refusalRetentionMs) }
-    : keys.creditEntryListKeys(appName, account, username, at, entryId);
+  const rest = {
+    ...(entry.isRefused && { ttl: toTtl(at + refusalRetentionMs) }),
+    ...(!entry.isRefused && !entry.isForwarded && keys.creditEntryListKeys(appName, account, username, at, entryId)),
+  };
   const Item = { ...keys.creditEntryKey(appName, username, account, entryId), ...rest, ...entry };
   return { Put: { TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' } };
 }

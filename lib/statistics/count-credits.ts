@@ -12,6 +12,7 @@ const CreditEntryItem = v.object({
   amount: v.number(),
   isSandbox: v.boolean(),
   isRefused: v.exactOptional(v.literal(true)),
+  isForwarded: v.exactOptional(v.literal(true)),
 });
 
 /** What a change of credits adds to a sum. Units that are held or move between customers stay outstanding. */
@@ -27,9 +28,9 @@ const effects: Readonly<Record<string, readonly [sum: CreditSum, sign: 1 | -1]>>
 
 /** Returns the contribution of a change of credits to the sums of its day and of its month. */
 export function countCredits(item: ItemImage): FigureCounts[] {
-  const { at, type, credit, amount, isSandbox, isRefused } = parse(CreditEntryItem, item, 'DatabaseError');
+  const { at, type, credit, amount, isSandbox, isRefused, isForwarded } = parse(CreditEntryItem, item, 'DatabaseError');
   const [sum, sign] = effects[type] ?? [];
-  if (sum === undefined || sign === undefined || isSandbox || isRefused) return [];
+  if (sum === undefined || sign === undefined || isSandbox || isRefused || isForwarded) return [];
   const day = toUtcDay(at);
   const counts = { [toCreditName(credit, sum)]: sign * amount };
   return [day, day.slice(0, 7)].map((period) => ({ kind: 'credits', period, counts }));

@@ -11,8 +11,9 @@ import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /**
- * Builds the deliveries of a change of credits. None for an app that has not switched them on, or for an entry that was
- * deleted since: its customer has been erased. The worker receives only the types of `announcedEntryTypes`.
+ * Builds the deliveries of a change of credits. None for an app that has not switched them on, for units that another
+ * customer has, or for an entry that was deleted since: its customer has been erased. The worker receives only the
+ * types of `announcedEntryTypes`.
  */
 export async function buildCreditDeliveries(
   service: Service,
@@ -20,7 +21,7 @@ export async function buildCreditDeliveries(
   findApp: FindApp,
 ): Promise<readonly WebhookDelivery[]> {
   const entry = computeFromRecord(() => (before ? undefined : after && parse(CreditEntry, after, 'InternalError')));
-  if (!entry) return [];
+  if (!entry || entry.isForwarded) return [];
   const app = await findApp(appName);
   if (!app?.webhookSettings?.events?.includes('credits') || !(await findEntry(service, appName, entry))) return [];
   const { entryId, username, isSandbox, at, purchaseId, transactionId, eventId } = entry;

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
 import { strategies } from '../../lib/apps/app.ts';
 import { changeSettings, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
+import { getCustomerCredits, giveCredits } from '../../lib/credits/contract.ts';
 import { addCustomerPurchase, mergeCustomer } from '../../lib/customers/claim-contract.ts';
 import { getCustomerTimeline } from '../../lib/customers/contract.ts';
 import { createGrant, explainAccess, getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
@@ -95,12 +96,14 @@ describe('POST /v3/customers/:applicationUsername/merge', () => {
       expect(await findUserOfAlias(getService(), keys.appName, name)).toBe('ann');
   });
 
-  it('gives the customer what is later given to the merged name: purchases and grants', async () => {
+  it('gives the customer what is later given to the merged name: purchases, grants and credits', async () => {
     await givenPaidPurchase(keys, 'other');
     const [purchaseId] = (await listRepresentativePurchases(getService(), keys.appName, 'other')).map(
       (purchase) => purchase.purchaseId,
     );
+    const gift = { credit: 'coins', amount: 10, idempotencyKey: 'before', reason: 'a gift' };
     const grant = { entitlement: 'beta', reason: 'tester', idempotencyKey: 'before' };
+    await call(giveCredits, 'guest', { body: gift });
     await call(createGrant, 'guest', { body: grant });
     await merge('guest', 'ann');
     // Functions cache for 15 seconds that an app has no merges.
@@ -110,10 +113,13 @@ describe('POST /v3/customers/:applicationUsername/merge', () => {
     const owned = await listRepresentativePurchases(getService(), keys.appName, 'ann');
     expect(owned.map((purchase) => purchase.purchaseId)).toEqual([purchaseId]);
     // A repetition of a request before the merge gives nothing again.
-    for (const idempotencyKey of ['before', 'after'])
+    for (const idempotencyKey of ['before', 'after']) {
       expect((await call(createGrant, 'guest', { body: { ...grant, idempotencyKey } })).status).toBeLessThan(300);
+      expect((await call(giveCredits, 'guest', { body: { ...gift, idempotencyKey } })).status).toBe(200);
+    }
     const { rows } = (await call(listGrants, 'ann')).body;
     expect(rows).toHaveLength(2);
+    expect((await call(getCustomerCredits, 'ann')).body.credits).toMatchObject({ coins: { balance: 20 } });
     expect((await call(setRefundConsent, 'guest', { body: { consented: true } })).body).toMatchObject({
       applicationUsername: 'ann',
     });

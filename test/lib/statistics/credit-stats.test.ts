@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { endHold, give, spend, take } from '../../../lib/credits/change-credits.ts';
 import { findAccount } from '../../../lib/credits/credit-table.ts';
 import { toCreditTotals } from '../../../lib/credits/to-records.ts';
+import { mergeCustomers } from '../../../lib/customer-data/merge-customers.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
 import type { Item } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
@@ -20,17 +21,18 @@ const table = startBeforeAll(createTestTable);
 const range = ['2026-01-01', '2026-02-28'] as const;
 const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-/** Gives, spends, holds, takes and lets expire the coins of two customers, and of one in the sandbox. */
+/** Gives, spends, holds, takes and lets expire coins of customers, one in the sandbox and one under a merged name. */
 async function givenHistory() {
   const appName = createUniqueName();
   let now = startDate;
   const service = { ...createAggregationService(table), now: () => now };
-  const contextOf = (username: string, isSandbox = false) =>
-    ({ appName, username, isSandbox, key: { id: 'key', name: 'alice' } }) as const;
+  const key = { id: 'key', name: 'alice' };
+  const contextOf = (username: string, isSandbox = false) => ({ appName, username, isSandbox, key }) as const;
+  await mergeCustomers(service, { name: appName, strategy: 'last' }, { from: 'guest', to: 'bob', key });
   let number = 0;
   const coins = (amount: number) => ({ credit: 'coins', amount, idempotencyKey: `${number++}`, reason: 'why' });
   await give(service, { ...coins(100), until: startDate + 3 * dayMs }, contextOf('ann'));
-  await give(service, coins(50), contextOf('bob'));
+  await give(service, coins(50), contextOf('guest'));
   await give(service, coins(7), contextOf('ann', true));
   await spend(service, coins(1_000), contextOf('ann')).catch(() => undefined);
   now += dayMs;
@@ -41,7 +43,7 @@ async function givenHistory() {
   now += 40 * dayMs;
   await give(service, coins(1), contextOf('ann'));
   const items = await Promise.all(
-    ['ann', 'bob'].flatMap((user) =>
+    ['ann', 'bob', 'guest'].flatMap((user) =>
       ['P', 'S'].map(async (account) => {
         const { pk, sk } = creditEntryKey(appName, user, account, '');
         return await table.query({ partition: pk, prefix: sk });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { WebhookEvent } from '../../../lib/api/schemas.ts';
 import { give, take } from '../../../lib/credits/change-credits.ts';
 import { endCredits } from '../../../lib/credits/credit-table.ts';
+import { mergeCustomers } from '../../../lib/customer-data/merge-customers.ts';
 import { listCustomerTimeline } from '../../../lib/events/timeline-table.ts';
 import { toTimelineRecord } from '../../../lib/events/to-timeline-record.ts';
 import { creditEntryKey } from '../../../lib/foundation/keys.ts';
@@ -21,18 +22,19 @@ async function givenHarness(events: WebhookEvent[]): Promise<WebhookHarness> {
   return harness;
 }
 
+const key = { id: 'key', name: 'alice' };
 const toContext = ({ keys: { appName } }: WebhookHarness, isSandbox = false) => ({
   appName,
   username: 'ann',
   isSandbox,
-  key: { id: 'key', name: 'alice' },
+  key,
 });
 const coins = (amount: number, idempotencyKey: string) => ({ credit: 'coins', amount, idempotencyKey, reason: 'why' });
 
 /** Reads the entries of the customer as the stream does, and sends their webhooks. */
-async function sendWebhooks(harness: WebhookHarness, account = 'P') {
+async function sendWebhooks(harness: WebhookHarness, account = 'P', username = 'ann') {
   const { service, keys } = harness;
-  const { pk, sk } = creditEntryKey(keys.appName, 'ann', account, '');
+  const { pk, sk } = creditEntryKey(keys.appName, username, account, '');
   const items = (await service.table.query({ partition: pk })).filter((item) => String(item.sk).startsWith(sk));
   await harness.fanOut(items.map((after, index) => buildStreamRecord({ after }, index)));
   await harness.workUntil(harness.now);
@@ -90,6 +92,17 @@ describe('credits.updated', () => {
     await endCredits(harness.service, { ...toContext(harness), account: 'P' });
     const { creditEntry } = (await sendWebhooks(harness)).find((body) => body.creditEntry.type === 'expired');
     expect(creditEntry).toMatchObject({ amount: 10, balance: 0, at: new Date(until).toISOString() });
+  });
+
+  it('sends a gift under a merged name as a change of the customer that it was merged into', async () => {
+    const harness = await givenHarness(['credits']);
+    const { service, keys } = harness;
+    await mergeCustomers(service, { name: keys.appName, strategy: 'last' }, { from: 'guest', to: 'ann', key });
+    await give(service, coins(10, 'a'), { ...toContext(harness), username: 'guest' });
+    expect([await sendWebhooks(harness, 'P', 'guest'), await sendWebhooks(harness)]).toEqual([
+      [],
+      [expect.objectContaining({ applicationUsername: 'ann', credits: { coins: expect.anything() } })],
+    ]);
   });
 
   it('sends nothing for a customer who was erased since', async () => {
