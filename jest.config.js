@@ -30,6 +30,8 @@ export default {
   maxWorkers: 3,
   // Jest keeps the modules of each suite in memory. A worker of 3 GB collects garbage most of the time.
   workerIdleMemoryLimit: '800MB',
+  // A worker that the limit has ended after its last suite starts again to receive the end of the run.
+  workerGracefulExitTimeout: 30_000,
   // Each line of the log costs a stack trace. A failed test prints its reason; `npm test -- --silent=false` prints the
   // log.
   silent: true,
