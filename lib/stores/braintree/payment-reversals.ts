@@ -1,3 +1,4 @@
+import { sum } from '../../foundation/collections.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
 import { toMicros } from './money.ts';
@@ -95,11 +96,15 @@ export function findReversals(
 
 /**
  * The debit of a dispute keeps its date and its amount when the dispute is lost, so that its money does not depend on
- * when it was seen. `refundedAt` is the date of the loss.
+ * when it was seen. `refundedAt` is the date of the loss. A debit after a full refund returns nothing more of the
+ * payment.
+ *
+ * @see https://articles.braintreepayments.com/risk-and-security/chargebacks-retrievals/disputing-chargebacks
  */
 function toPartialRefund({ debitedAt, ...reversal }: Reversal, completing: Reversal | undefined): PartialRefund[] {
-  if (reversal.id !== completing?.id) return [{ ...reversal, date: debitedAt ?? reversal.date }];
-  return debitedAt === undefined ? [] : [{ ...reversal, date: debitedAt, status: 'disputed' }];
+  const date = debitedAt ?? reversal.date;
+  if (reversal.id !== completing?.id) return date > (completing?.date ?? date) ? [] : [{ ...reversal, date }];
+  return debitedAt === undefined ? [] : [{ ...reversal, date, status: 'disputed' }];
 }
 
 /** A lost dispute reversed the payment, or its rest after refunds. */
@@ -121,8 +126,9 @@ function findCompletingReversal(
   reversals: readonly Reversal[],
 ): Reversal | undefined {
   const final = reversals.filter(({ status }) => status === undefined);
-  const total = final.reduce((sum, { amountMicros = 0 }) => sum + amountMicros, 0);
-  return total >= toMicros(amount) ? final.at(-1) : undefined;
+  const sumUntil = (index: number): number =>
+    sum(final.slice(0, index + 1).map(({ amountMicros = 0 }) => amountMicros));
+  return final.find((_reversal, index) => sumUntil(index) >= toMicros(amount));
 }
 
 /** Returns when a payment or a subscription got its status. */

@@ -37,33 +37,56 @@ export interface ChargeReversals extends PaymentReversals {
 /**
  * Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. Stripe lists the
  * newest refund first, and the order decides between refunds of the same second. A lost dispute about a part of the
- * charge is like a partial refund.
+ * charge is like a partial refund. A dispute after a full refund returns nothing more of
+ * the payment.
  */
 function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): ChargeReversals {
   const refunds = [...charge.refunds.data].reverse().sort((a, b) => a.created - b.created);
-  const isRefunded = charge.refunded && !lacksRefunds(charge, refunds);
-  const completing = isRefunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
-  const refundEnd = isRefunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
-  const ownDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
-  const lost = ownDisputes.filter(isLost);
-  const lostAmount = sum(lost.map((dispute) => getLostAmount(dispute, charge)));
-  const isWholeDispute = lost.length > 0 && lostAmount >= charge.amount - sumRefunds(refunds);
-  const lostDates = lost.map(({ created }) => toMillis(created ?? charge.created ?? 0));
-  const lostAt = isWholeDispute ? Math.max(...lostDates) : undefined;
-  const end = toEnd(lostAt, refundEnd);
+  const chargeDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
+  const { end, completing } = findEnd(charge, refunds, chargeDisputes);
+  const ownDisputes = chargeDisputes.filter(
+    (dispute) => end?.kind !== 'refund' || getDisputeDate(dispute, charge) <= end.at,
+  );
   const toParts = (parts: readonly Refund[], isWhole: boolean) => [
     ...parts.map((refund) => toPartialRefund(refund, charge)),
     ...ownDisputes.flatMap((dispute) => toDisputedAmounts(dispute, charge, isWhole)),
   ];
   const partial = refunds.filter((refund) => refund !== completing && isCounted(refund));
   return {
-    ...(end && { end }),
-    ...omitUndefined({ refundedAt: lostAt ?? refundEnd }),
-    partialRefunds: toParts(partial, isWholeDispute),
+    ...(end && { end, refundedAt: end.at }),
+    partialRefunds: toParts(partial, end?.kind === 'dispute'),
     parts: toParts(completing ? [...partial, completing] : partial, false),
     amount: charge.amount,
   };
 }
+
+interface Completion {
+  readonly end?: PaymentReversal;
+  /** The refund that is the end. Undefined if Stripe does not list it. */
+  readonly completing?: Refund;
+}
+
+/** Finds the refund or the lost dispute with which all of a charge was returned. */
+function findEnd(charge: Charge, refunds: readonly Refund[], disputes: readonly Dispute[]): Completion {
+  if (charge.refunded && !lacksRefunds(charge, refunds)) {
+    const last = refunds.findLast((refund) => !isReturned(refund));
+    return toRefundEnd(last, charge);
+  }
+  const lost = disputes.filter(isLost);
+  const paidBack = refunds.filter(({ status }) => status === 'succeeded');
+  const amounts = [...lost.map((dispute) => getLostAmount(dispute, charge)), ...paidBack.map(({ amount }) => amount)];
+  if (lost.length === 0 || sum(amounts) < charge.amount) return {};
+  const lostAt = Math.max(...lost.map((dispute) => getDisputeDate(dispute, charge)));
+  const last = paidBack.at(-1);
+  return last && toMillis(last.created) > lostAt ? toRefundEnd(last, charge) : { end: { at: lostAt, kind: 'dispute' } };
+}
+
+const toRefundEnd = (refund: Refund | undefined, { created }: Charge): Completion => ({
+  end: { at: toMillis(refund?.created ?? created ?? 0), kind: 'refund' },
+  ...(refund && { completing: refund }),
+});
+
+const getDisputeDate = ({ created }: Dispute, charge: Charge): EpochMillis => toMillis(created ?? charge.created ?? 0);
 
 /** An appeal follows a lost dispute. @see https://docs.stripe.com/api/disputes/object#dispute_object-status */
 const lostStatuses: ReadonlySet<string> = new Set(['lost', 'appeal_needs_response', 'appeal_under_review']);
@@ -77,13 +100,6 @@ const lostStatuses: ReadonlySet<string> = new Set(['lost', 'appeal_needs_respons
 const isLost = ({ status, balance_transactions: balances }: Dispute): boolean =>
   lostStatuses.has(status) || (status === 'prevented' && sum(balances.map(({ amount }) => amount)) < 0);
 
-const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefined): PaymentReversal | undefined =>
-  lostAt !== undefined
-    ? { at: lostAt, kind: 'dispute' }
-    : refundEnd === undefined
-      ? undefined
-      : { at: refundEnd, kind: 'refund' };
-
 /** Some refunds failed, and the others do not return the whole payment. The charge can stay marked as refunded. */
 const lacksRefunds = ({ amount }: Charge, refunds: readonly Refund[]): boolean => {
   const kept = refunds.filter((refund) => !isReturned(refund));
@@ -95,9 +111,6 @@ const isReturned = ({ status }: Refund): boolean => status === 'failed' || statu
 
 /** The refund was paid, or had been paid before it failed. */
 const isCounted = (refund: Refund): boolean => refund.status === 'succeeded' || isReturned(refund);
-
-const sumRefunds = (refunds: readonly Refund[]): number =>
-  sum(refunds.filter((refund) => refund.status === 'succeeded').map(({ amount }) => amount));
 
 const toPartialRefund = (refund: Refund, { currency }: Charge): PartialRefund => ({
   id: refund.id,
@@ -131,12 +144,12 @@ function getLostAmount(dispute: Dispute, charge: Charge): number {
  * @see https://docs.stripe.com/api/disputes/object#dispute_object-balance_transactions
  */
 function toDisputedAmounts(dispute: Dispute, charge: Charge, isWholeDispute: boolean): PartialRefund[] {
-  const { id, status, created, balance_transactions: balances } = dispute;
+  const { id, status, balance_transactions: balances } = dispute;
   const withdrawal = balances.find(({ amount }) => amount < 0);
   if (!withdrawal && (!isLost(dispute) || isWholeDispute)) return [];
   const toPart = (amount: number) => ({
     id,
-    date: toMillis(withdrawal?.created ?? created ?? charge.created ?? 0),
+    date: withdrawal ? toMillis(withdrawal.created) : getDisputeDate(dispute, charge),
     amountMicros: toMicros(amount, charge.currency),
   });
   const disputed = toPart(getDisputedAmount(dispute, charge));

@@ -187,6 +187,16 @@ describe('findReversals', () => {
     expect(findReversals(payment, [givenRefund('4.00')]).refundedAt).toBe(Date.parse('2027-01-03'));
   });
 
+  it.each(['open', 'lost', 'won'])('keeps the date of a full refund before a dispute that is %s', (status) => {
+    const disputes = [givenDispute(status, { createdAt: '2027-01-05T00:00:00Z' })];
+    const payment = givenPayment({ refundIds: ['rf1'], disputes });
+    const refundedAt = Date.parse('2027-01-03');
+    const observations = toPaymentObservations(payment, [givenRefund('10.00')], context);
+    expect(observations).toMatchObject([{ purchase: { endedAt: refundedAt, cancelationReason: 'Customer' } }]);
+    const amounts = observations.flatMap(({ transactions }) => transactions.flatMap(listRefundedAmounts));
+    expect(amounts).toMatchObject([{ date: refundedAt, amountMicros: 10_000_000 }]);
+  });
+
   it('adds refunds and lost disputes to the reversed amount', () => {
     const payment = givenPayment({ refundIds: ['rf1'], disputes: [givenDispute('lost', { amountDisputed: '4.00' })] });
     expect(findReversals(payment, [givenRefund('5.99')]).refundedAt).toBeUndefined();

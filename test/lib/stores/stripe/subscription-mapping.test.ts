@@ -3,8 +3,15 @@ import type * as v from 'valibot';
 import { parse } from '../../../../lib/foundation/parse.ts';
 import { dayMs } from '../../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
 import { findScheduledEnd } from '../../../../lib/stores/stripe/access-end.ts';
-import { type Charge, type Subscription, SubscriptionSchedule } from '../../../../lib/stores/stripe/payloads.ts';
+import {
+  type Charge,
+  type Dispute,
+  type Refund,
+  type Subscription,
+  SubscriptionSchedule,
+} from '../../../../lib/stores/stripe/payloads.ts';
 import { toChargeObservation } from '../../../../lib/stores/stripe/payment-observation.ts';
 import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
 import {
@@ -391,6 +398,55 @@ describe('toSubscriptionObservations: payment reversals', () => {
       ...expected,
     });
     expect(purchase.endedAt).toBe(at);
+  });
+
+  const toSeconds = (day: number): number => periodStart + day * 86_400;
+  const refundOf = (amount: number, day: number) => givenRefund({ amount, created: toSeconds(day) });
+  const disputeOf = (amount: number, day: number, status = 'lost') =>
+    givenDispute({
+      amount,
+      status,
+      created: toSeconds(day),
+      balance_transactions: [{ amount: -amount, created: toSeconds(day) }],
+    });
+  it.each<[string, Refund, Dispute, object]>([
+    ['is open after a full refund', refundOf(998, 2), disputeOf(998, 5, 'needs_response'), { refunds: [[2, 998]] }],
+    ['is lost after a full refund', refundOf(998, 2), disputeOf(998, 5), { refunds: [[2, 998]] }],
+    [
+      'is lost before the refund of the rest',
+      refundOf(598, 8),
+      disputeOf(400, 5),
+      {
+        ended: 8,
+        refunds: [
+          [5, 400],
+          [8, 598],
+        ],
+      },
+    ],
+    [
+      'is lost after a partial refund',
+      refundOf(400, 2),
+      disputeOf(998, 5),
+      {
+        ended: 5,
+        reason: 'System',
+        refunds: [
+          [2, 400],
+          [5, 598],
+        ],
+      },
+    ],
+  ])('keeps the dates of the end and of the refunds if a dispute %s', (_title, refund, dispute, expected) => {
+    const charge = givenCharge({ refunded: refund.amount === 998, refunds: { data: [refund] } });
+    const { purchase, transactions } = observe({}, { charges: [charge], disputes: [dispute] });
+    const toDay = (date = 0): number => (date / 1000 - periodStart) / 86_400;
+    const amounts = transactions.flatMap(listRefundedAmounts).filter(({ amountMicros }) => amountMicros !== 0);
+    expect({
+      ended: toDay(purchase.endedAt),
+      reason: purchase.cancelationReason,
+      refunds: amounts.map(({ date, amountMicros = 0 }) => [toDay(date), amountMicros / 10_000]).sort(),
+    }).toEqual({ ended: 2, reason: 'Customer', ...expected });
   });
 
   it('keeps the purchase if an earlier payment was refunded', () => {
