@@ -110,7 +110,7 @@ interface PaidEndContext {
 
 /**
  * Returns the end of the time that a billing pays: undefined if it pays none. A period that a credit pays ends when the
- * payment of the credit is refunded.
+ * payment of the credit is refunded. A refund without a date ends the purchase only: its date is that of each query.
  */
 export function getPaidEnd(billing: Billing, { billings, trialEnd }: PaidEndContext): EpochMillis | undefined {
   const { kind, period } = billing;
@@ -118,7 +118,7 @@ export function getPaidEnd(billing: Billing, { billings, trialEnd }: PaidEndCont
   const end = toMillis(trialEnd ?? period.end);
   const paidTime = listPaidTime(billings).filter((other) => other.period.start <= period.start);
   const payment = kind === 'period' ? findPayment(paidTime, period.start) : undefined;
-  const refund = payment === billing ? undefined : payment?.share.reversals?.end;
-  if (!refund) return end;
+  const { end: refund, refundSeenAt } = payment?.share.reversals ?? {};
+  if (!refund || refundSeenAt !== undefined || payment === billing) return end;
   return refund.at > toMillis(period.start) ? Math.min(end, refund.at) : undefined;
 }

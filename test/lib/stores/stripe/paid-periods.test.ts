@@ -431,6 +431,8 @@ describe('a refund that a payment record reports', () => {
       ),
     );
     expect(ended).toEqual(days.map(() => days[0]));
+    const changes = states.flatMap(({ transactions }) => transactions.slice(1));
+    expect(changes.map(({ expirationDate }) => toDay(expirationDate))).toEqual(['2027-03-15', '2027-03-15']);
   });
 
   it('returns each further part, which is announced', () => {
