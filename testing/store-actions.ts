@@ -103,6 +103,8 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'fail-payment recover', 'later', { ...renewedState, isBillingRetryPeriod: false }],
     // The schedule ends the subscription, which does not show it.
     [platform, 'schedule-end', 'as before', lapses],
+    // The customer pays the open invoice outside of Stripe.
+    [platform, 'fail-payment pay', 'later', { ...renewedState, isBillingRetryPeriod: false }],
     // A credit note forgives the open invoice.
     [platform, 'fail-payment forgive', 'later', { ...renewedState, isBillingRetryPeriod: false }],
     [platform, 'expire', 'sooner', endedState],

@@ -71,6 +71,7 @@ const actionDetails: Readonly<Record<string, object>> = {
   'add-item': { productId: 'extra', priceMicros: 1_000_000 },
   'extra-invoice': { priceMicros: 2_000_000 },
   'invoice-item': { priceMicros: 2_000_000 },
+  pay: { record: true },
   'remove-item': { productId: 'extra' },
   'change-plan': { productId: 'better', priceMicros: 6_000_000 },
   share: { applicationUsername: 'a-relative' },
