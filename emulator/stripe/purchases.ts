@@ -11,8 +11,8 @@ import { summarizePayments } from './payment-summary.ts';
 import { getEarliestEnd, getLatestStart } from './subscription-objects.ts';
 
 /**
- * Creates the summary of a purchase for the control API. The amounts are sums of its succeeded charges. Returns
- * undefined for an unknown id.
+ * Creates the summary of a purchase for the control API. The amounts are sums of its payments. Returns undefined for an
+ * unknown id.
  */
 export function toPurchaseSummary(records: AccountObjects, id: string): PurchaseSummary | undefined {
   const session = [...records.objects['checkout/sessions'].values()].find(
