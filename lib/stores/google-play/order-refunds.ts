@@ -33,20 +33,18 @@ export const getRefundDate = (order: Order | undefined): EpochMillis | undefined
 
 /**
  * Lists the partial refunds of an order. The id is the position by time, which the list of voided purchases yields as
- * well.
+ * well. A pending refund does not have a position yet: it can be processed after a later one.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders#OrderHistory
  */
 function listPartialRefunds(order: Order): PartialRefund[] {
   return (order.orderHistory?.partialRefundEvents ?? [])
-    .map(({ createTime, processTime, state, refundDetails }) => ({
-      date: processTime ?? createTime,
-      isPending: state === 'PENDING',
-      ...(refundDetails?.total && { amountMicros: toAmount(refundDetails.total).amountMicros }),
-    }))
-    .sort((a, b) => (a.date ?? 0) - (b.date ?? 0))
-    .flatMap(({ date, isPending, ...amount }, index) =>
-      date === undefined || isPending ? [] : [{ id: toPartialRefundId(index), date, ...amount }],
-    );
+    .filter(({ state }) => state !== 'PENDING')
+    .flatMap(({ createTime, processTime: date = createTime, refundDetails }) => {
+      const amount = refundDetails?.total && { amountMicros: toAmount(refundDetails.total).amountMicros };
+      return date === undefined ? [] : { date, ...amount };
+    })
+    .sort((a, b) => a.date - b.date)
+    .map((refund, index) => ({ id: toPartialRefundId(index), ...refund }));
 }
 
 /** Builds the id of a partial refund from its position in the list of the order's partial refunds. */

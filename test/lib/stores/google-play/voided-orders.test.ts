@@ -1,10 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { parse } from '../../../../lib/foundation/parse.ts';
 import { dayMs } from '../../../../lib/foundation/time.ts';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { mergePartialRefunds } from '../../../../lib/purchases/refunds.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
+import { getProductRefunds } from '../../../../lib/stores/google-play/order-refunds.ts';
+import { Order } from '../../../../lib/stores/google-play/payloads.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createGoogleContext, createRequest, expiryTime, now, type SubscriptionResponse } from './fake-google.ts';
 
@@ -206,5 +210,25 @@ describe('voided order that Google Play does not return', () => {
   it('waits for a retry while Google Play is unavailable or does not list the partial refund', async () => {
     await expect(observeVoided({ orderStatus: 503 })).rejects.toMatchObject({ code: 'ConnectionFailed' });
     await expect(observeVoided({ isPartial: true })).rejects.toMatchObject({ code: 'ConnectionFailed' });
+  });
+});
+
+describe('getProductRefunds', () => {
+  const refund = (day: number, units: string, processedOn?: number) => ({
+    createTime: `2026-11-0${day}T00:00:00Z`,
+    ...(processedOn ? { processTime: `2026-11-0${processedOn}T00:00:00Z` } : {}),
+    state: processedOn ? 'PROCESSED_SUCCESSFULLY' : 'PENDING',
+    refundDetails: { total: { currencyCode: 'USD', units } },
+  });
+  const read = (...partialRefundEvents: object[]) => {
+    const order = parse(Order, { orderHistory: { partialRefundEvents } });
+    return getProductRefunds(order, 'premium').partialRefunds ?? [];
+  };
+
+  it('counts each refund once if an earlier one was pending until it was processed', () => {
+    const before = read(refund(1, '1'), refund(2, '2', 2));
+    const after = read(refund(1, '1', 3), refund(2, '2', 2));
+    expect(after.map(({ amountMicros }) => amountMicros)).toEqual([2_000_000, 1_000_000]);
+    expect(mergePartialRefunds(before, after)).toEqual(after);
   });
 });
