@@ -159,7 +159,8 @@ export function findUnitPrice(
     const unit = interval.slice(0, 1).toUpperCase();
     return { amount, period: `P${interval_count}${unit}`, package: price.transform_quantity };
   }
-  const same = whole.find((other) => getPriceId(other) === priceId && other.amount > 0);
+  // The first tier of a price can have a fee without a unit.
+  const same = whole.find((other) => getPriceId(other) === priceId && other.amount > 0 && other.quantity !== 0);
   return same && { amount: same.amount / (same.quantity ?? 1), period: toPeriodLength(same.period) };
 }
 

@@ -1345,6 +1345,13 @@ describe('plan of a payment (Stripe)', () => {
     ).toEqual([2000, 'P1M']);
   });
 
+  it('scales a charge for no units if the first tier of a former price has a fee', () => {
+    const fee = { product: 'old', quantity: 0 };
+    const whole = bill(2, '2027-02-01', [{ ...fee, amount: 500, start: '2027-02-01', end: '2027-03-01' }]);
+    const charge = bill(3, '2027-02-15', [{ ...rest, ...fee, amount: 250 }]);
+    expect(readPlans([whole, charge], max)).toEqual([undefined, [500, 'P1M']]);
+  });
+
   it('sums the tiers of a price', () => {
     const february = { start: '2027-02-01', end: '2027-03-01' };
     const tiers = [
