@@ -94,7 +94,7 @@ function splitTax(
   if (total_taxes.length === 0) return undefined;
   const tax = Math.max(0, sum(total_taxes.map(({ amount }) => amount)));
   const paid = amount_paid ?? 0;
-  const paidTax = total > paid ? Math.round((tax * paid) / total) : tax;
+  const paidTax = total > paid ? Math.round((tax * paid) / total) : Math.min(tax, paid);
   const weights = shares.map(({ lines }) => sum(lines.map((line) => sumTaxes(line))));
   return splitAmount(paidTax, sum(weights) > 0 ? weights : shares.map(({ lines }) => sumTotals(lines)));
 }

@@ -1484,4 +1484,11 @@ describe('tax of a payment (Stripe)', () => {
     expect(readTax({ total_taxes, lines, amount_paid: 600 })).toBe(1_000_000);
     expect(readTax({})).toBeUndefined();
   });
+
+  it('is none if a credit without tax pays all of the invoice, and more', () => {
+    const total_taxes = [{ amount: 200 }] as never;
+    const taxed = { ...toLine(period), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] };
+    const credit = toLine({ ...period, amount: -2000, kind: 'proration' });
+    expect(readTax({ total_taxes, lines: { data: [credit, taxed] } as never, amount_paid: 0 })).toBe(0);
+  });
 });
