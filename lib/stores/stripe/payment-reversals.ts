@@ -86,7 +86,14 @@ const toRefundEnd = (refund: Refund | undefined, { created }: Charge): Completio
   ...(refund && { completing: refund }),
 });
 
-const getDisputeDate = ({ created }: Dispute, charge: Charge): EpochMillis => toMillis(created ?? charge.created ?? 0);
+/**
+ * Returns when the amount was withdrawn: an inquiry can become a dispute later.
+ * @see https://docs.stripe.com/api/disputes/object#dispute_object-status
+ */
+const getDisputeDate = (dispute: Dispute, { created }: Charge): EpochMillis =>
+  toMillis(findWithdrawal(dispute)?.created ?? dispute.created ?? created ?? 0);
+
+const findWithdrawal = ({ balance_transactions: balances }: Dispute) => balances.find(({ amount }) => amount < 0);
 
 /** An appeal follows a lost dispute. @see https://docs.stripe.com/api/disputes/object#dispute_object-status */
 const lostStatuses: ReadonlySet<string> = new Set(['lost', 'appeal_needs_response', 'appeal_under_review']);
@@ -145,11 +152,10 @@ function getLostAmount(dispute: Dispute, charge: Charge): number {
  */
 function toDisputedAmounts(dispute: Dispute, charge: Charge, isWholeDispute: boolean): PartialRefund[] {
   const { id, status, balance_transactions: balances } = dispute;
-  const withdrawal = balances.find(({ amount }) => amount < 0);
-  if (!withdrawal && (!isLost(dispute) || isWholeDispute)) return [];
+  if (!findWithdrawal(dispute) && (!isLost(dispute) || isWholeDispute)) return [];
   const toPart = (amount: number) => ({
     id,
-    date: withdrawal ? toMillis(withdrawal.created) : getDisputeDate(dispute, charge),
+    date: getDisputeDate(dispute, charge),
     amountMicros: toMicros(amount, charge.currency),
   });
   const disputed = toPart(getDisputedAmount(dispute, charge));

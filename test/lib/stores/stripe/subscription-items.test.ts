@@ -319,7 +319,7 @@ describe('toSubscriptionObservations: disputes', () => {
     ...state,
   });
   const money = { id: 'dp_3', date: (periodStart + 60) * 1000, amountMicros: 9_980_000 };
-  const lostAt = periodStart * 1000;
+  const lostAt = money.date;
 
   it.each<[string, object, object]>([
     ['an inquiry', { status: 'warning_needs_response', balance_transactions: [] }, {}],
@@ -382,7 +382,12 @@ describe('toSubscriptionObservations: disputes', () => {
     const charges = [givenCharge({ disputed: true })];
     const disputes = [
       givenOwnDispute({ status: 'lost', amount: 500 }),
-      givenOwnDispute({ id: 'dp_4', status: 'lost', amount: 498, created: periodStart + 120 }),
+      givenOwnDispute({
+        id: 'dp_4',
+        status: 'lost',
+        amount: 498,
+        balance_transactions: [{ amount: -498, created: periodStart + 120 }],
+      }),
     ];
     const { purchase, transactions } = observe({}, { charges, disputes });
     expect(purchase.endedAt).toBe((periodStart + 120) * 1000);

@@ -425,6 +425,19 @@ describe('toSubscriptionObservations: payment reversals', () => {
       },
     ],
     [
+      'is lost that was an inquiry when a part was refunded',
+      refundOf(400, 2),
+      { ...disputeOf(998, 5), created: toSeconds(1) },
+      {
+        ended: 5,
+        reason: 'System',
+        refunds: [
+          [2, 400],
+          [5, 598],
+        ],
+      },
+    ],
+    [
       'is lost after a partial refund',
       refundOf(400, 2),
       disputeOf(998, 5),
