@@ -1,3 +1,4 @@
+import { sum } from '../../foundation/collections.ts';
 import { splitAmount } from '../../foundation/split-amount.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
@@ -18,7 +19,11 @@ export function getProductRefunds(order: Order | undefined, productId: string): 
   if (!order) return {};
   const orderRefundedAt = getRefundDate(order);
   if (order.lineItems.length <= 1) {
-    const partialRefunds = listPartialRefunds(order);
+    const refunds = listPartialRefunds(order);
+    const total = findLineTotal(order, productId);
+    const isWhole = total && sum(refunds.map(({ amountMicros = 0 }) => amountMicros)) >= toAmount(total).amountMicros;
+    // The last of the parts is the full refund.
+    const partialRefunds = orderRefundedAt !== undefined && isWhole ? refunds.slice(0, -1) : refunds;
     return { refundedAt: orderRefundedAt, ...(partialRefunds.length > 0 && { partialRefunds }) };
   }
   const { refundedAt = orderRefundedAt, partialRefunds } = assignToLine(order, productId);

@@ -143,7 +143,7 @@ async function applyPartialRefund(
 ): Promise<readonly Observation[]> {
   const { own, payload, play, now } = context;
   const { observation, transaction } = found;
-  const isFromOrder = !observation.hasInferredTransactions && transaction.partialRefunds !== undefined;
+  const isFromOrder = !observation.hasInferredTransactions && hasRefund(transaction);
   if (isFromOrder) return withTransaction(own, found);
   const since = now - voidedRetentionMs;
   const listed = (await listVoidedOrders(play, since))

@@ -220,10 +220,18 @@ describe('getProductRefunds', () => {
     state: processedOn ? 'PROCESSED_SUCCESSFULLY' : 'PENDING',
     refundDetails: { total: { currencyCode: 'USD', units } },
   });
-  const read = (...partialRefundEvents: object[]) => {
-    const order = parse(Order, { orderHistory: { partialRefundEvents } });
-    return getProductRefunds(order, 'premium').partialRefunds ?? [];
-  };
+  const readOrder = (partialRefundEvents: object[], state: object = {}) =>
+    getProductRefunds(parse(Order, { orderHistory: { partialRefundEvents }, ...state }), 'premium');
+  const read = (...events: object[]) => readOrder(events).partialRefunds ?? [];
+
+  it('has the last part as the full refund if the parts return the whole order', () => {
+    const lastEventTime = '2026-11-02T00:00:00Z';
+    const whole = { state: 'REFUNDED', total: { currencyCode: 'USD', units: '3' }, lastEventTime };
+    expect(readOrder([refund(1, '1', 1), refund(2, '2', 2)], whole)).toMatchObject({
+      refundedAt: Date.parse(lastEventTime),
+      partialRefunds: [{ id: '1', amountMicros: 1_000_000 }],
+    });
+  });
 
   it('counts each refund once if an earlier one was pending until it was processed', () => {
     const before = read(refund(1, '1'), refund(2, '2', 2));
