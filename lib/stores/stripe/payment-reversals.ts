@@ -37,8 +37,7 @@ export interface ChargeReversals extends PaymentReversals {
 /**
  * Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. Stripe lists the
  * newest refund first, and the order decides between refunds of the same second. A lost dispute about a part of the
- * charge is like a partial refund. A dispute after a full refund returns nothing more of
- * the payment.
+ * charge is like a partial refund. A dispute after a full refund returns nothing more of the payment.
  */
 function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): ChargeReversals {
   const refunds = [...charge.refunds.data].reverse().sort((a, b) => a.created - b.created);
