@@ -16,9 +16,9 @@ import {
   findCatalogueAnnouncement,
   saveCatalogueAnnouncement,
 } from './catalogue-announcement-table.ts';
-import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import type { WebhookDelivery } from './delivery.ts';
 import { enqueueMissing } from './fan-out.ts';
-import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
+import { buildForUrls, missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
 
 interface AnnounceOptions {
   readonly wait: (ms: number) => Promise<void>;
@@ -100,13 +100,11 @@ function buildCatalogueDeliveries(
 ): WebhookDelivery[] {
   const id = toShortDigest(JSON.stringify([app.name, announcementId, username]));
   const notification = { id, reason: 'OTHER', date: startedAt } as const;
-  const common = {
-    appName: app.name,
+  return buildForUrls(app, false, {
     type: 'purchases.updated',
     username,
     notification,
+    changedEntitlements: [...gains, ...loses].sort(),
     createdAt: startedAt,
-  } as const;
-  const changedEntitlements = [...gains, ...loses].sort();
-  return selectWebhookUrls(app, false).map((url) => buildDelivery({ ...common, url, changedEntitlements }));
+  });
 }

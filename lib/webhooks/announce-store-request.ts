@@ -1,14 +1,14 @@
 import type { WebhookEvent } from '../api/schemas.ts';
 import type { App } from '../apps/app.ts';
 import { toShortDigest } from '../foundation/key.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { findPurchases, listPurchaseIdsByStoreAccount } from '../purchases/purchase-table.ts';
 import type { StoreRequest } from '../stores/store-request-contract.ts';
-import { buildDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent } from './delivery-table.ts';
-import { selectWebhookUrls } from './select-webhook-urls.ts';
+import { buildForUrls } from './select-webhook-urls.ts';
 
 /** The purchases of the store account that a request names, and the customers who own them. */
 interface RequestSubjects {
@@ -38,19 +38,16 @@ export async function announceStoreRequest(
   const recipients = subjects.usernames.length > 0 ? subjects.usernames : [undefined];
   const notification = { id: toShortDigest(`${app.name}\n${key}`), reason: 'OTHER', date } as const;
   const now = service.now();
-  for (const url of selectWebhookUrls(app, request.isSandbox))
-    for (const username of recipients) {
-      const delivery = buildDelivery({
-        appName: app.name,
-        type: request.type,
-        url,
-        ...(username !== undefined && { username }),
-        notification,
-        storeRequest: request,
-        createdAt: now,
-      });
-      await createDeliveryIfAbsent(service, { ...delivery, dueAt: now });
-    }
+  const deliveries = recipients.flatMap((username) =>
+    buildForUrls(app, request.isSandbox, {
+      type: request.type,
+      ...omitUndefined({ username }),
+      notification,
+      storeRequest: request,
+      createdAt: now,
+    }),
+  );
+  for (const delivery of deliveries) await createDeliveryIfAbsent(service, { ...delivery, dueAt: now });
   return subjects;
 }
 

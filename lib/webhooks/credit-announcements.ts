@@ -7,8 +7,8 @@ import { parse } from '../foundation/parse.ts';
 import type { Service } from '../foundation/service.ts';
 import { computeFromRecord } from '../foundation/stream-failure.ts';
 import type { ItemChange } from '../foundation/stream-record.ts';
-import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
+import type { WebhookDelivery } from './delivery.ts';
+import { buildForUrls, type FindApp } from './select-webhook-urls.ts';
 
 /**
  * Builds the deliveries of a change of credits. None for an app that has not switched them on, for units that another
@@ -31,16 +31,12 @@ export async function buildCreditDeliveries(
     date: at,
     ...omitUndefined({ purchaseId, transactionId }),
   } as const;
-  return selectWebhookUrls(app, isSandbox).map((url) =>
-    buildDelivery({
-      appName,
-      type: 'credits.updated',
-      url,
-      username,
-      notification,
-      creditEntry: { isSandbox, ...toCreditEntryRecord(entry) },
-      createdAt: service.now(),
-      ...omitUndefined({ eventId }),
-    }),
-  );
+  return buildForUrls(app, isSandbox, {
+    type: 'credits.updated',
+    username,
+    notification,
+    creditEntry: { isSandbox, ...toCreditEntryRecord(entry) },
+    createdAt: service.now(),
+    ...omitUndefined({ eventId }),
+  });
 }

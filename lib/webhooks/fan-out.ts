@@ -17,12 +17,12 @@ import type { ItemChange, StreamRecord } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Announcement } from '../purchases/announcement.ts';
 import { buildCreditDeliveries } from './credit-announcements.ts';
-import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import type { WebhookDelivery } from './delivery.ts';
 import { createDeliveryIfAbsent, findDelivery } from './delivery-table.ts';
 import { buildGrantDeliveries } from './grant-announcements.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import { buildRefundDeliveries } from './refund-announcements.ts';
-import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
+import { buildForUrls, type FindApp } from './select-webhook-urls.ts';
 
 const worker = 'fan-out-webhooks';
 
@@ -135,13 +135,12 @@ async function omitErasedRecipients(
 
 /** Builds a delivery for each announcement, recipient and URL. */
 export function buildDeliveries(
-  { appName, announcements, recipients, purchase, previousProductId, eventId }: PurchaseAnnouncements,
+  { announcements, recipients, purchase, previousProductId, eventId }: PurchaseAnnouncements,
   app: App,
   now: EpochMillis,
 ): WebhookDelivery[] {
   const { sandbox, ...purchaseIds } = purchase;
   const common = {
-    appName,
     type: 'purchases.updated',
     createdAt: now,
     ...omitUndefined({ eventId, previousProductId }),
@@ -153,9 +152,7 @@ export function buildDeliveries(
     ...purchaseIds,
   }));
   return notifications.flatMap((notification) =>
-    recipients.flatMap((username) =>
-      selectWebhookUrls(app, sandbox).map((url) => buildDelivery({ ...common, url, username, notification })),
-    ),
+    recipients.flatMap((username) => buildForUrls(app, sandbox, { ...common, username, notification })),
   );
 }
 

@@ -8,8 +8,8 @@ import { computeFromRecord } from '../foundation/stream-failure.ts';
 import type { ItemChange } from '../foundation/stream-record.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
+import type { WebhookDelivery } from './delivery.ts';
+import { buildForUrls, type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
 
 /**
  * Builds the deliveries of a new version of a grant. None for a grant that was deleted since: its customer has been
@@ -25,8 +25,8 @@ export async function buildGrantDeliveries(
   if (!grant || grant.version === previous?.version || isMoveOfEndedGrant(previous, grant, service.now())) return [];
   const { grantId, username, entitlement, version } = grant;
   const app = await findApp(appName);
-  const urls = app ? selectWebhookUrls(app, false) : [];
-  if (urls.length === 0 || !(await findGrant(service, appName, { username, grantId }))) return [];
+  const hasUrl = app && selectWebhookUrls(app, false).length > 0;
+  if (!hasUrl || !(await findGrant(service, appName, { username, grantId }))) return [];
   const notification = {
     id: toShortDigest(`${appName}\n${username}\n${grantId}\n${version}`),
     reason: chooseReason(previous, grant),
@@ -34,18 +34,14 @@ export async function buildGrantDeliveries(
   };
   // The end of a grant, and a move, have no event.
   const eventId = grant.eventId === previous?.eventId ? undefined : grant.eventId;
-  return urls.map((url) =>
-    buildDelivery({
-      appName,
-      type: 'purchases.updated',
-      url,
-      username,
-      entitlement,
-      notification,
-      createdAt: service.now(),
-      ...omitUndefined({ eventId }),
-    }),
-  );
+  return buildForUrls(app, false, {
+    type: 'purchases.updated',
+    username,
+    entitlement,
+    notification,
+    createdAt: service.now(),
+    ...omitUndefined({ eventId }),
+  });
 }
 
 /** The grant had ended before it moved between customers, so no access changes. */

@@ -6,8 +6,8 @@ import { computeFromRecord } from '../foundation/stream-failure.ts';
 import type { ItemChange } from '../foundation/stream-record.ts';
 import { findPurchase } from '../purchases/purchase-table.ts';
 import { RefundRequest } from '../refunds/refund-request.ts';
-import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { type FindApp, selectWebhookUrls } from './select-webhook-urls.ts';
+import type { WebhookDelivery } from './delivery.ts';
+import { buildForUrls, type FindApp } from './select-webhook-urls.ts';
 
 /** Builds the deliveries of a new refund request. None for an app that has not switched them on. */
 export async function buildRefundDeliveries(
@@ -22,7 +22,6 @@ export async function buildRefundDeliveries(
   const { requestId, platform, purchaseId, transactionId, reason, requestedAt, deadline, eventId } = request;
   const stored = await findPurchase(service, appName, purchaseId);
   const [username] = stored?.entitledUsers ?? [];
-  const urls = selectWebhookUrls(app, stored?.purchase.sandbox ?? request.sandbox);
   const notification = {
     id: toShortDigest(`${appName}\n${requestId}`),
     reason: 'OTHER',
@@ -30,16 +29,11 @@ export async function buildRefundDeliveries(
     purchaseId,
     transactionId,
   } as const;
-  return urls.map((url) =>
-    buildDelivery({
-      appName,
-      type: 'refund.requested',
-      url,
-      ...omitUndefined({ username }),
-      notification,
-      refundRequest: { id: requestId, platform, reason, deadline },
-      createdAt: service.now(),
-      ...omitUndefined({ eventId }),
-    }),
-  );
+  return buildForUrls(app, stored?.purchase.sandbox ?? request.sandbox, {
+    type: 'refund.requested',
+    notification,
+    refundRequest: { id: requestId, platform, reason, deadline },
+    createdAt: service.now(),
+    ...omitUndefined({ username, eventId }),
+  });
 }

@@ -9,10 +9,10 @@ import type { Service } from '../foundation/service.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { findPurchases } from '../purchases/purchase-table.ts';
 import type { EntitledPurchase } from '../purchases/stored-purchase.ts';
-import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
+import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 import { createDeliveryIfAbsent } from './delivery-table.ts';
 import { enqueueDeliveries } from './fan-out.ts';
-import { missingWebhookUrlError, selectWebhookUrls } from './select-webhook-urls.ts';
+import { buildForUrls, missingWebhookUrlError } from './select-webhook-urls.ts';
 
 /**
  * Several events can have one request id: clients retry requests, and a notification has one event for each webhook.
@@ -116,9 +116,7 @@ function buildDeliveriesForUser(
   const subjectIds = findSubjectIds(subject);
   const sandbox = purchases.get(subjectIds.purchaseId ?? '')?.purchase.sandbox;
   const notification: WebhookNotification = { id, reason: 'REPEATED', date: createdAt, ...subjectIds };
-  return selectWebhookUrls(app, sandbox).map((url) =>
-    buildDelivery({ appName: app.name, type: 'purchases.updated', url, username, notification, createdAt, eventId }),
-  );
+  return buildForUrls(app, sandbox, { type: 'purchases.updated', username, notification, createdAt, eventId });
 }
 
 function findSubjectIds({

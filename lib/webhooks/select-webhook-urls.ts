@@ -1,5 +1,6 @@
 import type { App } from '../apps/app.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { buildDelivery, type NewDelivery, type WebhookDelivery } from './delivery.ts';
 
 /** Finds the app of a delivery. */
 export type FindApp = (appName: string) => Promise<App | undefined>;
@@ -18,3 +19,11 @@ export function selectWebhookUrls(
   if (!webhookSettings || deletedAt !== undefined) return [];
   return isSandbox && webhookSettings.sandboxUrls.length > 0 ? webhookSettings.sandboxUrls : webhookSettings.urls;
 }
+
+/** Builds a delivery for each of these URLs. */
+export const buildForUrls = (
+  app: App,
+  isSandbox: boolean | undefined,
+  delivery: Omit<NewDelivery, 'appName' | 'url'>,
+): WebhookDelivery[] =>
+  selectWebhookUrls(app, isSandbox).map((url) => buildDelivery({ ...delivery, appName: app.name, url }));
