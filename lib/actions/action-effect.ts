@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
 import { isExpired, type Purchase } from '../purchases/purchase.ts';
 import { listRefundKeys } from '../purchases/refunds.ts';
@@ -9,11 +10,11 @@ import type { StoreAction } from '../stores/purchase-action.ts';
 /** The store's state before an action, with which its effect is recognized later. */
 export const ActionBaseline = v.object({
   transactionId: v.string(),
-  expirationDate: v.exactOptional(v.number()),
+  expirationDate: OptionalNumber,
   refunds: v.number(),
   isEnded: v.boolean(),
   /** Digest of the request. Earlier releases did not store it. */
-  digest: v.exactOptional(v.string()),
+  digest: OptionalText,
 });
 export type ActionBaseline = v.InferOutput<typeof ActionBaseline>;
 

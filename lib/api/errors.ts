@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type ErrorCode, errorCodes } from '../foundation/errors.ts';
 import { describeObject, describeValue } from './describe.ts';
+import { OptionalNumber, OptionalText } from './schemas.ts';
 
 const ErrorCodes = v.picklist(Object.keys(errorCodes) as ErrorCode[]);
 
@@ -23,11 +24,11 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
 /** Body of an error in the default format. API Gateway's own errors lack `route`. */
 export const ErrorBody = v.strictObject({
   ok: v.literal(false),
-  route: v.exactOptional(v.string()),
+  route: OptionalText,
   status: v.number(),
   code: ErrorCodes,
   message: v.string(),
-  balance: v.exactOptional(v.number()),
+  balance: OptionalNumber,
 });
 
 /** Body of an error of the Stripe endpoints. */

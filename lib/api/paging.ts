@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describeFormat, describeObject } from './describe.ts';
-import { emptyAsAbsent } from './schemas.ts';
+import { emptyAsAbsent, OptionalText } from './schemas.ts';
 
 /** An integer in a query. */
 export const integerParam = (min: number, max: number) =>
@@ -111,7 +111,7 @@ export const cursorQuery = {
 };
 
 /** Cursor of the next page. Absent at the end of the list. A page can be empty and still have a cursor. */
-export const NextCursor = v.exactOptional(v.string());
+export const NextCursor = OptionalText;
 
 /** Position of a page in its list. */
 export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });

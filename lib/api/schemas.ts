@@ -39,6 +39,8 @@ export const invalidAsAbsent = <const S extends v.GenericSchema>(schema: S) =>
 export const CurrencyCode = v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as EUR'));
 
 export const OptionalBoolean = v.exactOptional(v.boolean());
+/** A fact that is absent if it does not apply. */
+export const OptionalTrue = v.exactOptional(v.literal(true));
 export const OptionalText = v.exactOptional(v.string());
 export const OptionalDateTime = v.exactOptional(DateTime);
 export const OptionalNumber = v.exactOptional(v.number());

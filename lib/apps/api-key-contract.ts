@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
-import { DateTime, Id } from '../api/schemas.ts';
+import { Id, OptionalDateTime } from '../api/schemas.ts';
 
 const common = { area: 'app', aliases: [], keyLevel: 'secret', errorFormat: 'default' } as const;
 
@@ -20,8 +20,8 @@ const ListedApiKey = v.strictObject({
   id: v.string(),
   name: v.string(),
   level: ApiKeyLevel,
-  createdAt: v.exactOptional(DateTime),
-  expiresAt: v.exactOptional(DateTime),
+  createdAt: OptionalDateTime,
+  expiresAt: OptionalDateTime,
 });
 
 const ApiKeyList = v.strictObject({ rows: v.array(ListedApiKey) });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../api/limits.ts';
-import { actionNames, webhookEvents } from '../api/schemas.ts';
+import { actionNames, OptionalBoolean, OptionalNumber, OptionalText, webhookEvents } from '../api/schemas.ts';
 import { apiKeyPrefixes } from '../foundation/redaction/redact-text.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { vocabularies } from '../foundation/vocabulary.ts';
@@ -60,7 +60,7 @@ export const ApiKey = v.object({
   /** Epoch milliseconds. */
   createdAt: v.number(),
   /** Set on keys of limited validity and on the old key of a rotation. */
-  expiresAt: v.exactOptional(v.number()),
+  expiresAt: OptionalNumber,
 });
 export type ApiKey = v.InferOutput<typeof ApiKey>;
 
@@ -129,7 +129,7 @@ export const App = v.object({
   vocabulary: v.picklist(vocabularies),
   webhookSettings: v.exactOptional(WebhookSettings),
   /** Records successful reads as events. Default: true. */
-  recordsReads: v.exactOptional(v.boolean()),
+  recordsReads: OptionalBoolean,
   /** Hours of access while a renewal cannot be verified. Default: `defaultUnverifiedHours`. */
   unverifiedHours: v.exactOptional(UnverifiedHours),
   /** Requests of one key that are accepted for an unlimited time. Default: `defaultRequestsPerSecond`. */
@@ -139,7 +139,7 @@ export const App = v.object({
   /** Rates of currencies that the European Central Bank does not publish. */
   exchangeRates: v.exactOptional(AppExchangeRates),
   /** Encrypted key of the digests of erased names. Absent until a customer of the app is erased. */
-  erasureKey: v.exactOptional(v.string()),
+  erasureKey: OptionalText,
   /** Which purchases of the stores' sandboxes give entitlements. Default: all. */
   sandboxRule: v.exactOptional(SandboxRule),
   /** Validity of an entitlement token in minutes. Default: 60. */
@@ -151,9 +151,9 @@ export const App = v.object({
   /** Balance after a refund of spent credits. Default: zero, not below it. */
   creditFloor: v.exactOptional(v.picklist(creditFloors)),
   /** URL that receives alerts about the problems of the app. Empty or absent: no alerts. */
-  alertUrl: v.exactOptional(v.string()),
+  alertUrl: OptionalText,
   createdAt: v.number(),
-  deletedAt: v.exactOptional(v.number()),
+  deletedAt: OptionalNumber,
 });
 export type App = v.InferOutput<typeof App>;
 

@@ -1,17 +1,17 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
-import { ProductType, QueryFlag } from '../api/schemas.ts';
+import { OptionalText, ProductType, QueryFlag } from '../api/schemas.ts';
 import { namedRecord } from '../foundation/named-record.ts';
 
 /** A product in the catalogue of the app. */
 export const CatalogueProduct = v.strictObject({
   type: ProductType,
-  billingPeriod: v.exactOptional(v.string()),
-  group: v.exactOptional(v.string()),
+  billingPeriod: OptionalText,
+  group: OptionalText,
   entitlements: v.exactOptional(v.array(v.string())),
   credits: v.exactOptional(v.record(v.string(), v.number())),
-  expires: v.exactOptional(v.string()),
+  expires: OptionalText,
 });
 
 const catalogue = v.record(v.string(), CatalogueProduct);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
-import { PlatformToken } from '../api/schemas.ts';
+import { OptionalTrue, PlatformToken } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 
 const Percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
@@ -31,7 +31,7 @@ export const SourcedCommissionRate = v.strictObject({
   ...CommissionRate.entries,
   platform: PlatformToken,
   /** Set for a default rate if the store has announced other terms that are not confirmed. */
-  isUnconfirmed: v.exactOptional(v.literal(true)),
+  isUnconfirmed: OptionalTrue,
 });
 export type SourcedCommissionRate = v.InferOutput<typeof SourcedCommissionRate>;
 

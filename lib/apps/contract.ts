@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
-import { DateTime, PlatformToken, QueryFlag, webhookEvents } from '../api/schemas.ts';
+import { DateTime, OptionalNumber, OptionalText, PlatformToken, QueryFlag, webhookEvents } from '../api/schemas.ts';
 import { RequestKey } from './api-key-contract.ts';
 import { CatalogueProduct } from './catalogue-contract.ts';
 
@@ -24,13 +24,13 @@ const StoreConnection = v.strictObject({
   platform: PlatformToken,
   isConnected: v.boolean(),
   /** URL that the store must call. Absent for a store that does not push notifications. */
-  notificationUrl: v.exactOptional(v.string()),
+  notificationUrl: OptionalText,
 });
 
 const ServiceInfo = v.strictObject({
   version: v.string(),
   /** Control API of the store emulator. Present in the local runtime only, if the app uses the emulator. */
-  emulatorUrl: v.exactOptional(v.string()),
+  emulatorUrl: OptionalText,
 });
 
 const AppRecord = v.strictObject({
@@ -49,7 +49,7 @@ const AppRecord = v.strictObject({
   /** Hours of access after the expiration date while the renewal of a subscription cannot be verified. */
   unverifiedHours: v.number(),
   /** URL that receives alerts, without query and with long path segments shortened. Absent without alerts. */
-  alertUrl: v.exactOptional(v.string()),
+  alertUrl: OptionalText,
   /** Absent until the operator sets a webhook URL. */
   webhooks: v.exactOptional(WebhookSettings),
   catalogue: v.record(v.string(), CatalogueProduct),
@@ -85,8 +85,8 @@ const settings = {
 const AppChange = v.pipe(
   v.strictObject({
     strategy: v.exactOptional(Strategy),
-    unverifiedHours: v.exactOptional(v.number()),
-    alertUrl: v.exactOptional(v.string()),
+    unverifiedHours: OptionalNumber,
+    alertUrl: OptionalText,
   }),
   v.minEntries(1),
 );
@@ -95,7 +95,7 @@ const ChangedApp = v.strictObject({
   ok: v.literal(true),
   strategy: Strategy,
   unverifiedHours: v.number(),
-  alertUrl: v.exactOptional(v.string()),
+  alertUrl: OptionalText,
 });
 
 // Spec: not shown. The settings of the commands `app set-strategy`, `app set-unverified-hours` and `app set-alerts`.
@@ -140,7 +140,7 @@ const NewWebhookSettings = v.object({
   overlapHours: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(720)), 24),
 });
 
-const SavedWebhookSettings = v.strictObject({ ok: v.literal(true), signingSecret: v.exactOptional(v.string()) });
+const SavedWebhookSettings = v.strictObject({ ok: v.literal(true), signingSecret: OptionalText });
 
 // Spec: not shown. The command `app set-webhook`.
 export const setWebhook = defineContract({

@@ -7,7 +7,7 @@ import {
   describeOperation,
   describeValue,
 } from '../api/describe.ts';
-import { nullableOptional, Username } from '../api/schemas.ts';
+import { nullableOptional, OptionalText, Username } from '../api/schemas.ts';
 import { PurchaseRecord, purchaseTexts } from '../purchases/purchase-contract.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
@@ -23,7 +23,7 @@ const CheckoutUsername = v.pipe(Username, v.maxLength(500));
 export const PricingPhase = v.strictObject({
   priceMicros: v.number(),
   currency: v.string(),
-  billingPeriod: v.exactOptional(v.string()),
+  billingPeriod: OptionalText,
   recurrenceMode: v.picklist(['NON_RECURRING', 'FINITE_RECURRING', 'INFINITE_RECURRING']),
   paymentMode: v.picklist(['FreeTrial', 'PayAsYouGo', 'UpFront']),
 });
@@ -43,7 +43,7 @@ export const PriceListProduct = v.strictObject({
   type: v.string(),
   id: v.string(),
   title: v.string(),
-  description: v.exactOptional(v.string()),
+  description: OptionalText,
   metadata: v.exactOptional(v.record(v.string(), v.string())),
   platform: v.string(),
   offers: v.array(PriceListOffer),
@@ -51,7 +51,7 @@ export const PriceListProduct = v.strictObject({
 export type PriceListProduct = v.InferOutput<typeof PriceListProduct>;
 
 /** A purchase with its offer, which clients look up in the price list. */
-export const PurchaseWithOffer = v.strictObject({ ...PurchaseRecord.entries, offerId: v.exactOptional(v.string()) });
+export const PurchaseWithOffer = v.strictObject({ ...PurchaseRecord.entries, offerId: OptionalText });
 export type PurchaseWithOffer = v.InferOutput<typeof PurchaseWithOffer>;
 
 const common = { area: 'stripe', keyLevel: 'public', errorFormat: 'processor' } as const;
@@ -98,7 +98,7 @@ const PlanChange = v.object({
 const ChangedPlan = v.strictObject({
   ok: v.literal(true),
   purchase: v.exactOptional(PurchaseWithOffer),
-  newAccessToken: v.exactOptional(v.string()),
+  newAccessToken: OptionalText,
 });
 
 export const changePlan = defineContract({
@@ -150,7 +150,7 @@ export const getPrices = defineContract({
 const ProcessorPurchases = v.strictObject({
   ok: v.literal(true),
   purchases: v.array(PurchaseWithOffer),
-  newAccessToken: v.exactOptional(v.string()),
+  newAccessToken: OptionalText,
 });
 
 export const getProcessorPurchases = defineContract({

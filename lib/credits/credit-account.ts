@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber } from '../api/schemas.ts';
 import { sum } from '../foundation/collections.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -19,7 +20,7 @@ export const CreditLot = v.object({
   amount: v.number(),
   left: v.number(),
   /** Absent without an end. */
-  expiresAt: v.exactOptional(v.number()),
+  expiresAt: OptionalNumber,
 });
 export type CreditLot = v.InferOutput<typeof CreditLot>;
 
@@ -55,7 +56,7 @@ export const CreditAccount = v.object({
   credits: v.record(v.string(), CreditBalance),
   holds: v.array(CreditHold),
   /** When the service created it. Absent before the first write. */
-  createdAt: v.exactOptional(v.number()),
+  createdAt: OptionalNumber,
   /** Increases with each change. */
   version: v.number(),
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { creditEntryTexts } from '../api/credit-texts.ts';
-import { GrantingKey } from '../api/schemas.ts';
+import { GrantingKey, OptionalNumber, OptionalText, OptionalTrue } from '../api/schemas.ts';
 
 /**
  * Why the credits of a customer have changed.
@@ -26,20 +26,20 @@ export const CreditEntry = v.object({
   /** The balance after the change. */
   balance: v.number(),
   /** The payment that causes the entry. */
-  transactionId: v.exactOptional(v.string()),
-  purchaseId: v.exactOptional(v.string()),
-  reason: v.exactOptional(v.string()),
+  transactionId: OptionalText,
+  purchaseId: OptionalText,
+  reason: OptionalText,
   key: v.exactOptional(GrantingKey),
-  holdId: v.exactOptional(v.string()),
-  until: v.exactOptional(v.number()),
-  expiresAt: v.exactOptional(v.number()),
+  holdId: OptionalText,
+  until: OptionalNumber,
+  expiresAt: OptionalNumber,
   /** The event of the request, or of the change of the purchase. */
-  eventId: v.exactOptional(v.string()),
+  eventId: OptionalText,
   /** Digest of the request. The same idempotency key with another digest is a conflict. */
-  digest: v.exactOptional(v.string()),
+  digest: OptionalText,
   /** The balance did not suffice. Stored for repetitions of the request. */
-  isRefused: v.exactOptional(v.literal(true)),
+  isRefused: OptionalTrue,
   /** Another customer has the units, and an entry of its own. Stored for repetitions of the request. */
-  isForwarded: v.exactOptional(v.literal(true)),
+  isForwarded: OptionalTrue,
 });
 export type CreditEntry = v.InferOutput<typeof CreditEntry>;

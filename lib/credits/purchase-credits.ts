@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { addBillingPeriods, BillingPeriod } from '../foundation/billing-period.ts';
 import { sum } from '../foundation/collections.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -17,9 +18,9 @@ const SettledLot = v.object({
    * earlier owner had spent some.
    */
   owned: v.number(),
-  expiresAt: v.exactOptional(v.number()),
+  expiresAt: OptionalNumber,
   /** The lot, if the payment had another id when it gave. */
-  lotId: v.exactOptional(v.string()),
+  lotId: OptionalText,
   /** Units that its refunds demand back. */
   demanded: v.number(),
   /** The lots from which they were taken, including the lots of an earlier owner. */
@@ -32,7 +33,7 @@ export const PurchaseCredits = v.object({
   purchaseId: v.string(),
   isSandbox: v.boolean(),
   /** The customer whose account has the lots. Absent after the customer was erased. */
-  owner: v.exactOptional(v.string()),
+  owner: OptionalText,
   /** By payment, then by credit. */
   payments: v.record(v.string(), v.record(v.string(), SettledLot)),
   version: v.number(),

@@ -14,7 +14,6 @@ import {
 } from '../api/describe.ts';
 import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from '../api/paging.ts';
 import {
-  DateTime,
   EntitlementName,
   emptyAsAbsent,
   Id,
@@ -61,7 +60,7 @@ export const CustomerSummary = v.strictObject({
   customerInfo: CustomerInfo,
   // Spec: not shown. Time of the first purchase or claim. Present in a list that is read by cursor, and with
   // `include_spend`.
-  createdAt: v.exactOptional(DateTime),
+  createdAt: OptionalDateTime,
   /** Present with `include_spend`. */
   spend: v.exactOptional(CustomerSpend),
 });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber } from '../api/schemas.ts';
 import { toShortDigest } from '../foundation/key.ts';
 import { Claim } from '../purchases/claims.ts';
 
@@ -16,8 +17,8 @@ export const Merge = v.object({
   /** The aliases that the merge moves, normalized. */
   aliases: v.array(v.string()),
   /** When everything was moved. Absent while the merge is incomplete. */
-  completedAt: v.exactOptional(v.number()),
-  reversedAt: v.exactOptional(v.number()),
+  completedAt: OptionalNumber,
+  reversedAt: OptionalNumber,
   reversedBy: v.exactOptional(MergingKey),
 });
 export type Merge = v.InferOutput<typeof Merge>;

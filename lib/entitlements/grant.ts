@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EntitlementName } from '../api/schemas.ts';
+import { EntitlementName, OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type EpochMillis, toIsoSeconds, toNullableIsoSeconds } from '../foundation/time.ts';
 import type { GrantRecord } from './contract.ts';
@@ -20,22 +20,22 @@ export const Grant = v.object({
   createdAt: v.number(),
   createdBy: GrantingKey,
   /** End of access. Absent: until it is revoked. */
-  until: v.exactOptional(v.number()),
+  until: OptionalNumber,
   /** The last change of `until`. */
-  changedAt: v.exactOptional(v.number()),
+  changedAt: OptionalNumber,
   changedBy: v.exactOptional(GrantingKey),
-  revokedAt: v.exactOptional(v.number()),
+  revokedAt: OptionalNumber,
   revokedBy: v.exactOptional(GrantingKey),
   /** When a merge of customers moved the grant to another customer. It gives this customer nothing from then on. */
-  movedAt: v.exactOptional(v.number()),
+  movedAt: OptionalNumber,
   /** The merge that moved the grant, and the id of the grant there. */
   movedBy: v.exactOptional(v.object({ mergeId: v.string(), grantId: v.string() })),
   /** When a merge moved the grant to this customer. */
-  receivedAt: v.exactOptional(v.number()),
+  receivedAt: OptionalNumber,
   /** When the service announced that the grant has ended. */
-  endAnnouncedAt: v.exactOptional(v.number()),
+  endAnnouncedAt: OptionalNumber,
   /** The event of the request that made the last change. */
-  eventId: v.exactOptional(v.string()),
+  eventId: OptionalText,
   /** Increases with each change. */
   version: v.number(),
 });

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
-import { contentLists, DateTime, emptyAsAbsent, Id, QueryFlag, TagType } from '../api/schemas.ts';
+import { contentLists, DateTime, emptyAsAbsent, Id, OptionalText, QueryFlag, TagType } from '../api/schemas.ts';
 import { RequestKey } from '../apps/api-key-contract.ts';
 
 const Rows = v.array(v.looseObject({}));
@@ -12,8 +12,8 @@ export const RequestContext = v.strictObject({
   eventType: v.string(),
   eventDate: DateTime,
   eventDateMs: v.number(),
-  applicationUsername: v.exactOptional(v.string()),
-  req_id: v.exactOptional(v.string()),
+  applicationUsername: OptionalText,
+  req_id: OptionalText,
   // Spec: not shown. The key of the request.
   key: v.exactOptional(RequestKey),
   /** Adds the details of a receipt validation. */
@@ -23,8 +23,8 @@ export type RequestContext = v.InferOutput<typeof RequestContext>;
 
 /** Versions of the app that a store reports for the app receipt. */
 const AppDownload = v.strictObject({
-  currentVersion: v.exactOptional(v.string()),
-  originalVersion: v.exactOptional(v.string()),
+  currentVersion: OptionalText,
+  originalVersion: OptionalText,
 });
 
 export const RequestContent = v.strictObject({
@@ -63,7 +63,7 @@ const RequestTiming = v.strictObject({ startedAt: v.number(), endedAt: v.number(
 const ExternalRequest = v.strictObject({
   type: v.string(),
   // Spec: not shown. The called store.
-  platform: v.exactOptional(v.string()),
+  platform: OptionalText,
   url: v.string(),
   method: v.string(),
   body: v.exactOptional(LooseObject),

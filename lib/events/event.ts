@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { contentLists, TagType } from '../api/schemas.ts';
+import { contentLists, OptionalText, TagType } from '../api/schemas.ts';
 import { apiKeyLevels } from '../apps/app.ts';
 import { Platform } from '../foundation/platform.ts';
 import { removedMark, trimmedMark } from '../foundation/redaction/redact-text.ts';
@@ -13,9 +13,7 @@ export const EventContent = v.object({
   tags: v.record(v.string(), TagType),
   /** Number of omitted rows by list. */
   trimmed: v.exactOptional(v.record(v.string(), v.number())),
-  appDownload: v.exactOptional(
-    v.object({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),
-  ),
+  appDownload: v.exactOptional(v.object({ currentVersion: OptionalText, originalVersion: OptionalText })),
 });
 export type EventContent = v.InferOutput<typeof EventContent>;
 
@@ -54,12 +52,12 @@ export const EventRecord = v.object({
   type: v.string(),
   /** Epoch milliseconds. */
   date: v.number(),
-  applicationUsername: v.exactOptional(v.string()),
+  applicationUsername: OptionalText,
   /** Method and path template. Describes the request if no raw view is stored, which is the case for reads. */
-  route: v.exactOptional(v.string()),
+  route: OptionalText,
   /** Key of the request. Absent for events of workers and of store notifications. */
   key: v.exactOptional(v.object({ id: v.string(), name: v.string(), level: v.picklist(apiKeyLevels) })),
-  outcome: v.object({ status: v.number(), ok: v.boolean(), message: v.exactOptional(v.string()) }),
+  outcome: v.object({ status: v.number(), ok: v.boolean(), message: OptionalText }),
   content: EventContent,
 });
 export type EventRecord = v.InferOutput<typeof EventRecord>;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalText } from '../api/schemas.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
@@ -14,8 +15,8 @@ export const TimelineCreditEntry = v.object({
   amount: v.number(),
   balance: v.number(),
   isSandbox: v.boolean(),
-  reason: v.exactOptional(v.string()),
-  purchaseId: v.exactOptional(v.string()),
+  reason: OptionalText,
+  purchaseId: OptionalText,
 });
 export type TimelineCreditEntry = v.InferOutput<typeof TimelineCreditEntry>;
 

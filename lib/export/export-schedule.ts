@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText } from '../api/schemas.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { BucketUrl } from './bucket-location.ts';
 
@@ -7,13 +8,13 @@ export const ExportSchedule = v.object({
   location: BucketUrl,
   createdAt: v.number(),
   /** Start of the latest complete export of all rows. */
-  fullAt: v.exactOptional(v.number()),
+  fullAt: OptionalNumber,
   /** Start of the latest complete export. */
-  exportedAt: v.exactOptional(v.number()),
+  exportedAt: OptionalNumber,
   /** Until then, a run exports the app. */
-  leaseUntil: v.exactOptional(v.number()),
+  leaseUntil: OptionalNumber,
   /** Why the latest run failed, or did not export all rows. Absent after a successful one. */
-  failure: v.exactOptional(v.string()),
+  failure: OptionalText,
 });
 export type ExportSchedule = v.InferOutput<typeof ExportSchedule>;
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { DateOrDateTime } from '../api/paging.ts';
-import { Username } from '../api/schemas.ts';
+import { OptionalText, Username } from '../api/schemas.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { parse } from '../foundation/parse.ts';
 import { type Platform, platforms, withoutPlatform } from '../foundation/platform.ts';
@@ -58,8 +58,8 @@ export function requireKnownColumns(columns: readonly string[]): void {
 }
 
 const Row = v.object({
-  platform: v.exactOptional(v.string()),
-  purchaseId: v.exactOptional(v.string()),
+  platform: OptionalText,
+  purchaseId: OptionalText,
   user: v.exactOptional(v.pipe(v.union([v.string(), v.pipe(v.number(), v.transform(String))]), Username)),
   entitledUsers: v.exactOptional(v.pipe(v.array(Username), v.maxLength(500))),
   claimedAt: v.exactOptional(

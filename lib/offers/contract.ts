@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
-import { Id, nullableOptional, Username } from '../api/schemas.ts';
+import { Id, nullableOptional, OptionalText, Username } from '../api/schemas.ts';
 import { offerKinds } from '../foundation/offer-kinds.ts';
 
 const OfferKind = v.picklist(offerKinds);
@@ -24,7 +24,7 @@ const OfferSignature = v.strictObject({
   nonce: v.string(),
   /** Epoch milliseconds. */
   timestamp: v.number(),
-  appAccountToken: v.exactOptional(v.string()),
+  appAccountToken: OptionalText,
 });
 
 // Spec: not shown. Apple requires that a server signs offers.

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { nullableOptional, Username } from '../api/schemas.ts';
+import { nullableOptional, OptionalText, Username } from '../api/schemas.ts';
 
 /** Members that released clients do not send. A server, or an app with an access token, can send them. */
 const optionalMembers = {
@@ -49,7 +49,7 @@ export const PurchaseVerification = v.strictObject({
   store: v.picklist(['apple', 'google']),
   isValid: v.boolean(),
   state: OpenIapState,
-  productId: v.exactOptional(v.string()),
+  productId: OptionalText,
   environment: v.exactOptional(v.picklist(['Sandbox', 'Production'])),
 });
 export type PurchaseVerification = v.InferOutput<typeof PurchaseVerification>;

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, OptionalDateTime, OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { countedUntilText } from '../statistics/contract.ts';
 
 export const Backlog = v.strictObject({
   count: v.number(),
   /** Date of the oldest one: its due time, or the creation of a delivery. */
-  oldest: v.exactOptional(DateTime),
+  oldest: OptionalDateTime,
   /** At most 1,000 are read. */
   isExact: v.boolean(),
 });
@@ -17,7 +17,7 @@ const RecentDeliveries = v.strictObject({
   numDeliveries: v.number(),
   /** Those that wait for a retry or are dead. */
   numFailed: v.number(),
-  failureReason: v.exactOptional(v.string()),
+  failureReason: OptionalText,
 });
 
 /** A series of failed attempts, and the failure of the first one. */
@@ -35,9 +35,9 @@ export const WebhookUrlHealth = v.strictObject({
   recent: RecentDeliveries,
   /** Present while every attempt fails. */
   failing: v.exactOptional(UrlFailure),
-  disabledAt: v.exactOptional(DateTime),
-  backoffUntil: v.exactOptional(DateTime),
-  consecutiveFailures: v.exactOptional(v.number()),
+  disabledAt: OptionalDateTime,
+  backoffUntil: OptionalDateTime,
+  consecutiveFailures: OptionalNumber,
 });
 
 const DueWork = v.strictObject({

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalBoolean, OptionalNumber } from '../api/schemas.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { dayMs, type EpochMillis, hourMs } from '../foundation/time.ts';
@@ -11,8 +12,8 @@ export const ActivePeriod = v.object({
   productId: v.string(),
   from: v.number(),
   /** Undefined while the subscription is active. */
-  until: v.exactOptional(v.number()),
-  isTrial: v.exactOptional(v.boolean()),
+  until: OptionalNumber,
+  isTrial: OptionalBoolean,
 });
 export type ActivePeriod = v.InferOutput<typeof ActivePeriod>;
 
@@ -26,7 +27,7 @@ export const StoredPeriods = v.object({
   /** Start of the latest period. */
   since: v.number(),
   /** End of the latest period if it ended before the end of access, for example by a pause. */
-  until: v.exactOptional(v.number()),
+  until: OptionalNumber,
 });
 export type StoredPeriods = v.InferOutput<typeof StoredPeriods>;
 

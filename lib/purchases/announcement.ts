@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalBoolean } from '../api/schemas.ts';
 import { toShortDigest } from '../foundation/key.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
@@ -22,8 +23,8 @@ export const NotificationItem = v.object({
   reason: NotificationReason,
   platform: Platform,
   productId: v.string(),
-  isSubscription: v.exactOptional(v.boolean()),
-  sandbox: v.exactOptional(v.boolean()),
+  isSubscription: OptionalBoolean,
+  sandbox: OptionalBoolean,
 });
 
 /** A version of a purchase, which identifies its announcements. */

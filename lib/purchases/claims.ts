@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalTrue } from '../api/schemas.ts';
 import type { Strategy } from '../apps/app.ts';
 import { type EpochMillis, minuteMs } from '../foundation/time.ts';
 import { containsMd5Alias } from './user-aliases.ts';
@@ -20,9 +21,9 @@ export const Claim = v.object({
    * The purchase gave another customer access at the time of the claim. With strategy `last-if-inactive`, the claim
    * then does not entitle until the customer claims again.
    */
-  hasYielded: v.exactOptional(v.literal(true)),
+  hasYielded: OptionalTrue,
   /** Time at which an import recorded the claim with its earlier times. The claim entitles from then on. */
-  importedAt: v.exactOptional(v.number()),
+  importedAt: OptionalNumber,
 });
 export type Claim = v.InferOutput<typeof Claim>;
 

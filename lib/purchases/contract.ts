@@ -9,7 +9,7 @@ import {
   purchaseId,
 } from '../api/describe.ts';
 import { DateOrDateTime, PagingInformation, pagingQuery } from '../api/paging.ts';
-import { DateTime, emptyAsAbsent, Id, Username } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, Id, OptionalDateTime, OptionalText, Username } from '../api/schemas.ts';
 import { entitledUsers, PurchaseDetails, PurchaseRow } from './purchase-contract.ts';
 
 export const getPurchase = defineContract({
@@ -57,7 +57,7 @@ export const PurchaseClaim = v.strictObject({
 });
 
 /** A form of a username in the store's data, with the customer that it identifies. */
-const UserAlias = v.strictObject({ alias: v.string(), applicationUsername: v.exactOptional(v.string()) });
+const UserAlias = v.strictObject({ alias: v.string(), applicationUsername: OptionalText });
 
 const PurchaseOwners = v.strictObject({
   purchaseId: v.string(),
@@ -141,7 +141,7 @@ export const listPurchases = defineContract({
 
 const RefreshState = v.strictObject({
   purchaseId: v.string(),
-  latestRefresh: v.exactOptional(DateTime),
+  latestRefresh: OptionalDateTime,
   refreshToken: v.exactOptional(v.record(v.string(), v.string())),
 });
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText, OptionalTrue } from '../api/schemas.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 
 /** The paid period before another one of the same subscription. A member is absent if it is the same in both. */
@@ -8,12 +9,12 @@ const PreviousPeriod = v.object({
   monthly: v.exactOptional(v.tuple([v.number(), v.number(), v.number(), v.number()])),
   /** The same in the currency of the payment. */
   local: v.exactOptional(v.tuple([v.number(), v.number(), v.number(), v.number()])),
-  currency: v.exactOptional(v.string()),
-  productId: v.exactOptional(v.string()),
-  country: v.exactOptional(v.string()),
-  isInvoluntary: v.exactOptional(v.literal(true)),
+  currency: OptionalText,
+  productId: OptionalText,
+  country: OptionalText,
+  isInvoluntary: OptionalTrue,
   /** Its currency lacks a rate. */
-  isUnconverted: v.exactOptional(v.literal(true)),
+  isUnconverted: OptionalTrue,
 });
 export type PreviousPeriod = v.InferOutput<typeof PreviousPeriod>;
 
@@ -28,31 +29,31 @@ export const PaymentFigures = v.object({
    * Counted by product and country, and its exchange rate separately. Absent if an earlier release recorded the
    * payment, until the next change of the purchase.
    */
-  isByCell: v.exactOptional(v.literal(true)),
+  isByCell: OptionalTrue,
   /** Part of the price that is tax by the rates, in hundredths of a percent. Absent without one. */
-  taxShare: v.exactOptional(v.number()),
+  taxShare: OptionalNumber,
   /** End of the paid time. Only set for a paid period of an auto-renewing subscription. */
-  end: v.exactOptional(v.number()),
+  end: OptionalNumber,
   /**
    * Day that counts the end, if another purchase replaced this one before it: the end that was counted until then. The
    * first period of the other purchase takes it back there, so it must not move. Absent if it is `end`.
    */
-  countedEnd: v.exactOptional(v.number()),
+  countedEnd: OptionalNumber,
   /** The store ended the subscription because a payment failed. */
-  isInvoluntary: v.exactOptional(v.literal(true)),
+  isInvoluntary: OptionalTrue,
   /** An additional payment for the rest of a period, such as that of added seats or of a plan change. */
-  isFurther: v.exactOptional(v.literal(true)),
+  isFurther: OptionalTrue,
   previous: v.exactOptional(PreviousPeriod),
   /** Start, product and country of the first paid period. Absent if they are the same as here. */
-  firstPaidAt: v.exactOptional(v.number()),
-  firstProductId: v.exactOptional(v.string()),
-  firstCountry: v.exactOptional(v.string()),
+  firstPaidAt: OptionalNumber,
+  firstProductId: OptionalText,
+  firstCountry: OptionalText,
   /** Set for the first trial of a subscription, and for the paid period that converts it: start of the trial. */
-  trialAt: v.exactOptional(v.number()),
+  trialAt: OptionalNumber,
   /** When the customer was first seen, or paid first if that is earlier. */
-  customerSince: v.exactOptional(v.number()),
+  customerSince: OptionalNumber,
   /** Set for the first payment of the customer: when the customer was stored. */
-  payerCreatedAt: v.exactOptional(v.number()),
+  payerCreatedAt: OptionalNumber,
 });
 export type PaymentFigures = v.InferOutput<typeof PaymentFigures>;
 

@@ -69,7 +69,7 @@ export type PurchaseRow = v.InferOutput<typeof PurchaseRow>;
 
 /** Purchases of a customer by product id with platform prefix. */
 export const PurchaseCollection = v.record(v.string(), PurchaseRecord);
-const OptionalEpochMs = v.exactOptional(v.number());
+const OptionalEpochMs = OptionalNumber;
 
 /** An element of `data.collection`: ids without platform prefix, dates in epoch milliseconds. */
 export const ValidatorPurchase = v.strictObject({
@@ -91,10 +91,10 @@ export const ValidatorPurchase = v.strictObject({
   isIntroPeriod: OptionalBoolean,
   isAcknowledged: OptionalBoolean,
   isConsumed: OptionalBoolean,
-  discountId: v.exactOptional(v.string()),
+  discountId: OptionalText,
   priceConsentStatus: v.exactOptional(PriceConsentStatus),
   lastRenewalDate: OptionalEpochMs,
-  quantity: v.exactOptional(v.number()),
+  quantity: OptionalNumber,
   /** The purchase is paused or on hold and so does not give access. react-native-iaptic reads it. */
   isSuspended: OptionalBoolean,
 });

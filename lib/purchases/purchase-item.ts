@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalBoolean, OptionalNumber, OptionalText, OptionalTrue } from '../api/schemas.ts';
 import { indexes, parseKeyTimestamp } from '../foundation/key.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { parse } from '../foundation/parse.ts';
@@ -13,22 +14,22 @@ import { Purchase } from './purchase.ts';
 export const PurchaseItem = v.object({
   purchase: Purchase,
   asOf: v.number(),
-  isInferred: v.exactOptional(v.literal(true)),
+  isInferred: OptionalTrue,
   userAliases: v.array(v.string()),
-  refreshToken: v.exactOptional(v.string()),
+  refreshToken: OptionalText,
   entitledUsers: v.array(v.string()),
   announcedUsers: v.exactOptional(v.array(v.string())),
   createdAt: v.number(),
   updatedAt: v.number(),
   checkedAt: v.number(),
   activePeriods: v.exactOptional(StoredPeriods),
-  hasErasedOwner: v.exactOptional(v.boolean()),
+  hasErasedOwner: OptionalBoolean,
   firstOwnerVersion: v.exactOptional(FirstOwnerVersion),
-  announcedRenewalDate: v.exactOptional(v.number()),
-  importedAt: v.exactOptional(v.number()),
-  lastRefreshAt: v.exactOptional(v.number()),
-  failedRefreshes: v.exactOptional(v.number()),
-  isNotified: v.exactOptional(v.boolean()),
+  announcedRenewalDate: OptionalNumber,
+  importedAt: OptionalNumber,
+  lastRefreshAt: OptionalNumber,
+  failedRefreshes: OptionalNumber,
+  isNotified: OptionalBoolean,
   version: v.number(),
 });
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalBoolean, OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { dayMs, type EpochMillis } from '../foundation/time.ts';
@@ -8,9 +9,9 @@ export const ServiceConsumption = v.object({
   /** Time of the validation, in epoch milliseconds. */
   date: v.number(),
   /** The customer of the validation. Undefined for a request without `applicationUsername`. */
-  username: v.exactOptional(v.string()),
+  username: OptionalText,
   /** Values that the consumption replaces. */
-  before: v.object({ isAcknowledged: v.exactOptional(v.boolean()), quantity: v.exactOptional(v.number()) }),
+  before: v.object({ isAcknowledged: OptionalBoolean, quantity: OptionalNumber }),
 });
 export type ServiceConsumption = v.InferOutput<typeof ServiceConsumption>;
 

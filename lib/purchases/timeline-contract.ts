@@ -9,7 +9,7 @@ import {
   purchaseId,
 } from '../api/describe.ts';
 import { cursorParam, integerParam, NextCursor } from '../api/paging.ts';
-import { DateTime, Id } from '../api/schemas.ts';
+import { DateTime, Id, OptionalDateTime, OptionalText } from '../api/schemas.ts';
 import { TransactionRecord } from './transaction-contract.ts';
 
 const OptionalTexts = v.exactOptional(v.array(v.string()));
@@ -21,16 +21,16 @@ export const TimelineEvent = v.strictObject({
   eventType: v.string(),
   ok: v.boolean(),
   /** Why the request or job failed. */
-  message: v.exactOptional(v.string()),
-  applicationUsername: v.exactOptional(v.string()),
+  message: OptionalText,
+  applicationUsername: OptionalText,
   /** Lifecycle reasons, or the reason of a webhook. */
   reasons: OptionalTexts,
   /** Type of a store notification in the store's terms, or of a webhook. */
-  notificationType: v.exactOptional(v.string()),
+  notificationType: OptionalText,
   productIds: OptionalTexts,
   purchaseIds: OptionalTexts,
   /** Set for an attempt of a webhook. */
-  deliveryId: v.exactOptional(v.string()),
+  deliveryId: OptionalText,
 });
 export const TimelinePayment = v.strictObject({
   type: v.literal('payment'),
@@ -59,8 +59,8 @@ export const TimelineCredit = v.strictObject({
   amount: v.number(),
   balance: v.number(),
   isSandbox: v.boolean(),
-  reason: v.exactOptional(v.string()),
-  purchaseId: v.exactOptional(v.string()),
+  reason: OptionalText,
+  purchaseId: OptionalText,
 });
 
 /** Something that happened: an event, a payment, a lifecycle notification, a claim or a change of credits. */
@@ -86,11 +86,11 @@ const PurchaseTimeline = v.strictObject({
   updatedAt: DateTime,
   createdAt: DateTime,
   /** Last scheduled or requested query of the store. */
-  lastRefreshAt: v.exactOptional(DateTime),
+  lastRefreshAt: OptionalDateTime,
   /** Failed refreshes since the last successful one. */
   failedRefreshes: v.number(),
   /** Absent if the purchase can change by clients and store notifications only. */
-  nextRefreshAt: v.exactOptional(DateTime),
+  nextRefreshAt: OptionalDateTime,
   canRefresh: v.boolean(),
   ...timelineRows,
 });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalTrue } from '../api/schemas.ts';
 import { parse } from '../foundation/parse.ts';
 import type { Item } from '../foundation/table.ts';
 import { PaymentFigures } from './payment-figures.ts';
@@ -8,9 +9,9 @@ import { Transaction } from './transaction.ts';
 export const TransactionItem = v.object({
   transaction: Transaction,
   asOf: v.number(),
-  isInferred: v.exactOptional(v.literal(true)),
+  isInferred: OptionalTrue,
   amountAsOf: v.number(),
-  isAmountInferred: v.exactOptional(v.literal(true)),
+  isAmountInferred: OptionalTrue,
   figures: v.exactOptional(PaymentFigures),
 });
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { CancelationReason } from '../api/schemas.ts';
+import { CancelationReason, OptionalBoolean, OptionalNumber, OptionalText, OptionalTrue } from '../api/schemas.ts';
 import { BillingPeriod } from '../foundation/billing-period.ts';
 import { Platform, platformTokens } from '../foundation/platform.ts';
 import { dayMs } from '../foundation/time.ts';
@@ -15,11 +15,11 @@ export const PartialRefund = v.object({
   /** When the store refunded the part, in epoch milliseconds. */
   date: v.number(),
   /** Micros of the transaction's currency. */
-  amountMicros: v.exactOptional(v.number()),
+  amountMicros: OptionalNumber,
   /** Number of refunded units. */
-  quantity: v.exactOptional(v.number()),
+  quantity: OptionalNumber,
   /** The store reports the units or amounts of refunds as one sum without dates. A larger sum is another refund. */
-  isSum: v.exactOptional(v.literal(true)),
+  isSum: OptionalTrue,
   /**
    * - `disputed`: an open dispute has withdrawn the amount. Counts as refunded, but is not announced.
    * - `returned`: the amount came back, because the dispute was won or the refund failed. Final.
@@ -28,9 +28,9 @@ export const PartialRefund = v.object({
    */
   status: v.exactOptional(v.picklist(['disputed', 'returned'])),
   /** Latest date of the refunds, if the store reports all refunds of the payment as one sum, which it can reverse. */
-  latestDate: v.exactOptional(v.number()),
+  latestDate: OptionalNumber,
   /** When the store reversed the sum. It counts again if `latestDate` is later, and in part if it is the same. */
-  reversedAt: v.exactOptional(v.number()),
+  reversedAt: OptionalNumber,
 });
 export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 
@@ -42,7 +42,7 @@ export const PlanPrice = v.object({
   /** For the quantity, with the recurring discounts and tax, in micros of the transaction's currency. */
   amountMicros: v.number(),
   /** Tax within `amountMicros`, if the store reports it. */
-  taxMicros: v.exactOptional(v.number()),
+  taxMicros: OptionalNumber,
   period: BillingPeriod,
 });
 export type PlanPrice = v.InferOutput<typeof PlanPrice>;
@@ -60,58 +60,58 @@ export const Transaction = v.object({
    * Id of the sale, if the store can list it under several transaction ids. The id of the purchase for a purchase that
    * is one sale. Internal.
    */
-  saleId: v.exactOptional(v.string()),
+  saleId: OptionalText,
   purchaseId: v.string(),
   productId: v.string(),
-  offerId: v.exactOptional(v.string()),
+  offerId: OptionalText,
   platform: Platform,
   sandbox: v.boolean(),
   purchaseDate: v.number(),
   /** Start of the paid period if the payment was made more than an hour earlier or later. Internal. */
-  periodStartDate: v.exactOptional(v.number()),
-  expirationDate: v.exactOptional(v.number()),
+  periodStartDate: OptionalNumber,
+  expirationDate: OptionalNumber,
   /** Derived from the dates if the store does not report it. Internal. */
-  isRenewal: v.exactOptional(v.boolean()),
-  isPending: v.exactOptional(v.boolean()),
-  isTrialPeriod: v.exactOptional(v.boolean()),
-  isIntroPeriod: v.exactOptional(v.boolean()),
+  isRenewal: OptionalBoolean,
+  isPending: OptionalBoolean,
+  isTrialPeriod: OptionalBoolean,
+  isIntroPeriod: OptionalBoolean,
   /** Another product of the subscription replaced it before its end. Internal. */
-  isReplaced: v.exactOptional(v.boolean()),
+  isReplaced: OptionalBoolean,
   /** Latest end of the period that the store has reported, if `expirationDate` is earlier. Internal. */
-  plannedExpirationDate: v.exactOptional(v.number()),
-  quantity: v.exactOptional(v.number()),
-  currency: v.exactOptional(v.string()),
+  plannedExpirationDate: OptionalNumber,
+  quantity: OptionalNumber,
+  currency: OptionalText,
   /** Country of the store in which it was bought, in the format of the store: `USA` at store_a. Internal. */
-  storefront: v.exactOptional(v.string()),
+  storefront: OptionalText,
   /** Kind of the offer in the store's terms, such as `1` for an introductory offer of store_a. Internal. */
-  offerType: v.exactOptional(v.string()),
+  offerType: OptionalText,
   /** Length of one period of the offer, such as `P1M`. Internal. */
-  offerPeriod: v.exactOptional(v.string()),
+  offerPeriod: OptionalText,
   /** Total amount for the quantity. */
-  amountMicros: v.exactOptional(v.number()),
+  amountMicros: OptionalNumber,
   /** USD conversion by currency and purchase date, set when the transaction is recorded. */
   usdRate: v.exactOptional(UsdRate),
   usdRateDate: v.exactOptional(IsoDay),
   /** The amount comes from the client (`priceMicros` of the request) and not from the store. */
-  isReportedAmount: v.exactOptional(v.boolean()),
+  isReportedAmount: OptionalBoolean,
   /** The amount is taken from an earlier payment, because it is unknown. It is a reported amount, too. Internal. */
-  isEstimatedAmount: v.exactOptional(v.boolean()),
+  isEstimatedAmount: OptionalBoolean,
   /** Tax within `amountMicros`, if the store reports it. */
-  taxMicros: v.exactOptional(v.number()),
+  taxMicros: OptionalNumber,
   /** What a paid period of the plan costs, if the payment is another amount or for another time. Internal. */
   plan: v.exactOptional(PlanPrice),
   /** The developer's part of the payment after fees, tax and refunds, if the store reports it. Internal. */
-  storeProceedsMicros: v.exactOptional(v.number()),
+  storeProceedsMicros: OptionalNumber,
   /** What the payment gives, by the catalogue when it was first recorded. Later changes of the catalogue keep it. */
   credits: v.exactOptional(PaidCredits),
   /** Refunds of parts of the payment, each once. Absent without any. */
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
   /** When the store refunded the whole payment, or the rest of it after partial refunds. */
-  refundedAt: v.exactOptional(v.number()),
+  refundedAt: OptionalNumber,
   /** When a full refund was first seen that the store does not date. Internal. */
-  refundSeenAt: v.exactOptional(v.number()),
+  refundSeenAt: OptionalNumber,
   /** When the refund was reversed, at a store whose queries do not show refunds. Internal. */
-  refundReversedAt: v.exactOptional(v.number()),
+  refundReversedAt: OptionalNumber,
   /** Why the store voided the payment. Queries of the purchase do not show it. Internal. */
   voidReason: v.exactOptional(CancelationReason),
 });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { type Platform, platformTokens } from '../foundation/platform.ts';
 import { type EpochMillis, minuteMs, toIso, toNullableIso } from '../foundation/time.ts';
@@ -22,10 +23,10 @@ const StoredAnswer = v.object({
   author: AnswerAuthor,
   answeredAt: v.number(),
   /** When the store accepted it. Absent until then. */
-  sentAt: v.exactOptional(v.number()),
+  sentAt: OptionalNumber,
   failedAttempts: v.number(),
   /** Why the last attempt failed. */
-  failureReason: v.exactOptional(v.string()),
+  failureReason: OptionalText,
 });
 export type StoredAnswer = v.InferOutput<typeof StoredAnswer>;
 
@@ -37,11 +38,11 @@ export const RefundRequest = v.object({
   /** The last statement that the store rejected. Another one can be sent. */
   rejection: v.exactOptional(v.object({ at: v.number(), message: v.string() })),
   outcome: v.exactOptional(RefundOutcome),
-  outcomeAt: v.exactOptional(v.number()),
+  outcomeAt: OptionalNumber,
   /** Time of the next step: a statement by policy, an attempt to send one, or the alarm. */
-  dueAt: v.exactOptional(v.number()),
+  dueAt: OptionalNumber,
   /** The event of the store's notification. */
-  eventId: v.exactOptional(v.string()),
+  eventId: OptionalText,
   /** Increases with each change. */
   version: v.number(),
 });

@@ -10,7 +10,7 @@ import {
   sandboxOnly,
 } from '../api/describe.ts';
 import { PagingInformation, pagingQuery, QueryDay } from '../api/paging.ts';
-import { DateTime, emptyAsAbsent, PlatformToken, QueryFlag } from '../api/schemas.ts';
+import { DateTime, emptyAsAbsent, OptionalText, PlatformToken, QueryFlag } from '../api/schemas.ts';
 import { amountTexts, countedUntilText, statsCommon } from './contract.ts';
 
 /** Length of an interval. Weeks start on Monday, quarters in January, `range` is the whole range of the query. */
@@ -61,7 +61,7 @@ export const BreakdownGroup = v.strictObject({
   /** Present with `by=platform` and `by=product`. */
   platform: v.exactOptional(PlatformToken),
   /** Present with `by=product`. */
-  productId: v.exactOptional(v.string()),
+  productId: OptionalText,
   /** The whole range as one row, not rounded to cents. */
   totals: BreakdownRow,
   /** One for each interval of the range, earliest first. */

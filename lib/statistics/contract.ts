@@ -9,7 +9,7 @@ import {
   sandboxOnly,
 } from '../api/describe.ts';
 import { QueryDay } from '../api/paging.ts';
-import { CurrencyCode, emptyAsAbsent, Id, QueryFlag } from '../api/schemas.ts';
+import { CurrencyCode, emptyAsAbsent, Id, OptionalNumber, QueryFlag } from '../api/schemas.ts';
 
 export const statsCommon = {
   area: 'stats',
@@ -28,7 +28,7 @@ const counts = {
   numTransactions: v.number(),
   numPaidTransactions: v.number(),
   // Spec: not shown. Part of the paid transactions whose currency lacks a rate. Absent without any.
-  unconvertedShare: v.exactOptional(v.number()),
+  unconvertedShare: OptionalNumber,
   notifications: Notifications,
 };
 

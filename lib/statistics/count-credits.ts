@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalTrue } from '../api/schemas.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ItemImage } from '../foundation/stream-record.ts';
 import { toUtcDay } from '../money/rates.ts';
@@ -11,8 +12,8 @@ const CreditEntryItem = v.object({
   credit: v.string(),
   amount: v.number(),
   isSandbox: v.boolean(),
-  isRefused: v.exactOptional(v.literal(true)),
-  isForwarded: v.exactOptional(v.literal(true)),
+  isRefused: OptionalTrue,
+  isForwarded: OptionalTrue,
 });
 
 /** What a change of credits adds to a sum. Units that are held or move between customers stay outstanding. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalBoolean, OptionalNumber } from '../api/schemas.ts';
 import { hourMs } from '../foundation/time.ts';
 import { addCounts, type Counts } from './counts.ts';
 import { type CountsChange, isLaterSequence } from './counts-change.ts';
@@ -8,7 +9,7 @@ export const Checkpoint = v.object({ sequenceNumber: v.string(), writtenAt: v.nu
 export type Checkpoint = v.InferOutput<typeof Checkpoint>;
 
 /** A checkpoint in a separate item, with the number of the part that has counted the shard. Absent: 0. */
-export const SavedCheckpoint = v.object({ ...Checkpoint.entries, part: v.exactOptional(v.number()) });
+export const SavedCheckpoint = v.object({ ...Checkpoint.entries, part: OptionalNumber });
 export type SavedCheckpoint = v.InferOutput<typeof SavedCheckpoint>;
 
 /** A part of the counts of a day or a month, with the checkpoints of the shards that it was counted from last. */
@@ -17,7 +18,7 @@ export const Counter = v.object({
   checkpoints: v.record(v.string(), Checkpoint),
   version: v.number(),
   /** Only set in part 0, if there are other parts. */
-  isSplit: v.exactOptional(v.boolean()),
+  isSplit: OptionalBoolean,
 });
 export type Counter = v.InferOutput<typeof Counter>;
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation } from '../api/describe.ts';
-import { DateTime, PlatformParam, PlatformToken, QueryFlag } from '../api/schemas.ts';
+import { DateTime, OptionalDateTime, OptionalText, PlatformParam, PlatformToken, QueryFlag } from '../api/schemas.ts';
 
 // Spec: not shown. The connection of the app to its stores, for the console.
 const common = { area: 'stores', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
@@ -18,12 +18,12 @@ const StoreRequestCounts = v.strictObject({ numRequests: v.number(), numFailures
 export const StoreStatus = v.strictObject({
   platform: PlatformToken,
   /** Absent for a store that does not push notifications. */
-  notificationUrl: v.exactOptional(v.string()),
-  lastNotificationAt: v.exactOptional(DateTime),
+  notificationUrl: OptionalText,
+  lastNotificationAt: OptionalDateTime,
   /** Present if the last notification is twice as old as the longest usual time between two, by the last four weeks. */
   silence: v.exactOptional(StoreSilence),
   /** Last usable response of the store. */
-  lastSuccessAt: v.exactOptional(DateTime),
+  lastSuccessAt: OptionalDateTime,
   /** Last request without a usable response. */
   lastFailure: v.exactOptional(StoreFailure),
   /**
@@ -78,7 +78,7 @@ const StoreCheck = v.strictObject({
   /** All findings are less severe than `error`. */
   ok: v.boolean(),
   /** What the store has accepted. Absent if it rejects the settings. */
-  summary: v.exactOptional(v.string()),
+  summary: OptionalText,
   findings: v.array(StoreFinding),
 });
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalBoolean, OptionalText } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 
 /** What the app prefers: that the store refunds the payment or declines the refund, or neither. */
@@ -23,7 +24,7 @@ export type RefundOutcome = v.InferOutput<typeof RefundOutcome>;
 /** The statement of an app about a refund. The contract describes it. */
 export const refundStatement = {
   preference: RefundPreference,
-  isProrated: v.exactOptional(v.boolean()),
+  isProrated: OptionalBoolean,
   customerConsented: v.boolean(),
   deliveryStatus: v.exactOptional(DeliveryStatus),
   sampleContentProvided: v.boolean(),
@@ -38,7 +39,7 @@ export const StoreRefundRequest = v.object({
   purchaseId: v.string(),
   /** Payment to refund. */
   transactionId: v.string(),
-  productId: v.exactOptional(v.string()),
+  productId: OptionalText,
   sandbox: v.boolean(),
   /** Reason in the store's terms. */
   reason: v.string(),

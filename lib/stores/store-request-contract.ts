@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describeObject, webhookPassword } from '../api/describe.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, OptionalDateTime, OptionalText } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 
 const common = {
@@ -16,7 +16,7 @@ const consentFields = {
   appTransactionId: v.string(),
 };
 
-const tokenFields = { ...common, externalPurchaseId: v.string(), tokenCreatedAt: v.exactOptional(DateTime) };
+const tokenFields = { ...common, externalPurchaseId: v.string(), tokenCreatedAt: OptionalDateTime };
 
 /** The store withdrew the consent of a parent for the customer. The app ends the child's use. */
 const RescindedConsent = v.strictObject({ ...consentFields, type: v.literal('consent.rescinded') });
@@ -35,15 +35,15 @@ const AnnouncedToken = v.strictObject({ ...tokenFields, date: DateTime });
 /** A webhook about a rescinded consent. `buildWebhookBody` creates the fields. */
 export const ConsentRescindedWebhook = v.strictObject({
   type: v.literal('consent.rescinded'),
-  password: v.exactOptional(v.string()),
+  password: OptionalText,
   storeRequest: AnnouncedConsent,
-  applicationUsername: v.exactOptional(v.string()),
+  applicationUsername: OptionalText,
 });
 
 /** A webhook about an external purchase token. */
 export const ExternalPurchaseTokenWebhook = v.strictObject({
   type: v.literal('external-purchase.token'),
-  password: v.exactOptional(v.string()),
+  password: OptionalText,
   storeRequest: AnnouncedToken,
 });
 

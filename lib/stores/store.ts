@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText } from '../api/schemas.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
@@ -122,8 +123,6 @@ export interface CheckSettingsOptions {
   readonly callStore: boolean;
 }
 
-const OptionalText = v.exactOptional(v.string());
-
 /**
  * A request to `POST /v1/validate`, normalized by `toValidationRequest`: without nulls and empty strings, and with
  * numbers instead of numeric strings. Each adapter parses its own variants of `transaction`.
@@ -137,14 +136,14 @@ export const ValidationRequest = v.object({
   applicationUsername: OptionalText,
   obfuscatedUsername: OptionalText,
   /** Price of one unit in millionths of `currency`. Used only if the store reports no amount. */
-  priceMicros: v.exactOptional(v.number()),
+  priceMicros: OptionalNumber,
   /** ISO 4217 code. */
   currency: OptionalText,
   /** Number of `billingPeriodUnit`s per period. The only source for the length of a non-renewing subscription. */
-  billingPeriod: v.exactOptional(v.number()),
+  billingPeriod: OptionalNumber,
   billingPeriodUnit: v.exactOptional(v.picklist(['Day', 'Week', 'Month', 'Year'])),
   /** Products of the app with their subscription group, as far as the client sends them. */
-  products: v.exactOptional(v.array(v.object({ id: v.string(), group: v.exactOptional(v.string()) }))),
+  products: v.exactOptional(v.array(v.object({ id: v.string(), group: OptionalText }))),
 });
 export type ValidationRequest = v.InferOutput<typeof ValidationRequest>;
 

@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { CreditTotals, CreditTotalsByName, creditTotalTexts } from '../api/credit-totals.ts';
 import { type ApiPart, describeObject, describeOperation, describeValue } from '../api/describe.ts';
-import { DateTime } from '../api/schemas.ts';
+import { DateTime, OptionalText } from '../api/schemas.ts';
 import { ValidatorPurchase } from '../purchases/purchase-contract.ts';
 import { receiptExamples } from './evidence-contract.ts';
 import { ValidateReceiptBody, ValidationRequestBody } from './request-contract.ts';
 
 /** The store's own transaction. Its members depend on the store. */
-const NativeTransaction = v.looseObject({ type: v.exactOptional(v.string()) });
+const NativeTransaction = v.looseObject({ type: OptionalText });
 
 /** The validated product and the purchases of the receipt. */
 const ValidationData = v.strictObject({
@@ -17,7 +17,7 @@ const ValidationData = v.strictObject({
   transaction: NativeTransaction,
   collection: v.array(ValidatorPurchase),
   ineligible_for_intro_price: v.array(v.string()),
-  warning: v.exactOptional(v.string()),
+  warning: OptionalText,
   /** Present if a validated product gives credits. */
   credits: v.exactOptional(CreditTotalsByName),
   date: DateTime,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describeObject } from '../api/describe.ts';
-import { CurrencyCode, invalidAsAbsent, Username } from '../api/schemas.ts';
+import { CurrencyCode, invalidAsAbsent, OptionalNumber, OptionalText, Username } from '../api/schemas.ts';
 import { ReceiptTransaction } from './evidence-contract.ts';
 
 const LenientText = invalidAsAbsent(v.pipe(v.string(), v.minLength(1)));
@@ -48,13 +48,13 @@ export const ValidateReceiptBody = v.object({
 });
 export type ValidateReceiptBody = v.InferOutput<typeof ValidateReceiptBody>;
 
-const optionalText = v.exactOptional(v.string());
+const optionalText = OptionalText;
 const PeriodUnit = v.picklist(['Day', 'Week', 'Month', 'Year']);
 
 const AdditionalData = v.object({ applicationUsername: optionalText, obfuscatedUsername: optionalText });
 const License = v.object({ storeIdKey_collections: optionalText, storeIdKey_purchases: optionalText });
 const ClientPricingPhase = v.looseObject({
-  priceMicros: v.exactOptional(v.number()),
+  priceMicros: OptionalNumber,
   currency: optionalText,
   billingPeriod: optionalText,
   recurrenceMode: optionalText,
@@ -89,10 +89,10 @@ export const ValidationRequestBody = v.object({
   products: v.exactOptional(v.array(ClientProduct)),
   offers: v.exactOptional(v.array(ClientOffer)),
   group: optionalText,
-  introPriceMicros: v.exactOptional(v.number()),
-  introPricePeriod: v.exactOptional(v.number()),
+  introPriceMicros: OptionalNumber,
+  introPricePeriod: OptionalNumber,
   introPricePeriodUnit: v.exactOptional(PeriodUnit),
-  trialPeriod: v.exactOptional(v.number()),
+  trialPeriod: OptionalNumber,
   trialPeriodUnit: v.exactOptional(PeriodUnit),
   device: v.exactOptional(v.looseObject({})),
 });

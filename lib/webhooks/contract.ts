@@ -2,7 +2,17 @@ import * as v from 'valibot';
 import { defineContract } from '../api/contract.ts';
 import { type ApiPart, describeObject, describeOperation, webhookPassword } from '../api/describe.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from '../api/paging.ts';
-import { DateTime, emptyAsAbsent, Id, PlatformParam, Username } from '../api/schemas.ts';
+import {
+  DateTime,
+  emptyAsAbsent,
+  Id,
+  OptionalBoolean,
+  OptionalDateTime,
+  OptionalNumber,
+  OptionalText,
+  PlatformParam,
+  Username,
+} from '../api/schemas.ts';
 import { EntitlementRecords } from '../entitlements/contract.ts';
 import { Platform } from '../foundation/platform.ts';
 import { PurchaseCollection } from '../purchases/purchase-contract.ts';
@@ -11,9 +21,6 @@ import { storeRequestTypes } from '../stores/store-request-contract.ts';
 // Spec: not shown. The deliveries of webhooks, for the console and the command line.
 const common = { area: 'webhooks', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
 const params = v.object({ id: Id });
-
-const OptionalText = v.exactOptional(v.string());
-const OptionalDateTime = v.exactOptional(DateTime);
 
 /** What caused a webhook. */
 const DeliveryNotification = v.strictObject({
@@ -50,7 +57,7 @@ export const DeliveryRecord = v.strictObject({
   failedAttempts: v.number(),
   lastAttemptAt: OptionalDateTime,
   nextAttemptAt: OptionalDateTime,
-  lastHttpStatus: v.exactOptional(v.number()),
+  lastHttpStatus: OptionalNumber,
   failureReason: OptionalText,
 });
 export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
@@ -65,7 +72,7 @@ export const DeliveryAttemptRecord = v.strictObject({
   durationMs: v.number(),
   ok: v.boolean(),
   /** HTTP status. Absent without a response. */
-  status: v.exactOptional(v.number()),
+  status: OptionalNumber,
   /** Start of the response body. */
   response: OptionalText,
   /** Why the response is missing, or why it is a failure. */
@@ -110,8 +117,8 @@ const WebhookUrlStats = v.strictObject({
   numFailed: v.number(),
   failedAttempts: v.number(),
   /** Time from the creation of a delivery to its successful attempt. Absent without one. */
-  medianMs: v.exactOptional(v.number()),
-  percentile95Ms: v.exactOptional(v.number()),
+  medianMs: OptionalNumber,
+  percentile95Ms: OptionalNumber,
   lastFailure: v.exactOptional(UrlFailure),
 });
 
@@ -171,7 +178,7 @@ const ReplayRequest = v.object({
   /** `pending` selects deliveries that wait for a retry. */
   state: v.optional(v.picklist(['pending', 'dead', 'delivered']), 'dead'),
   /** The URL, or the form in which responses contain it. All URLs by default. */
-  url: v.exactOptional(v.string()),
+  url: OptionalText,
 });
 
 const ReplayResult = v.strictObject({
@@ -237,14 +244,14 @@ export const repeatWebhook = defineContract({
 const ForwardRecord = v.object({
   url: v.string(),
   platforms: v.exactOptional(v.array(Platform)),
-  includesAuthorization: v.exactOptional(v.boolean()),
+  includesAuthorization: OptionalBoolean,
 });
 
 /** A forward in a request: brand names of platforms are accepted. */
 const ForwardRequest = v.object({
   url: v.string(),
   platforms: v.exactOptional(v.array(PlatformParam)),
-  includesAuthorization: v.exactOptional(v.boolean()),
+  includesAuthorization: OptionalBoolean,
 });
 
 // Spec: not shown. The forwards of store notifications.
@@ -308,7 +315,7 @@ const deliveryFields = {
 /** A webhook to the app's server about a purchase. `buildWebhookBody` creates the fields. */
 export const PurchasesUpdatedWebhook = v.strictObject({
   type: v.literal('purchases.updated'),
-  password: v.exactOptional(v.string()),
+  password: OptionalText,
   notification: DeliveryNotification,
   applicationUsername: v.string(),
   purchases: PurchaseCollection,
@@ -317,7 +324,7 @@ export const PurchasesUpdatedWebhook = v.strictObject({
 });
 
 /** A webhook that checks the connection to the app's server. */
-export const TestWebhook = v.strictObject({ type: v.literal('test'), password: v.exactOptional(v.string()) });
+export const TestWebhook = v.strictObject({ type: v.literal('test'), password: OptionalText });
 
 const descriptions = [
   describeObject('WebhookNotification', DeliveryNotification, 'What caused a webhook.', notificationFields),

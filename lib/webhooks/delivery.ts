@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { AnnouncedCreditEntry } from '../credits/contract.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { toShortDigest } from '../foundation/key.ts';
@@ -13,9 +14,9 @@ export const WebhookNotification = v.object({
   id: v.string(),
   reason: NotificationReason,
   date: v.number(),
-  productId: v.exactOptional(v.string()),
-  purchaseId: v.exactOptional(v.string()),
-  transactionId: v.exactOptional(v.string()),
+  productId: OptionalText,
+  purchaseId: OptionalText,
+  transactionId: OptionalText,
 });
 export type WebhookNotification = v.InferOutput<typeof WebhookNotification>;
 
@@ -45,14 +46,14 @@ export const WebhookDelivery = v.object({
   deliveryId: v.string(),
   type: DeliveryType,
   url: v.string(),
-  username: v.exactOptional(v.string()),
+  username: OptionalText,
   notification: WebhookNotification,
   /** The event that records the cause of the webhook. */
-  eventId: v.exactOptional(v.string()),
+  eventId: OptionalText,
   /** The product before a change of the plan: its entitlements changed too. */
-  previousProductId: v.exactOptional(v.string()),
+  previousProductId: OptionalText,
   /** The entitlement of the grant that caused the webhook. */
-  entitlement: v.exactOptional(v.string()),
+  entitlement: OptionalText,
   /** The entitlements that the customer has gained or lost by a change of the catalogue. */
   changedEntitlements: v.exactOptional(v.array(v.string())),
   forward: v.exactOptional(ForwardedMessage),
@@ -67,15 +68,15 @@ export const WebhookDelivery = v.object({
   failedAttempts: v.number(),
   createdAt: v.number(),
   /** Earliest time of the next attempt. Absent if the first attempt is not delayed. */
-  nextAttemptAt: v.exactOptional(v.number()),
+  nextAttemptAt: OptionalNumber,
   /** Time from which `enqueueDueItems` enqueues the delivery. */
-  dueAt: v.exactOptional(v.number()),
+  dueAt: OptionalNumber,
   /** Start of the last attempt. Absent before the first attempt. */
-  lastAttemptAt: v.exactOptional(v.number()),
+  lastAttemptAt: OptionalNumber,
   /** Status of the app server's last response. */
-  lastHttpStatus: v.exactOptional(v.number()),
+  lastHttpStatus: OptionalNumber,
   /** Why the last attempt failed, or why it was the last one. */
-  failureReason: v.exactOptional(v.string()),
+  failureReason: OptionalText,
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
 

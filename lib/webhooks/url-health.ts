@@ -1,17 +1,18 @@
 import * as v from 'valibot';
+import { OptionalNumber, OptionalText } from '../api/schemas.ts';
 import { computeBackoffMs, minuteMs, secondMs } from '../foundation/time.ts';
 
 /** Stored state of a webhook URL that rejects webhooks or does not respond; times in epoch milliseconds. */
 export const WebhookUrlHealth = v.object({
   /** Set when the server responds with 410 Gone: nothing is sent until the operator sets or tests the URL again. */
-  disabledAt: v.exactOptional(v.number()),
+  disabledAt: OptionalNumber,
   /** First attempts are postponed until this time, because the server timed out or refused the connection. */
-  backoffUntil: v.exactOptional(v.number()),
+  backoffUntil: OptionalNumber,
   /** Consecutive timeouts and refused connections. */
-  consecutiveFailures: v.exactOptional(v.number()),
+  consecutiveFailures: OptionalNumber,
   /** Time and reason of the first failed attempt after a success. Tests do not count. */
-  failingSince: v.exactOptional(v.number()),
-  failureReason: v.exactOptional(v.string()),
+  failingSince: OptionalNumber,
+  failureReason: OptionalText,
 });
 export type WebhookUrlHealth = v.InferOutput<typeof WebhookUrlHealth>;
 
