@@ -8,12 +8,13 @@ import { hourMs } from '../lib/foundation/time.ts';
 import { addAlertCommand } from './alert-command.ts';
 import { addAppSettingCommands } from './app-setting-commands.ts';
 import { addWebhookCommands } from './app-webhook-commands.ts';
-import { type CommandResult, printResult } from './command-result.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { addCommissionRateCommands } from './commission-rate-commands.ts';
 import { confirmName } from './confirm-name.ts';
 import { formatExamples } from './examples.ts';
 import { addExchangeRateCommands } from './exchange-rate-commands.ts';
 import { formatDay, formatTime } from './format.ts';
+import { formatFailedItems } from './format-failed-items.ts';
 import { addForwardCommand } from './forward-command.ts';
 import { getService } from './get-service.ts';
 import { parseHours } from './option-parsers.ts';
@@ -93,7 +94,7 @@ const appColumns: readonly Column<App>[] = [
 ];
 
 async function listAction({ width }: Output): Promise<CommandResult> {
-  const apps = await listApps(getService());
+  const { apps, failed } = await listApps(getService());
   const data = apps.map(({ name, strategy, vocabulary, createdAt, deletedAt }) => ({
     app: name,
     strategy,
@@ -101,7 +102,13 @@ async function listAction({ width }: Output): Promise<CommandResult> {
     createdAt: formatTime(createdAt),
     ...(deletedAt !== undefined && { deletedAt: formatTime(deletedAt) }),
   }));
-  return { data, text: formatTable(appColumns, apps, width) || 'No apps. Run `app create` first.' };
+  const none = failed.length > 0 ? '' : 'No apps. Run `app create` first.';
+  const lines = [formatTable(appColumns, apps, width) || none, ...formatFailedItems(failed)];
+  return {
+    data,
+    text: lines.filter(Boolean).join('\n'),
+    ...(failed.length > 0 && { exitCode: exitCodes.failed }),
+  };
 }
 
 async function deleteAction(name: string, { confirm }: { confirm?: string }): Promise<CommandResult> {

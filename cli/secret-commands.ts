@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { listApps } from '../lib/apps/app-table.ts';
+import { listAppNames } from '../lib/apps/app-table.ts';
 import { reencryptSecrets } from '../lib/apps/reencrypt-secrets.ts';
 import { reencryptTokenKeys } from '../lib/entitlements/token-key-table.ts';
 import { sum } from '../lib/foundation/collections.ts';
@@ -37,7 +37,7 @@ const columns: readonly Column<ReencryptedApp>[] = [
 async function reencryptAction({ width, progress }: Output): Promise<CommandResult> {
   const results: ReencryptedApp[] = [];
   const failed: FailedItem[] = [];
-  for (const { name } of await listApps(getService())) {
+  for (const name of await listAppNames(getService())) {
     const reportProgress = (count: number) => progress(`${name}: ${formatCount(count, 'purchase')} checked`);
     const parts = [
       await reencryptSecrets(getService(), name),

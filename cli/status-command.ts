@@ -4,14 +4,16 @@ import { listApps } from '../lib/apps/app-table.ts';
 import { findCatalogue } from '../lib/apps/catalogue-table.ts';
 import { listConnectedPlatforms } from '../lib/apps/store-settings-table.ts';
 import { addStreamFailureCount } from '../lib/foundation/count-messages.ts';
+import { attemptItems } from '../lib/foundation/failed-items.ts';
 import { getStreamFailuresUrl } from '../lib/foundation/get-service.ts';
 import type { Service } from '../lib/foundation/service.ts';
 import { listProblems } from '../lib/problems/list-problems.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
-import { type CommandResult, printResult } from './command-result.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import type { ConnectionOptions } from './connect.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { formatFailedItems } from './format-failed-items.ts';
 import { getService } from './get-service.ts';
 import { programName } from './program-name.ts';
 
@@ -37,15 +39,21 @@ function formatProgram({ local, folder, stack }: ConnectionOptions): string {
 }
 
 async function showStatus(service: Service, program: string): Promise<CommandResult> {
-  const apps = (await listApps(service)).filter(({ deletedAt }) => deletedAt === undefined);
-  const states = await Promise.all(apps.slice(0, maxApps).map((app) => readState(service, app, program)));
-  if (states.length === 0) {
+  const list = await listApps(service);
+  const apps = list.apps.filter(({ deletedAt }) => deletedAt === undefined);
+  const { attempt, failed } = attemptItems({});
+  const read = async (app: App) => await attempt(app.name, async () => await readState(service, app, program));
+  const states = (await Promise.all(apps.slice(0, maxApps).map(read))).filter((state) => state !== undefined);
+  failed.push(...list.failed);
+  if (apps.length + failed.length === 0) {
     const next = `${program} app create my-app`;
     return { data: { apps: [], next }, text: `There is no app.\n\nNext: ${next}` };
   }
   const texts = states.map(formatState);
   if (apps.length > maxApps) texts.push(`${formatCount(apps.length - maxApps, 'more app')}: ${program} app list`);
-  return { data: { apps: states }, text: texts.join('\n\n') };
+  if (failed.length === 0) return { data: { apps: states }, text: texts.join('\n\n') };
+  texts.push(formatFailedItems(failed).join('\n'), `Next: ${program} doctor`);
+  return { data: { apps: states, failed }, text: texts.join('\n\n'), exitCode: exitCodes.failed };
 }
 
 async function readState(service: Service, app: App, program: string) {

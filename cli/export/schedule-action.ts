@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import { listApps } from '../../lib/apps/app-table.ts';
+import { listAppNames } from '../../lib/apps/app-table.ts';
 import { getStoredApp } from '../../lib/apps/manage-apps.ts';
 import { parseBucketUrl } from '../../lib/export/bucket-location.ts';
 import type { ExportSchedule } from '../../lib/export/export-schedule.ts';
@@ -65,7 +65,7 @@ function requireAllowedLocation(url: string, allowed: readonly string[] | undefi
 
 /** Two apps in one location would replace the files of each other. */
 async function requireOwnLocation(appName: string, url: string): Promise<void> {
-  for (const { name } of await listApps(getService())) {
+  for (const name of await listAppNames(getService())) {
     const other = name === appName ? undefined : await findExportSchedule(getService(), name);
     if (other && (contains(other.location, url) || contains(url, other.location)))
       throw new ServiceError('Conflict', `${name} is exported to ${other.location}. Each app needs its own location.`);

@@ -1,9 +1,12 @@
 import type { Context } from 'aws-lambda';
-import { listApps } from '../../lib/apps/app-table.ts';
+import { runForApps } from '../../lib/apps/app-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { pollNotifications } from '../../lib/store-notifications/recover-notifications.ts';
 
 export const handler = async (_event: unknown, context: Context): Promise<void> => {
   const service = getService();
-  await pollNotifications(service, await listApps(service), () => context.getRemainingTimeInMillis());
+  await runForApps(
+    service,
+    async (apps) => await pollNotifications(service, apps, () => context.getRemainingTimeInMillis()),
+  );
 };

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Cache, createCache } from '../foundation/cache.ts';
 import type { Cipher } from '../foundation/cipher.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import { attemptItems, type FailedItem } from '../foundation/failed-items.ts';
 import { toKey } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
@@ -44,10 +45,46 @@ export async function findApp({ table }: Service, name: string): Promise<App | u
   return item && parse(App, item, 'DatabaseError');
 }
 
-export async function listApps({ table }: Service, query?: Parameters<Table['batchGet']>[1]): Promise<App[]> {
+/** Lists the names of all apps in alphabetical order. */
+export async function listAppNames({ table }: Service): Promise<string[]> {
   const entries = await table.query({ partition: keys.appIndexKeys.partition(), index: 'byCreated' });
-  const items = await table.batchGet(entries.map(toKey), query);
-  return items.map((item) => parse(App, item, 'DatabaseError'));
+  return entries.map(({ createdSk }) => String(createdSk));
+}
+
+type ReadOptions = Parameters<Table['batchGet']>[1];
+
+/** Lists the apps that are readable, and the names of the others with the reason. */
+export async function listApps(
+  service: Service,
+  options?: ReadOptions,
+): Promise<{ readonly apps: App[]; readonly failed: readonly FailedItem[] }> {
+  const names = await listAppNames(service);
+  const items = await service.table.batchGet(
+    names.map((name) => keys.appKey(name)),
+    options,
+  );
+  const { attempt, failed } = attemptItems({});
+  const apps = await Promise.all(
+    items.map(
+      async (item) =>
+        await attempt(keys.appKey.parse(toKey(item)).appName, async () => parse(App, item, 'DatabaseError')),
+    ),
+  );
+  return { apps: apps.filter((app) => app !== undefined), failed };
+}
+
+/** Runs the work of all readable apps. Throws after it if an app is not readable, so that an alarm starts. */
+export async function runForApps(
+  service: Service,
+  run: (apps: readonly App[]) => Promise<void>,
+  options?: ReadOptions,
+): Promise<void> {
+  const { apps, failed } = await listApps(service, options);
+  await run(apps);
+  const [first] = failed;
+  if (!first) return;
+  const message = `The app ${first.item} is not readable: ${first.problem}`;
+  throw new ServiceError('DatabaseError', message, { isPermanent: true });
 }
 
 /** Returns the name of the app that has issued the key with this digest. The key can be expired or revoked. */

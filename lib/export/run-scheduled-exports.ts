@@ -1,5 +1,5 @@
 import type { App } from '../apps/app.ts';
-import { listApps } from '../apps/app-table.ts';
+import { runForApps } from '../apps/app-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';
@@ -32,8 +32,16 @@ export async function runScheduledExports(
   remainingMs: () => number,
   openTarget: OpenTarget = openBucketTarget,
 ): Promise<void> {
+  await runForApps(service, async (apps) => await exportApps(service, apps, { remainingMs, openTarget }));
+}
+
+async function exportApps(
+  service: Service,
+  apps: readonly App[],
+  { remainingMs, openTarget }: { remainingMs: () => number; openTarget: OpenTarget },
+): Promise<void> {
   const due: DueExport[] = [];
-  for (const app of await listApps(service)) {
+  for (const app of apps) {
     if (app.deletedAt !== undefined) continue;
     const schedule = await findExportSchedule(service, app.name);
     const kind = schedule && findDueKind(schedule, service.now());

@@ -3,6 +3,7 @@ import { listApps } from '../apps/app-table.ts';
 import { listConnectedPlatforms } from '../apps/store-settings-table.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../foundation/errors.ts';
+import type { FailedItem } from '../foundation/failed-items.ts';
 import type { Platform } from '../foundation/platform.ts';
 import type { Service } from '../foundation/service.ts';
 import { buildNotificationUrl } from '../store-notifications/notification-endpoints.ts';
@@ -41,9 +42,9 @@ export async function diagnoseService(
   service: Service,
   { appName, baseUrl, otherChecks = [], ...limits }: ServiceDiagnosisOptions,
 ): Promise<HealthReport> {
-  let apps: readonly ConnectedApp[] = [];
+  let { apps, failed }: ConnectedApps = { apps: [], failed: [] };
   const readApps = async (): Promise<readonly Finding[]> => {
-    apps = await listConnectedApps(service);
+    ({ apps, failed } = await listConnectedApps(service));
     return [];
   };
   const first = await runChecks(
@@ -58,8 +59,10 @@ export async function diagnoseService(
     limits,
   );
   const isOk = (name: string): boolean => first.checks.some((check) => check.name === name && check.result === 'ok');
-  const chosenApps = apps.filter(({ app: { name } }) => appName === undefined || name === appName);
-  if (isOk('apps') && appName !== undefined && chosenApps.length === 0)
+  const isChosen = (name: string): boolean => appName === undefined || name === appName;
+  const chosenApps = apps.filter(({ app }) => isChosen(app.name));
+  const unreadableApps = failed.filter(({ item }) => isChosen(item));
+  if (isOk('apps') && appName !== undefined && chosenApps.length + unreadableApps.length === 0)
     throw new ServiceError('AppNotFound', `The app ${appName} is not found.`);
   const second = await runChecks(
     [
@@ -72,6 +75,7 @@ export async function diagnoseService(
             apps.map(({ app }) => app),
           ),
       },
+      ...unreadableApps.map((app) => ({ name: 'app', app: app.item, run: async () => [createUnreadableFinding(app)] })),
       ...chosenApps.flatMap((app) =>
         listAppChecks(app, {
           service,
@@ -92,12 +96,28 @@ interface ConnectedApp {
   readonly connected: readonly Platform[];
 }
 
-async function listConnectedApps(service: Service): Promise<ConnectedApp[]> {
-  const present = (await listApps(service)).filter(({ deletedAt }) => deletedAt === undefined);
-  return await Promise.all(
-    present.map(async (app) => ({ app, connected: await listConnectedPlatforms(service, app.name) })),
-  );
+interface ConnectedApps {
+  readonly apps: readonly ConnectedApp[];
+  /** Apps that are not readable. */
+  readonly failed: readonly FailedItem[];
 }
+
+async function listConnectedApps(service: Service): Promise<ConnectedApps> {
+  const { apps, failed } = await listApps(service);
+  const present = apps.filter(({ deletedAt }) => deletedAt === undefined);
+  const connected = present.map(async (app) => ({ app, connected: await listConnectedPlatforms(service, app.name) }));
+  return { apps: await Promise.all(connected), failed };
+}
+
+const createUnreadableFinding = ({ item: app, problem }: FailedItem): Finding =>
+  createFinding(
+    'app-unreadable',
+    {
+      problem: `The stored app ${app} is not readable: ${problem}`,
+      cure: `Correct the item with the keys \`APP#${app}\` and \`APP\` of the table, or restore it from a backup.`,
+    },
+    { app },
+  );
 
 interface AppCheckContext {
   readonly service: Service;

@@ -42,6 +42,7 @@ export const findingSeverities = {
   'webhook-deliveries-dead': 'warning',
   'webhook-secrets-unreadable': 'error',
   'credits-never-spent': 'warning',
+  'app-unreadable': 'error',
   'api-key-expiring': 'warning',
   'api-key-expired': 'warning',
   'clock-wrong': 'error',

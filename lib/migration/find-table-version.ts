@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import { listAppNames } from '../apps/app-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';
@@ -39,12 +40,6 @@ export function requireConvertible(version: number): void {
       'DatabaseError',
       `The table has version ${version}, which this release cannot convert: its lists would be empty and its statistics zero. Export its purchases with the release that wrote it, and import them into a new table.`,
     );
-}
-
-/** Lists the names of all apps in alphabetical order. */
-export async function listAppNames({ table }: Service): Promise<string[]> {
-  const entries = await table.query({ partition: keys.appIndexKeys.partition(), index: 'byCreated' });
-  return entries.map(({ createdSk }) => String(createdSk));
 }
 
 /** The app has a purchase in a list without shards, or a catalogue among its settings. */

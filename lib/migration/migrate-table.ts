@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
+import { listAppNames } from '../apps/app-table.ts';
 import { tableVersionKey } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ReportProgress } from '../foundation/progress.ts';
@@ -8,7 +9,7 @@ import { tableVersion } from '../foundation/table-version.ts';
 import { buildUpdate } from '../foundation/updates.ts';
 import { scanIdPages } from '../purchases/app-item-table.ts';
 import { moveEarlierPayers } from '../purchases/payer-table.ts';
-import { findTableVersion, listAppNames, requireConvertible } from './find-table-version.ts';
+import { findTableVersion, requireConvertible } from './find-table-version.ts';
 
 interface MigrationResult {
   readonly from: number;

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import { listApps } from '../apps/app-table.ts';
+import { runForApps } from '../apps/app-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError, logWarning } from '../foundation/log.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';
@@ -18,13 +18,13 @@ const concurrency = 20;
  * fails is repeated by the next run. Throws the first failure after all apps.
  */
 export async function sendAlerts(service: Service): Promise<void> {
+  await runForApps(service, async (apps) => await sendAlertsOfApps(service, apps), { isEventuallyConsistent: true });
+}
+
+async function sendAlertsOfApps(service: Service, apps: readonly App[]): Promise<void> {
   const failures: unknown[] = [];
-  const query = { isEventuallyConsistent: true };
-  const apps = (await listApps(service, query)).filter(
-    ({ alertUrl, deletedAt }) => alertUrl && deletedAt === undefined,
-  );
   await pMap(
-    apps,
+    apps.filter(({ alertUrl, deletedAt }) => alertUrl && deletedAt === undefined),
     async (app) => {
       try {
         await sendAlert(service, app);

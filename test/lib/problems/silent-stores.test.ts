@@ -79,7 +79,7 @@ describe('reportSilentStores', () => {
     const report = async (date: number): Promise<readonly unknown[]> => {
       await table.batchPut([toActivityItem(appName, { platform, kind: 'notification', date })]);
       error.mockClear();
-      await reportSilentStores({ ...service, now: () => startDate + 2 * dayMs }, await listApps(service));
+      await reportSilentStores({ ...service, now: () => startDate + 2 * dayMs }, (await listApps(service)).apps);
       return error.mock.calls.flat();
     };
     expect(await report(startDate)).toEqual([
