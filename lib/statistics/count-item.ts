@@ -170,7 +170,7 @@ const workerEventTypes = new Set([
 ]);
 
 function countEvent({ date, type }: v.InferOutput<typeof EventItem>): DailyCounts {
-  if (workerEventTypes.has(type)) return noCounts;
+  if (workerEventTypes.has(type) || type.endsWith('.recovered')) return noCounts;
   const [, platform] = /^webhook\.(\w+)\.called$/.exec(type) ?? [];
   return buildForDay(date, { requests: 1, ...(platform !== undefined && { [toReceivedName(platform)]: 1 }) });
 }

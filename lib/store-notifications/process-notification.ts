@@ -36,12 +36,13 @@ const delayedAfterMs = 30 * minuteMs;
  * notification is enqueued again with a delay. Throws any other failure, so the queue retries the message.
  */
 export async function processNotification(service: Service, queued: QueuedNotification): Promise<void> {
-  const { platform, notification, eventId, receivedAt } = queued;
+  const { platform, notification, eventId, receivedAt, isRecovered } = queued;
   const app = await findCachedApp(service, queued.appName);
   if (!app || app.deletedAt !== undefined) return;
   const notificationKey = { platform, key: notification.key };
   if (await isNotificationHandled(service, app.name, notificationKey)) return;
-  const recorder = createEventRecorder({ type: `webhook.${platform}.called`, date: receivedAt, eventId });
+  const type = `webhook.${platform}.${isRecovered ? 'recovered' : 'called'}`;
+  const recorder = createEventRecorder({ type, date: receivedAt, eventId });
   const request = {
     route: platform,
     notification: { type: notification.type, date: toIso(notification.occurredAt) },

@@ -13,5 +13,7 @@ export const QueuedNotification = v.object({
   /** Number of earlier attempts that failed because the store was unavailable. */
   attempt: v.number(),
   notification: StoreNotification,
+  /** The store pushes notifications, and this one was requested: it does not prove that the notification URL works. */
+  isRecovered: v.exactOptional(v.literal(true)),
 });
 export type QueuedNotification = v.InferOutput<typeof QueuedNotification>;

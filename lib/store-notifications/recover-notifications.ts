@@ -160,7 +160,7 @@ async function processRecovered(
 ): Promise<boolean> {
   const receivedAt = service.now();
   const eventId = deriveEventId(receivedAt, appName, platform, notification.key);
-  const queued = { appName, platform, eventId, receivedAt, attempt: 0, notification };
+  const queued = { appName, platform, eventId, receivedAt, attempt: 0, notification, isRecovered: true } as const;
   // The operator repeats the command instead of the queue.
   const rejectingQueue = {
     send: async () => {
@@ -257,6 +257,7 @@ async function enqueueUnhandled(
     receivedAt: firstEnqueuedAt,
     attempt: 0,
     notification,
+    ...(pushPlatforms.has(platform) && { isRecovered: true }),
   }));
   await service.notificationQueue.send(messages, { group: appName });
   await markNotificationsEnqueued(

@@ -73,7 +73,10 @@ async function loadPurchases(
   return new Map(entitledPurchases.map((entitled) => [entitled.purchase.purchaseId, entitled]));
 }
 
-const storeEventTypes = new Set(['receipt.refreshed', ...platforms.map((platform) => `webhook.${platform}.called`)]);
+const storeEventTypes = new Set([
+  'receipt.refreshed',
+  ...platforms.flatMap((platform) => [`webhook.${platform}.called`, `webhook.${platform}.recovered`]),
+]);
 
 /** The event concerns all users of its purchases, not only the one user that it names. */
 const isStoreEvent = ({ type }: EventRecord): boolean => storeEventTypes.has(type);
