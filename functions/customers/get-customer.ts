@@ -5,7 +5,7 @@ import { listEventsOfUser } from '../../lib/events/event-list-table.ts';
 import { toEventInfo } from '../../lib/events/to-event-info.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listOwnedWithTransactions } from '../../lib/purchases/owned-purchase-table.ts';
-import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
+import { toCustomerCollection } from '../../lib/purchases/purchase-collection.ts';
 import { toTransactionRecords } from '../../lib/purchases/to-records.ts';
 
 const maxEvents = 10;
@@ -18,7 +18,7 @@ export const handler = createHandler(getCustomer)(async ({ app, params, query },
   ]);
   return {
     applicationUsername,
-    purchases: toPurchaseCollection(purchases, service.now()),
+    purchases: toCustomerCollection(applicationUsername, purchases, service.now()),
     events: latestEvents.map(toEventInfo),
     transactions: toTransactionRecords(transactions, purchases),
     customerInfo: buildCustomerInfo(purchases, service.now()),

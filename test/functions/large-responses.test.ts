@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getCustomer, getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/foundation/keys.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
@@ -120,5 +121,32 @@ describe('GET /v3/purchases with more purchases than a response can hold', () =>
     const { body } = await fetchPurchases(keys, { limit: '10', skip: '10' });
     expect(body.rows).toHaveLength(10);
     expect(body.paging).toMatchObject({ skip: 10, limit: 10 });
+  });
+});
+
+describe('a customer with more products than a response can hold', () => {
+  it.each([getCustomer, getCustomerPurchases])('is told how to read the purchases in pages', async (contract) => {
+    const keys = await givenApp(table);
+    const claim = { username: 'ann', source: 'validation' } as const;
+    for (let index = 0; index < 20; index++) {
+      const purchaseId = `store_a:${index}`;
+      const observation = createObservation({
+        purchaseId,
+        productId: `store_a:product-${index}`,
+        discountId: 'offer'.repeat(60_000),
+      });
+      const input = { trigger: 'validation', observation, claim, strategy: 'all', now: startDate } as const;
+      await recordPurchase(getService(), keys.appName, purchaseId, input);
+    }
+    expect(await callWithSecretKey(contract, keys, { params: { applicationUsername: 'ann' } })).toMatchObject({
+      status: 413,
+      body: {
+        code: 'InvalidPayload',
+        message:
+          'The purchases of the customer are too large for a response. Read them in pages of GET /v3/purchases?customerId=ann.',
+      },
+    });
+    const { body } = await fetchPurchases(keys, { customerId: 'ann', limit: '10' });
+    expect(body.rows).toHaveLength(10);
   });
 });
