@@ -57,9 +57,10 @@ export class ServiceError extends Error {
   }
 
   /** Converts a caught value to a `ServiceError`. Other errors become `InternalError` with the error as the cause. */
-  static fromUnknown(error: unknown): ServiceError {
+  static fromUnknown(error: unknown, isPermanent = false): ServiceError {
     if (error instanceof ServiceError) return error;
-    return new ServiceError('InternalError', 'An internal problem prevented processing.', { cause: error });
+    const message = 'An internal problem prevented processing.';
+    return new ServiceError('InternalError', message, { cause: error, isPermanent });
   }
 }
 

@@ -53,7 +53,7 @@ interface QueryRange {
 
 /**
  * The one table. Reads of items are strongly consistent by default. Every method throws `DatabaseError` if DynamoDB
- * fails.
+ * fails, and a permanent `InternalError` if it rejects the request.
  */
 export interface Table {
   readonly name: string;
@@ -279,14 +279,15 @@ async function waitBeforeRetry(attempt: number): Promise<void> {
 }
 
 /**
- * A write that DynamoDB does not accept is permanent, alone or as a part of a transaction: for example an item of more
- * than 400 KB.
+ * A write that DynamoDB does not accept, alone or as a part of a transaction, fails again: for example an item of more
+ * than 400 KB. The database is available then.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 function databaseError(cause: unknown): never {
   const isInvalid = cause instanceof Error && cause.name === 'ValidationException';
-  const isPermanent = isInvalid || listCancellationCodes(cause).includes('ValidationError');
-  throw new ServiceError('DatabaseError', 'The database is unavailable. Try again later.', { cause, isPermanent });
+  if (isInvalid || listCancellationCodes(cause).includes('ValidationError'))
+    throw ServiceError.fromUnknown(cause, true);
+  throw new ServiceError('DatabaseError', 'The database is unavailable. Try again later.', { cause });
 }
 
 /** A write of one item also fails while a transaction with this item is in progress. */

@@ -90,7 +90,8 @@ async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T
 
 /** Returns the finding of a table that does not respond, once for all checks that read it. */
 function createUnavailableFinding(error: unknown): Finding | undefined {
-  if (!(error instanceof ServiceError) || error.code !== 'DatabaseError' || isDenied(error)) return undefined;
+  if (!(error instanceof ServiceError) || error.code !== 'DatabaseError' || error.isPermanent || isDenied(error))
+    return undefined;
   return createFinding('table-unavailable', {
     problem: `The table is unavailable: ${describeError(error)}.`,
     cure: 'Check the name and the region of the table, and the state of DynamoDB. For npm start, restart it.',

@@ -23,12 +23,20 @@ async function writeRejected(error: { readonly type: string }, write: (table: Ta
 
 const update = { Key: { pk: 'a', sk: 'b' }, UpdateExpression: 'REMOVE c' };
 
+/** Neither a message that advises a retry nor an unavailable table for `doctor`. */
+const rejection = {
+  code: 'InternalError',
+  status: 500,
+  message: 'An internal problem prevented processing.',
+  isPermanent: true,
+};
+
 describe('update (table)', () => {
   it.each([
     ['ConditionalCheckFailedException', { code: 'Conflict', isPermanent: false }],
     ['TransactionConflictException', { code: 'Conflict', isPermanent: false }],
     ['ResourceNotFoundException', { code: 'DatabaseError', isPermanent: false }],
-    ['ValidationException', { code: 'DatabaseError', isPermanent: true }],
+    ['ValidationException', rejection],
   ])('reports %s of DynamoDB', async (type, expected) => {
     const write = writeRejected({ type }, async (table) => await table.update(update));
     await expect(write).rejects.toMatchObject(expected);
@@ -40,7 +48,7 @@ describe('transact (table)', () => {
     [['None', 'ConditionalCheckFailed'], { code: 'Conflict', isPermanent: false }],
     [['TransactionConflict', 'ValidationError'], { code: 'Conflict', isPermanent: false }],
     [['None', 'ThrottlingError'], { code: 'DatabaseError', isPermanent: false }],
-    [['None', 'ValidationError'], { code: 'DatabaseError', isPermanent: true }],
+    [['None', 'ValidationError'], rejection],
   ])('reports a transaction that DynamoDB cancels for %j', async (codes, expected) => {
     const error = { type: 'TransactionCanceledException', CancellationReasons: codes.map((Code) => ({ Code })) };
     const write = writeRejected(error, async (table) => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import * as v from 'valibot';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
+import { parse } from '../../../lib/foundation/parse.ts';
 import { runChecks } from '../../../lib/health/run-checks.ts';
 
 const run = async (...errors: readonly Error[]) => {
@@ -14,6 +16,16 @@ describe('runChecks', () => {
     const error = databaseError(new Error('connect ECONNREFUSED'));
     expect(await run(error, error)).toMatchObject([
       { code: 'table-unavailable', severity: 'error', problem: expect.stringContaining('ECONNREFUSED') },
+    ]);
+  });
+
+  it('reports an item that is not readable as such, and not as an unavailable table', async () => {
+    const read = () => parse(v.object({ state: v.string() }), { state: 7 }, 'DatabaseError');
+    const { findings } = await runChecks([{ name: 'webhooks', app: 'a', run: async () => read() && [] }], {
+      timeoutMs: 10_000,
+    });
+    expect(findings).toMatchObject([
+      { code: 'check-failed', app: 'a', problem: expect.stringContaining('state: expected a string') },
     ]);
   });
 
