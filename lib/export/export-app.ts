@@ -50,7 +50,7 @@ interface ExportedFile {
 /** A complete export, with the files that this run has written. */
 export interface ExportReport extends ExportRun {
   readonly files: readonly ExportedFile[];
-  /** Purchases and customers whose rows are missing, because they are not readable. */
+  /** Purchases, customers and credits whose rows are missing, because they are not readable. */
   readonly failed: readonly FailedItem[];
 }
 
@@ -237,7 +237,8 @@ async function exportCredits(context: ExportContext): Promise<ExportedFile[]> {
   return await writeParts(context, tables, toPages(scanAccounts(service, app.name)), async (accounts, write) => {
     const credits = await pMap(
       accounts,
-      async ({ username, read }) => await attempt(username, async () => toExportedCredits(read(), service.now())),
+      async ({ username, read }) =>
+        await attempt(`credits of ${username}`, async () => toExportedCredits(read(), service.now())),
     );
     await write(
       'credits',

@@ -85,10 +85,7 @@ async function runExport(
   try {
     const target = await openTarget(schedule.location);
     const { startedAt, failed } = await exportApp(service, app, target, { kind, signal });
-    const failure =
-      failed.length > 0
-        ? `${failed.length} purchases or customers are not readable. Run export to list them.`
-        : undefined;
+    const failure = failed.length > 0 ? `${failed.length} items are not readable. Run export to list them.` : undefined;
     await finishExport(service, app.name, leaseUntil, { startedAt, kind, failure });
   } catch (error) {
     const { message } = ServiceError.fromUnknown(error);

@@ -7,11 +7,13 @@ import { describe, expect, it } from '@jest/globals';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
 import { createApp, getApp } from '../../../lib/apps/manage-apps.ts';
 import { reencryptSecrets } from '../../../lib/apps/reencrypt-secrets.ts';
+import { createAccount } from '../../../lib/credits/credit-account.ts';
+import { saveCredits } from '../../../lib/credits/credit-table.ts';
 import { exportApp } from '../../../lib/export/export-app.ts';
 import { createCipher } from '../../../lib/foundation/cipher.ts';
 import { ServiceError } from '../../../lib/foundation/errors.ts';
 import { attemptItems } from '../../../lib/foundation/failed-items.ts';
-import { appKey, customerKey, purchaseKey } from '../../../lib/foundation/keys.ts';
+import { appKey, creditAccountKey, customerKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Item } from '../../../lib/foundation/table.ts';
 import { rebuildPurchaseLinks } from '../../../lib/purchases/rebuild-purchase-links.ts';
 import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
@@ -97,6 +99,12 @@ describe('a run over all items with a damaged one', () => {
   it('exports the other rows', async () => {
     const { service, app } = await givenDamagedPurchase();
     await damage(customerKey(app.name, 'bob'), { createdAt: 'x' });
+    for (const username of customers) {
+      const coins = { granted: 5, spent: 0, takenBack: 0, expired: 0, debt: 0, lots: [] };
+      const account = { ...createAccount(username, false), credits: { coins } };
+      await saveCredits(service, app.name, { accounts: [account], entries: [] });
+    }
+    await damage(creditAccountKey(app.name, 'ann', 'P'), { version: 'x' });
     const folder = mkdtempSync(join(tmpdir(), 'claimcheck-export-'));
     const { failed } = await exportApp(service, app, await createFolderTarget(folder), { kind: 'full' });
     const read = (name: string) =>
@@ -107,7 +115,8 @@ describe('a run over all items with a damaged one', () => {
         .map((line) => JSON.parse(line));
     expect(read('purchases').map(({ purchaseId }) => purchaseId)).toEqual(['bob', 'cid'].map(toPurchaseId));
     expect(read('customers').map(({ applicationUsername }) => applicationUsername)).toEqual(['ann', 'cid']);
-    expect(failed.map(({ item }) => item)).toEqual([annsPurchase.item, 'bob']);
+    expect(read('credits').map(({ applicationUsername }) => applicationUsername)).toEqual(['bob', 'cid']);
+    expect(failed.map(({ item }) => item)).toEqual([annsPurchase.item, 'bob', 'credits of ann']);
     await rm(folder, { recursive: true });
   });
 });
