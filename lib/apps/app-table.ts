@@ -63,14 +63,16 @@ export async function listApps(
     names.map((name) => keys.appKey(name)),
     options,
   );
-  const { attempt, failed } = attemptItems({});
-  const apps = await Promise.all(
-    items.map(
-      async (item) =>
-        await attempt(keys.appKey.parse(toKey(item)).appName, async () => parse(App, item, 'DatabaseError')),
-    ),
-  );
-  return { apps: apps.filter((app) => app !== undefined), failed };
+  const results = items.map(async (item) => {
+    const { appName: app } = keys.appKey.parse(toKey(item));
+    const { attempt, failed } = attemptItems({ app });
+    return { app: await attempt(app, async () => parse(App, item, 'DatabaseError')), failed };
+  });
+  const read = await Promise.all(results);
+  return {
+    apps: read.map(({ app }) => app).filter((app) => app !== undefined),
+    failed: read.flatMap(({ failed }) => failed),
+  };
 }
 
 /** Runs the work of all readable apps. Throws after it if an app is not readable, so that an alarm starts. */
