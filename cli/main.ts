@@ -1,10 +1,13 @@
 import '../lib/foundation/disable-node-version-warning.ts';
+import { secondMs } from '../lib/foundation/time.ts';
+import { exitCodes } from './command-result.ts';
 import { runProgram } from './run-program.ts';
 
 // The reader of a pipe may end early, for example `head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
-  throw error;
+  process.stderr.write(`The output cannot be written: ${error.message}\n`);
+  process.exit(exitCodes.failed);
 });
 
 process.exitCode = await runProgram(process.argv.slice(2), {
@@ -13,6 +16,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   getOutHelpWidth: () => getWidth(process.stdout),
   getErrHelpWidth: () => getWidth(process.stderr),
 });
+
+// A request without a response, which a check of `doctor` no longer waits for, must not keep the process alive.
+setInterval(() => process.stdout.writableLength === 0 && process.exit(), secondMs).unref();
 
 /** Returns the columns of a terminal. Undefined if the stream is not a terminal. */
 function getWidth({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
