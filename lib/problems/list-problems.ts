@@ -35,14 +35,14 @@ export const streamFailuresCure =
 
 /** Cures of problems by the first word of their id. The console has links and buttons instead of these texts. */
 const cures: Readonly<Record<string, string>> = {
-  'dead-webhooks': 'Run `webhooks replay` with `--dead` after the server works.',
+  'dead-webhooks': 'Run `webhooks replay --dead` after the server works.',
   'late-refreshes': 'Check the schedule and the log of `enqueue-due-items`.',
   'late-statistics': 'Check the schedule of `enqueue-due-items`, then the log of `aggregate-statistics`.',
   'stream-failures': streamFailuresCure,
   'waiting-webhooks': 'Check the log of `send-webhook`.',
   'webhook-url':
     'Start or correct the server of the app, or its URL with `app set-webhook`. Then run `app test-webhook` and ' +
-    '`webhooks replay`.',
+    '`webhooks replay --failed`.',
 };
 
 const settingsCure =

@@ -234,7 +234,10 @@ describe('addCure', () => {
       'stream-failures',
       /^Late\. An item is unreadable, .+ run `webhooks stream-failures list`.+ `webhooks stream-failures replay`\.$/,
     ],
-    ['webhook-url https://app.example/hook', /^Late\. Start or correct the server of the app, .+ `webhooks replay`\.$/],
+    [
+      'webhook-url https://app.example/hook',
+      /^Late\. Start or correct the server of the app, .+ `webhooks replay --failed`\.$/,
+    ],
     ['no-store', /^Late\.$/],
   ])('adds the cure of %s', (id, text) => expect(cure(id)).toMatch(text));
 });

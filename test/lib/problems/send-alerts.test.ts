@@ -81,8 +81,8 @@ async function givenDeadWebhook() {
 }
 
 const urlCure =
-  'Start or correct the server of the app, or its URL with `app set-webhook`. Then run `app test-webhook` and `webhooks replay`.';
-const deadCure = 'Run `webhooks replay` with `--dead` after the server works.';
+  'Start or correct the server of the app, or its URL with `app set-webhook`. Then run `app test-webhook` and `webhooks replay --failed`.';
+const deadCure = 'Run `webhooks replay --dead` after the server works.';
 
 const started = [
   `🔴 Every webhook to https://app.example/hook fails, the first one 1 minute ago: ${reason} ${urlCure}`,
