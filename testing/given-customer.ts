@@ -20,7 +20,7 @@ import { saveRefundConsent } from '../lib/refunds/refund-request-table.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
 import { createDeliveryIfAbsent } from '../lib/webhooks/delivery-table.ts';
 import { createObservation, startDate } from './given.ts';
-import { buildLinkInput, buildValidationInput } from './purchase-inputs.ts';
+import { buildLinkInput, recordObservation } from './purchase-inputs.ts';
 
 /** A StoreID key whose claims name a user. */
 const createStoreIdKey = (userId: string): string =>
@@ -63,39 +63,23 @@ export async function givenCustomer(
     }),
     { ...createObservation(consumable), purchase: consumable },
   ];
-  for (const observation of owned)
-    await recordPurchase(
-      service,
-      appName,
-      observation.purchase.purchaseId,
-      buildValidationInput(username, observation),
-    );
+  for (const observation of owned) await recordObservation(service, appName, { username, observation });
   await saveUserAliases(service, appName, { username, obfuscatedUsername: alias, storeAliases: [alias] });
   await getOrCreateVaultReference(service, appName, 'vault-1');
   // Shared with a companion, and lost to the companion.
   for (const purchaseId of ['store_a:shared', 'store_a:lost']) {
     const observation = observe({ purchaseId }, [md5]);
-    await recordPurchase(service, appName, purchaseId, buildValidationInput(username, observation));
-    await recordPurchase(service, appName, purchaseId, buildValidationInput(companion, observation));
+    await recordObservation(service, appName, { username, observation });
+    await recordObservation(service, appName, { username: companion, observation });
   }
   await recordPurchase(service, appName, 'store_a:lost', buildLinkInput(companion));
   const linked = observe({ purchaseId: 'store_a:linked' }, []);
-  await recordPurchase(service, appName, 'store_a:linked', buildValidationInput(companion, linked));
+  await recordObservation(service, appName, { username: companion, observation: linked });
   await recordPurchase(service, appName, 'store_a:linked', buildLinkInput(username));
   // Filed under the alias, because a notification came before every validation.
-  await recordPurchase(
-    service,
-    appName,
-    'store_a:unclaimed',
-    buildValidationInput(undefined, observe({ purchaseId: 'store_a:unclaimed' }, [alias])),
-  );
+  await recordObservation(service, appName, { observation: observe({ purchaseId: 'store_a:unclaimed' }, [alias]) });
   await shareClaim(service, appName, 'store_a:other', { username, source: 'validation', now: startDate });
-  await recordPurchase(
-    service,
-    appName,
-    'store_a:other',
-    buildValidationInput(undefined, observe({ purchaseId: 'store_a:other' }, [])),
-  );
+  await recordObservation(service, appName, { observation: observe({ purchaseId: 'store_a:other' }, []) });
   await saveRefundConsent(service, appName, username, startDate);
   await givenMerges(service, appName, { username, companion });
   await givenRecords(service, appName, username);
@@ -111,7 +95,7 @@ async function givenMerges(
 ): Promise<void> {
   const key = { id: 'key', name: 'alice' } as const;
   const guestPurchase = observe({ purchaseId: 'store_a:guest' }, []);
-  await recordPurchase(service, appName, 'store_a:guest', buildValidationInput(mergedGuest, guestPurchase));
+  await recordObservation(service, appName, { username: mergedGuest, observation: guestPurchase });
   const gift = { credit: 'coins', amount: 5, idempotencyKey: 'gift', reason: 'a welcome' };
   await give(service, gift, { appName, username: mergedGuest, isSandbox: false, key });
   await mergeCustomers(service, { name: appName, strategy: 'all' }, { from: mergedGuest, to: username, key });

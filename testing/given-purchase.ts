@@ -2,9 +2,9 @@ import { getService } from '../lib/foundation/get-service.ts';
 import { customerKey, purchaseKey } from '../lib/foundation/keys.ts';
 import type { Item } from '../lib/foundation/table.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
-import { recordPurchase } from '../lib/purchases/record-purchase.ts';
 import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 import { createUniqueName } from './given.ts';
+import { recordObservation } from './purchase-inputs.ts';
 import { buildStreamRecord } from './stream-records.ts';
 
 /** Records a validated purchase of a customer, and aggregates its stream records into the statistics. */
@@ -12,13 +12,7 @@ export async function givenPurchase(appName: string, username: string, observati
   const { purchaseId } = observation.purchase;
   const partitions = [purchaseKey.partition(appName, purchaseId), customerKey.partition(appName, username)];
   const itemsBefore = await queryPartitions(partitions);
-  await recordPurchase(getService(), appName, purchaseId, {
-    trigger: 'validation',
-    observation,
-    claim: { username, source: 'validation' },
-    strategy: 'all',
-    now: Date.now(),
-  });
+  await recordObservation(getService(), appName, { username, observation, now: Date.now() });
   await aggregateItems(await queryPartitions(partitions), itemsBefore);
 }
 

@@ -13,7 +13,6 @@ import type { Service } from '../../lib/foundation/service.ts';
 import { dayMs, hourMs, secondMs } from '../../lib/foundation/time.ts';
 import { migrateTable } from '../../lib/migration/migrate-table.ts';
 import { findPurchaseForChange } from '../../lib/purchases/purchase-table.ts';
-import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { recordRefundOutcome, recordRefundRequest } from '../../lib/refunds/record-refund-request.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { recount } from '../../lib/statistics/recount.ts';
@@ -21,6 +20,8 @@ import { fanOutDeliveries } from '../../lib/webhooks/fan-out.ts';
 import { type CallResult, callWithSecretKey } from '../../testing/call.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';
 import { findNames } from '../../testing/find-names.ts';
+import { createTransaction } from '../../testing/given.ts';
+import { recordObservation } from '../../testing/purchase-inputs.ts';
 import { createRecordedTable, type RecordedTable } from '../../testing/recorded-table.ts';
 import { startStoredDataService, storedData } from '../../testing/stored-data.ts';
 import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
@@ -125,28 +126,11 @@ describe.each(storedData)('items of the release at $commit', (data) => {
       expirationDate,
       isBillingRetryPeriod: false,
     };
-    const { productId, sandbox } = purchase;
-    const payment = { currency: 'USD', amountMicros: 5_000_000, quantity: 1 };
-    await recordPurchase(service, appName, purchaseId, {
+    const transactions = [createTransaction(purchase, { amountMicros: 5_000_000 })];
+    await recordObservation(service, appName, {
       trigger,
-      observation: {
-        asOf: now,
-        purchase,
-        transactions: [
-          {
-            purchaseId,
-            transactionId: purchase.transactionId,
-            productId,
-            platform,
-            sandbox,
-            purchaseDate: now,
-            expirationDate,
-            ...payment,
-          },
-        ],
-        userAliases: [],
-      },
-      ...(trigger === 'validation' && { claim: { username, source: 'validation' } }),
+      observation: { asOf: now, purchase, transactions, userAliases: [] },
+      ...(trigger === 'validation' && { username }),
       strategy: app.strategy,
       now,
     });
@@ -159,8 +143,8 @@ describe.each(storedData)('items of the release at $commit', (data) => {
       isExpired: false,
       amountUSD: 5,
     });
-    const { transactions } = await read('get-customer-transactions', findOwner(username));
-    expect(transactions).toHaveLength(answer(`/v3/customers/${username}/transactions`).transactions.length + 1);
+    const { transactions: listed } = await read('get-customer-transactions', findOwner(username));
+    expect(listed).toHaveLength(answer(`/v3/customers/${username}/transactions`).transactions.length + 1);
     expect(await runStreamWorkers()).toContain(`${username} RENEWED`);
     expect(await listDifferences()).toEqual(differences);
   });

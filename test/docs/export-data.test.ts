@@ -7,12 +7,11 @@ import { createFolderTarget } from '../../cli/export/folder-target.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
 import { exportApp } from '../../lib/export/export-app.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
-import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { createExportService } from '../../testing/export-service.ts';
 import { createObservation, createTransaction, startDate } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { buildValidationInput } from '../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const page = 'docs/guides/export-data.md';
@@ -40,12 +39,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
       transactionId: 'store_a:2',
       purchaseDate: startDate + 31 * dayMs,
     });
-    await recordPurchase(service, app.name, 'store_a:1', buildValidationInput('ann', observation));
+    await recordObservation(service, app.name, { username: 'ann', observation });
     await exportApp(service, app, target, { kind: 'full' });
     const renewedAt = startDate + 31 * dayMs;
     service.moveTo(renewedAt);
     const renewed = { ...observation, asOf: renewedAt, transactions: [...observation.transactions, renewal] };
-    await recordPurchase(service, app.name, 'store_a:1', { ...buildValidationInput('ann', renewed), now: renewedAt });
+    await recordObservation(service, app.name, { username: 'ann', observation: renewed, now: renewedAt });
     await exportApp(service, app, target, { kind: 'changes' });
 
     const { stdout, stderr } = spawnSync(python ?? '', ['-c', runQuery], {

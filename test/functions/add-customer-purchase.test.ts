@@ -14,6 +14,7 @@ import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
+import { buildLinkInput } from '../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { findEvents } from './event-fixture.ts';
@@ -63,9 +64,7 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
   it('saves the alias of a purchase that an interrupted request has linked', async () => {
     const keys = await givenApp(table);
     await givenPurchase(keys.appName, 'ann', createObservation({}, { userAliases: ['bob'] }));
-    const claim = { username: 'bob', source: 'manual' } as const;
-    const update = { trigger: 'link', claim, strategy: 'all', now: getService().now() } as const;
-    await recordPurchase(getService(), keys.appName, body.purchaseId, update);
+    await recordPurchase(getService(), keys.appName, body.purchaseId, buildLinkInput('bob', getService().now()));
     await callWithSecretKey(addCustomerPurchase, keys, { params, body });
     expect(await findMd5Alias(getService(), keys.appName, 'bob', 1)).toMatchObject({ isSaved: true });
   });

@@ -9,7 +9,6 @@ import { omitUndefined } from '../../lib/foundation/omit-undefined.ts';
 import { dayMs } from '../../lib/foundation/time.ts';
 import { listRepresentativePurchases } from '../../lib/purchases/owned-purchase-table.ts';
 import { findPurchase } from '../../lib/purchases/purchase-table.ts';
-import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import {
   findStoreUser,
   findUnclaimedPurchases,
@@ -19,6 +18,7 @@ import {
 } from '../../lib/purchases/user-alias-table.ts';
 import { recordObservations } from '../../lib/validation/record-observations.ts';
 import { createObservation, createUniqueName } from '../../testing/given.ts';
+import { recordObservation } from '../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { startNotificationFixture } from './notification-fixture.ts';
 
@@ -36,7 +36,7 @@ const asUuid = md5.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-3$3-8$4
 async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<readonly string[]> {
   const now = Date.now();
   const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases, asOf: now });
-  await recordPurchase(getService(), keys.appName, purchaseId, {
+  await recordObservation(getService(), keys.appName, {
     trigger: 'notification',
     observation: look,
     strategy: 'first',

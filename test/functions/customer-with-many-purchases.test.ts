@@ -6,11 +6,11 @@ import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { dayMs, minuteMs } from '../../lib/foundation/time.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
-import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, startDate } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
+import { recordObservation } from '../../testing/purchase-inputs.ts';
 import { startTestService } from '../../testing/service.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../testing/stream-records.ts';
@@ -31,14 +31,7 @@ async function givenPurchases(appName: string, count: number): Promise<void> {
   );
   await pMap(
     purchases,
-    async (observation) =>
-      await recordPurchase(getService(), appName, observation.purchase.purchaseId, {
-        trigger: 'validation',
-        observation,
-        claim: { username, source: 'validation' },
-        strategy: 'all',
-        now: startDate,
-      }),
+    async (observation) => await recordObservation(getService(), appName, { username, observation }),
     { concurrency: 8 },
   );
 }

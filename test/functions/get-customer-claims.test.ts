@@ -7,7 +7,7 @@ import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, startDate } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
-import { buildLinkInput } from '../../testing/purchase-inputs.ts';
+import { buildLinkInput, recordObservation } from '../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 beforeAll(async () => {
@@ -18,14 +18,8 @@ beforeAll(async () => {
 async function givenClaim({ appName }: IssuedApiKeys, username: string, number: number, now = startDate) {
   const purchaseId = `store_a:${number}`;
   const observation = createObservation({ purchaseId, transactionId: purchaseId });
-  const claim = { username, source: 'validation' } as const;
-  await recordPurchase(getService(), appName, purchaseId, {
-    trigger: 'validation',
-    observation,
-    claim,
-    strategy: 'first',
-    now: now + number * hourMs,
-  });
+  const changes = { strategy: 'first', now: now + number * hourMs } as const;
+  await recordObservation(getService(), appName, { username, observation, ...changes });
 }
 
 async function fetchPage(keys: IssuedApiKeys, query: Record<string, string> = {}) {

@@ -4,10 +4,10 @@ import { getCustomer, getCustomerPurchases } from '../../lib/customers/contract.
 import { getService } from '../../lib/foundation/get-service.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/foundation/keys.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
-import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
+import { recordObservation } from '../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
@@ -21,12 +21,7 @@ const maxLambdaResponseBytes = 6 * 1024 * 1024;
 const largePurchaseCount = 24;
 
 const givenPurchase = async (appName: string, purchaseId: string, now: number) =>
-  await recordPurchase(getService(), appName, purchaseId, {
-    trigger: 'validation',
-    observation: createObservation({ purchaseId }),
-    strategy: 'all',
-    now,
-  });
+  await recordObservation(getService(), appName, { observation: createObservation({ purchaseId }), now });
 
 const listEntitledUsers = (count: number, length: number): string[] =>
   Array.from({ length: count }, (_, index) => `${'user'.repeat(length)}-${index}`);

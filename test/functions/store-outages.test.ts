@@ -5,11 +5,11 @@ import type { Platform } from '../../lib/foundation/platform.ts';
 import { hourMs } from '../../lib/foundation/time.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 import type { PurchaseRow } from '../../lib/purchases/purchase-contract.ts';
-import { recordPurchase } from '../../lib/purchases/record-purchase.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { startNotificationRouter } from '../../testing/notification-router.ts';
+import { recordObservation } from '../../testing/purchase-inputs.ts';
 import { sampleItems } from '../../testing/sample.ts';
 import { startTestService } from '../../testing/service.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
@@ -117,13 +117,8 @@ describe('POST /v1/validate while the App Store is unavailable', () => {
       for (let number = 0; number < count; number++) {
         const id = createUniqueName('store_a:coins');
         const bought = { purchaseId: id, transactionId: id, productId: 'store_a:coins', isConsumed: true };
-        await recordPurchase(getService(), keys.appName, id, {
-          trigger: 'validation',
-          observation: createObservation({ ...bought, productType: 'consumable', purchaseDate: startDate + number }),
-          claim: { username, source: 'validation' },
-          strategy: 'all',
-          now: startDate,
-        });
+        const fields = { ...bought, productType: 'consumable', purchaseDate: startDate + number } as const;
+        await recordObservation(getService(), keys.appName, { username, observation: createObservation(fields) });
       }
       await startOutage('store_a');
       const before = getService().table.consumed.read;

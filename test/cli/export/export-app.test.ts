@@ -31,7 +31,7 @@ import { createExportService } from '../../../testing/export-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
-import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { buildLinkInput, recordObservation } from '../../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -184,8 +184,9 @@ describe('exportApp', () => {
     [
       'a later claim',
       async (service, { name }) =>
-        await recordPurchase(service, name, id, {
-          ...buildValidationInput('ann', guestPurchase),
+        await recordObservation(service, name, {
+          username: 'ann',
+          observation: guestPurchase,
           strategy: 'last',
           now: lostAt,
         }),
@@ -198,7 +199,7 @@ describe('exportApp', () => {
   ])('exports the loss of the only purchase by %s', async (_title, lose) => {
     const { folder, app, run, moveTo, service } = await givenExport();
     for (const username of ['bob', 'guest', 'zoe'])
-      await recordPurchase(service, app.name, id, buildValidationInput(username, guestPurchase));
+      await recordObservation(service, app.name, { username, observation: guestPurchase });
     await run();
     moveTo(lostAt);
     await lose(service, app);
@@ -311,12 +312,8 @@ describe('exportApp', () => {
       partialRefunds: [{ id: 'r1', date: startDate + dayMs, amountMicros: 2_000_000 }],
       refundedAt: startDate + 3 * dayMs,
     });
-    await recordPurchase(
-      service,
-      app.name,
-      'store_a:refunded',
-      buildValidationInput('ann', { ...observation, transactions: [payment] }),
-    );
+    const paid = { ...observation, transactions: [payment] };
+    await recordObservation(service, app.name, { username: 'ann', observation: paid });
     await run();
     const differences = await recount(service, app.name, ['2025-12-01', '2026-01-31']);
     const recounted = differences.flatMap(({ period, product, recounted: counts }) =>

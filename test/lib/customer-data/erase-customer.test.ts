@@ -22,7 +22,6 @@ import { selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
 import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
 import { findPurchase } from '../../../lib/purchases/purchase-table.ts';
 import { rebuildPurchaseLinks } from '../../../lib/purchases/rebuild-purchase-links.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { formatItem, scanItems } from '../../../testing/dump-items.ts';
@@ -31,7 +30,7 @@ import { createObservation, createUniqueName, startDate } from '../../../testing
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
 import { findItemTypes, namePlaces } from '../../../testing/item-types.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { checkSample, sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { waitFor } from '../../../testing/wait-for.ts';
@@ -126,12 +125,11 @@ describe('eraseCustomer', () => {
       { purchaseId: 'store_a:later', transactionId: 'store_a:later' },
       { userAliases: [alias, username], checkoutUsername: username },
     );
-    const input = { trigger: 'notification', observation, strategy: 'all', now: startDate } as const;
     // Its app cache does not have the app from before the erasure.
     const later = createService(table);
-    await recordPurchase(later, app.name, 'store_a:later', input);
+    await recordObservation(later, app.name, { trigger: 'notification', observation });
     expect(await listNaming(app.name, names)).toEqual([]);
-    await recordPurchase(later, app.name, 'store_a:later', buildValidationInput(username, observation));
+    await recordObservation(later, app.name, { username, observation });
     expect((await findPurchase(later, app.name, 'store_a:later'))?.entitledUsers).toEqual([username]);
     expect(await selectErasedNames(later, app.name, [username])).toEqual([]);
   });
@@ -162,8 +160,8 @@ describe('eraseCustomer', () => {
         for (let turn = 0; turn < delay; turn++) await selectExistingCustomers(service, app.name, [username]);
         const purchaseId = index % 2 === 0 ? 'store_a:owned' : `store_a:new-${index}`;
         const observation = createObservation({ purchaseId, transactionId: purchaseId });
-        const input = buildValidationInput(username, observation);
-        await recordPurchase(createService(table), app.name, purchaseId, input).catch(() => undefined);
+        const recorded = recordObservation(createService(table), app.name, { username, observation });
+        await recorded.catch(() => undefined);
       });
       await eraseCustomer(service, app, username, { wait: async () => void (await Promise.all(validations)) });
       await Promise.all(validations);
@@ -184,7 +182,7 @@ describe('eraseCustomer', () => {
     const wait = async () => {
       const purchaseId = `store_a:${pass++}`;
       const observation = createObservation({ purchaseId, transactionId: purchaseId });
-      await recordPurchase(createService(table), app.name, purchaseId, buildValidationInput(username, observation));
+      await recordObservation(createService(table), app.name, { username, observation });
     };
     let removed: ErasureCounts | undefined;
     const onRemoved = (counts: ErasureCounts): void => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { exportCustomer } from '../../../lib/customer-data/export-customer.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { saveUserAliases } from '../../../lib/purchases/user-alias-table.ts';
 import { toMd5Alias } from '../../../lib/purchases/user-aliases.ts';
 import { createService } from '../../../testing/create-service.ts';
@@ -9,7 +8,7 @@ import { createObservation, createUniqueName } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
 import type { NamingItemType } from '../../../testing/item-types.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 /** The member of the document that has the data of each type of item. Absent if the type has no data of its own. */
@@ -136,7 +135,7 @@ describe('exportCustomer', () => {
     for (const alias of ['shared', toMd5Alias('ann')]) {
       const purchaseId = `store_a:${alias}`;
       const observation = createObservation({ purchaseId }, { userAliases: [alias] });
-      await recordPurchase(service, app.name, purchaseId, buildValidationInput(undefined, observation));
+      await recordObservation(service, app.name, { observation });
     }
     let text = '';
     for await (const chunk of exportCustomer(service, app, 'ann')) text += chunk;

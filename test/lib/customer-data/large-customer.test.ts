@@ -8,13 +8,12 @@ import { exportCustomer } from '../../../lib/customer-data/export-customer.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { saveEvent } from '../../../lib/events/event-table.ts';
 import type { Service } from '../../../lib/foundation/service.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { formatItem, scanItems } from '../../../testing/dump-items.ts';
 import { findNames } from '../../../testing/find-names.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 /** More than the batches of 100, and than two pages. */
@@ -38,7 +37,7 @@ beforeAll(async () => {
 async function recordPurchaseAndEvent(index: number): Promise<void> {
   const purchaseId = `store_a:${index}`;
   const observation = createObservation({ purchaseId, transactionId: purchaseId, productId: `store_a:p${index}` });
-  await recordPurchase(service, app.name, purchaseId, buildValidationInput(username, observation));
+  await recordObservation(service, app.name, { username, observation });
   const recorder = createEventRecorder({ type: 'receipt.validated', date: startDate + index });
   recorder.setUser(username);
   const outcome = { status: 200, ok: true };

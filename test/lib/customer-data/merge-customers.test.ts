@@ -14,7 +14,6 @@ import { dayMs } from '../../../lib/foundation/time.ts';
 import { addErasedNames, selectErasedNames } from '../../../lib/purchases/erased-name-table.ts';
 import { listRepresentativePurchases } from '../../../lib/purchases/owned-purchase-table.ts';
 import { listClaims } from '../../../lib/purchases/purchase-table.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import {
   findUserOfAlias,
   listUnclaimedPurchases,
@@ -29,7 +28,7 @@ import { formatItem, scanItems } from '../../../testing/dump-items.ts';
 import { findNames } from '../../../testing/find-names.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { sampleItems } from '../../../testing/sample.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
@@ -50,8 +49,7 @@ const givenPurchases = async (username: string, count: number): Promise<string[]
   const ids = Array.from({ length: count }, (_, index) => `store_a:${index}`);
   for (const purchaseId of ids) {
     const observation = createObservation({ purchaseId, expirationDate: startDate + 30 * dayMs });
-    const input = { ...buildValidationInput(username, observation), strategy: app.strategy };
-    await recordPurchase(service, app.name, purchaseId, input);
+    await recordObservation(service, app.name, { username, observation, strategy: app.strategy });
   }
   return ids;
 };
@@ -145,7 +143,7 @@ describe('mergeCustomers', () => {
       await Promise.all(
         ids.map(async (id) => {
           const observation = createObservation({ purchaseId: id, expirationDate: startDate + 60 * dayMs });
-          await recordPurchase(service, app.name, id, buildValidationInput(username, observation));
+          await recordObservation(service, app.name, { username, observation });
         }),
       );
     await Promise.all([validate('guest'), validate('ann'), merge('guest', 'ann'), merge('guest', 'ann')]);
@@ -165,7 +163,7 @@ describe('mergeCustomers', () => {
     });
     const md5 = toMd5Alias('guest');
     const unclaimed = createObservation({ purchaseId: 'store_a:unclaimed' }, { userAliases: ['alias-of-guest'] });
-    await recordPurchase(service, app.name, 'store_a:unclaimed', buildValidationInput(undefined, unclaimed));
+    await recordObservation(service, app.name, { observation: unclaimed });
     const { mergeId } = await merge('guest', 'ann');
     const findUsers = async () =>
       await Promise.all(['guest', md5, 'alias-of-guest'].map((alias) => findUserOfAlias(service, app.name, alias)));
@@ -183,7 +181,7 @@ describe('mergeCustomers', () => {
     await givenPurchases('guest', 1);
     const id = 'store_a:unclaimed';
     const unclaimed = createObservation({ purchaseId: id }, { userAliases: [alias] });
-    await recordPurchase(service, app.name, id, buildValidationInput(undefined, unclaimed));
+    await recordObservation(service, app.name, { observation: unclaimed });
     expect(await findUserOfAlias(service, app.name, alias)).toBeUndefined();
     expect(await merge('guest', 'ann')).toMatchObject({ purchases: 1, isComplete: true });
     expect(await listOwned('ann')).toEqual(['store_a:0']);
@@ -223,11 +221,10 @@ describe('mergeCustomers', () => {
   it('claims the purchase of a checkout that the merged customer has begun', async () => {
     await merge('guest', 'ann');
     const observation = { ...createObservation({ purchaseId: 'store_a:paid-later' }), checkoutUsername: 'guest' };
-    await recordPurchase(createService(table), app.name, 'store_a:paid-later', {
+    await recordObservation(createService(table), app.name, {
       trigger: 'notification',
       observation,
       strategy: app.strategy,
-      now: startDate,
     });
     expect(await listOwned('ann')).toEqual(['store_a:paid-later']);
   });
@@ -302,9 +299,9 @@ describe('reverseMerge', () => {
   it('returns the purchases of a merge, not the own ones of the customer', async () => {
     const ids = await givenPurchases('guest', 3);
     const own = createObservation({ purchaseId: 'store_a:own', expirationDate: startDate + dayMs });
-    await recordPurchase(service, app.name, 'store_a:own', buildValidationInput('ann', own));
+    await recordObservation(service, app.name, { username: 'ann', observation: own });
     const shared = createObservation({ purchaseId: ids[0] ?? '', expirationDate: startDate + 30 * dayMs });
-    await recordPurchase(service, app.name, ids[0] ?? '', buildValidationInput('ann', shared));
+    await recordObservation(service, app.name, { username: 'ann', observation: shared });
     const { mergeId } = await merge('guest', 'ann');
     expect(await reverse('ann', mergeId)).toMatchObject({ purchases: 3, isComplete: true });
     expect(await listOwned('guest')).toEqual(ids.sort());
@@ -317,12 +314,7 @@ describe('reverseMerge', () => {
     const purchaseId = 'store_a:waiting';
     const userAliases = [toMd5Alias('guest')];
     const observation = createObservation({ purchaseId, expirationDate: startDate + dayMs }, { userAliases });
-    await recordPurchase(service, app.name, purchaseId, {
-      trigger: 'notification',
-      observation,
-      strategy: app.strategy,
-      now: startDate,
-    });
+    await recordObservation(service, app.name, { trigger: 'notification', observation, strategy: app.strategy });
     const { mergeId, purchases } = await merge('guest', 'ann');
     expect([purchases, await listOwned('ann')]).toEqual([1, [purchaseId]]);
     expect(await reverse('ann', mergeId)).toMatchObject({ purchases: 1, isComplete: true });

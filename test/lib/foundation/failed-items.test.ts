@@ -16,13 +16,12 @@ import { attemptItems } from '../../../lib/foundation/failed-items.ts';
 import { appKey, creditAccountKey, customerKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Item } from '../../../lib/foundation/table.ts';
 import { rebuildPurchaseLinks } from '../../../lib/purchases/rebuild-purchase-links.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { reencryptRefreshTokens } from '../../../lib/purchases/reencrypt-refresh-tokens.ts';
 import { rebuildCustomerSummaries } from '../../../lib/statistics/rebuild-customer-summaries.ts';
 import { restateFigures } from '../../../lib/statistics/restate-figures.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -40,8 +39,8 @@ async function givenDamagedPurchase() {
   for (const username of customers) {
     const purchaseId = toPurchaseId(username);
     const observation = createObservation({ purchaseId, transactionId: purchaseId });
-    const input = buildValidationInput(username, { ...observation, refreshToken: { token: username } });
-    await recordPurchase(service, appName, purchaseId, input);
+    const refreshToken = { token: username };
+    await recordObservation(service, appName, { username, observation: { ...observation, refreshToken } });
   }
   await damage(purchaseKey(appName, toPurchaseId('ann')), { purchase: 7 });
   return { service, app: await getApp(service, appName) };

@@ -9,13 +9,13 @@ import type { Service } from '../../../lib/foundation/service.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { findRefreshState } from '../../../lib/purchases/purchase-table.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { reencryptRefreshTokens } from '../../../lib/purchases/reencrypt-refresh-tokens.ts';
 import { listCountsChanges } from '../../../lib/statistics/counts-change.ts';
 import { findAffectedCustomers } from '../../../lib/statistics/rebuild-customer-summary.ts';
 import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -29,11 +29,9 @@ const createContainer = (secret: string, usedTable = table): Service =>
   createService(usedTable, { cipher: createCipher(async () => secret, Date.now) });
 
 const recordToken = async (container: Service, appName: string, token: string, now = startDate) =>
-  await recordPurchase(container, appName, id, {
-    trigger: 'validation',
+  await recordObservation(container, appName, {
+    username: 'ann',
     observation: { ...createObservation({}, { asOf: now }), refreshToken: { token } },
-    claim: { username: 'ann', source: 'validation' },
-    strategy: 'all',
     now,
   });
 

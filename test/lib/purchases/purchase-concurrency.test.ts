@@ -23,7 +23,7 @@ import {
   startDate,
   type UnrefreshableObservation,
 } from '../../../testing/given.ts';
-import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { buildLinkInput, buildValidationInput, recordObservation } from '../../../testing/purchase-inputs.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -51,10 +51,8 @@ describe('recordPurchase with an older observation', () => {
     const later = createObservation({}, { asOf: startDate + 60_000 });
     const first = later.transactions.map((transaction) => ({ ...withoutAmount(transaction), ...amount }));
     await recordPurchase(service, appName, id, buildValidationInput('ann', withTransactions(later, first)));
-    await recordPurchase(service, appName, id, {
+    await recordObservation(service, appName, {
       trigger: 'notification',
-      observation: createObservation(),
-      strategy: 'all',
       now: startDate + 61_000,
       notificationPart: { platform: 'store_a', key: 'push', isPartOfSeveral: false },
     });
@@ -70,10 +68,8 @@ describe('recordPurchase with two aliases of one user', () => {
     'claims a purchase with both aliases in one observation: %j',
     async (userAliases) => {
       const appName = createUniqueName();
-      await recordPurchase(service, appName, id, {
-        ...buildValidationInput(undefined, createObservation({}, { userAliases })),
-        trigger: 'notification',
-      });
+      const observation = createObservation({}, { userAliases });
+      await recordObservation(service, appName, { trigger: 'notification', observation });
       await recordPurchase(service, appName, id, buildValidationInput('ann'));
       expect((await findPurchase(service, appName, id))?.entitledUsers).toEqual(['ann']);
     },
@@ -81,14 +77,8 @@ describe('recordPurchase with two aliases of one user', () => {
 
   it('claims a purchase with the aliases in two observations', async () => {
     const appName = createUniqueName();
-    for (const token of [hex, uuid]) {
-      await recordPurchase(
-        service,
-        appName,
-        id,
-        buildValidationInput(undefined, createObservation({}, { userAliases: [token] })),
-      );
-    }
+    for (const token of [hex, uuid])
+      await recordObservation(service, appName, { observation: createObservation({}, { userAliases: [token] }) });
     await recordPurchase(service, appName, id, buildValidationInput('ann'));
     expect((await findPurchase(service, appName, id))?.entitledUsers).toEqual(['ann']);
   });
@@ -320,12 +310,8 @@ describe('recordPurchase with a refund in a split change', () => {
         expirationDate: purchaseDate + month,
       });
     });
-    await recordPurchase(
-      service,
-      appName,
-      id,
-      buildValidationInput('ann', withTransactions(base, [...older.map(withoutAmount), latest])),
-    );
+    const first = withTransactions(base, [...older.map(withoutAmount), latest]);
+    await recordObservation(service, appName, { username: 'ann', observation: first });
     let writes = 0;
     const raced = createService({
       ...table,
@@ -339,12 +325,7 @@ describe('recordPurchase with a refund in a split change', () => {
       index === 0 ? { ...transaction, refundedAt: startDate + dayMs } : transaction,
     );
     const observation = withTransactions({ ...base, asOf: startDate + dayMs }, [...refunded, latest]);
-    await recordPurchase(raced, appName, id, {
-      trigger: 'notification',
-      observation,
-      strategy: 'all',
-      now: startDate + dayMs,
-    });
+    await recordObservation(raced, appName, { trigger: 'notification', observation, now: startDate + dayMs });
     expect(writes).toBeGreaterThan(2);
     const reasons = (await listAnnouncements(service, appName, id)).map(({ reason }) => reason);
     expect(reasons).toEqual(['PURCHASED', 'RENEWED', 'REFUNDED']);

@@ -16,7 +16,7 @@ import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { findTransaction } from '../../../lib/purchases/transaction-table.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
-import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { buildLinkInput, buildValidationInput, recordObservation } from '../../../testing/purchase-inputs.ts';
 import { checkSample } from '../../../testing/sample.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -70,13 +70,13 @@ describe('recordPurchase', () => {
   it('replaces the transactions that are found to be one sale', async () => {
     const appName = createUniqueName();
     const { purchase } = createObservation();
-    const record = async (...transactions: Parameters<typeof createTransaction>[1][]) =>
-      await recordPurchase(service, appName, id, {
-        ...buildValidationInput('ann', {
-          ...createObservation(),
-          transactions: transactions.map((changes) => createTransaction(purchase, changes)),
-        }),
+    const record = async (...sales: Parameters<typeof createTransaction>[1][]) => {
+      const transactions = sales.map((changes) => createTransaction(purchase, changes));
+      await recordObservation(service, appName, {
+        username: 'ann',
+        observation: createObservation({}, { transactions }),
       });
+    };
     await record({ transactionId: 'store_a:11' }, { transactionId: 'store_a:12' });
     await record({ transactionId: 'store_a:10', saleId: id });
     expect(await listTransactionsOfPurchases(service, appName, [id])).toMatchObject([{ transactionId: 'store_a:10' }]);
@@ -88,8 +88,8 @@ describe('recordPurchase', () => {
     const given = createObservation({ expirationDate: startDate + 31 * dayMs });
     const validateAfter = async (days: number): Promise<number | undefined> => {
       const now = startDate + days * dayMs;
-      const input = buildValidationInput('ann', { ...given, asOf: now, refreshToken: { token: '1' } });
-      await recordPurchase(service, appName, id, { ...input, now });
+      const observation = { ...given, asOf: now, refreshToken: { token: '1' } };
+      await recordObservation(service, appName, { username: 'ann', observation, now });
       return (await findPurchaseFacts(service, appName, id))?.nextRefreshAt;
     };
     expect(await validateAfter(0)).toBe(startDate + 3 * dayMs);
@@ -185,12 +185,8 @@ describe('recordPurchase', () => {
 
   it('stores the refresh token encrypted', async () => {
     const appName = createUniqueName();
-    await recordPurchase(
-      service,
-      appName,
-      id,
-      buildValidationInput('ann', { ...createObservation(), refreshToken: { token: 'secret-token' } }),
-    );
+    const observation = { ...createObservation(), refreshToken: { token: 'secret-token' } };
+    await recordObservation(service, appName, { username: 'ann', observation });
     const items = await table.query({ partition: purchaseKey.partition(appName, id) });
     expect(JSON.stringify(items)).toContain('refreshToken');
     expect(JSON.stringify(items)).not.toContain('secret-token');
@@ -207,12 +203,8 @@ describe('recordPurchase', () => {
     const renewals = Array.from({ length: 187 }, (_, index) => createRenewal(index + 1));
     const last = renewals.at(-1);
     if (!last) throw new Error('no renewals');
-    await recordPurchase(
-      service,
-      appName,
-      id,
-      buildValidationInput('ann', { ...last, transactions: renewals.flatMap(({ transactions }) => transactions) }),
-    );
+    const transactions = renewals.flatMap((renewal) => renewal.transactions);
+    await recordObservation(service, appName, { username: 'ann', observation: { ...last, transactions } });
     expect(await listTransactionsOfPurchases(service, appName, [id])).toHaveLength(187);
     expect((await findPurchase(service, appName, id))?.purchase.transactionId).toBe('store_a:187');
   });
@@ -230,10 +222,7 @@ describe('recordPurchase', () => {
       ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }),
       replacedPurchaseId: id,
     };
-    await recordPurchase(service, appName, 'store_a:2', {
-      ...buildValidationInput(undefined, next),
-      trigger: 'refresh',
-    });
+    await recordObservation(service, appName, { trigger: 'refresh', observation: next });
     expect((await findPurchase(service, appName, 'store_a:2'))?.entitledUsers).toHaveLength(200);
     for (const user of [users[0], users[199]]) {
       expect(

@@ -4,11 +4,10 @@ import type { Service } from '../../../lib/foundation/service.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, minuteMs } from '../../../lib/foundation/time.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { leaseDueItem, listDueItems } from '../../../lib/refresh/due-item-table.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -30,7 +29,7 @@ const refreshed = (purchase: Partial<Purchase> = {}, asOf = now) => ({
 /** Stores a subscription whose interval check is due. Returns the app and its due item. */
 async function givenDueCheck(purchase: Partial<Purchase> = {}) {
   const appName = createUniqueName();
-  await recordPurchase(service, appName, id, buildValidationInput('ann', refreshed(purchase, startDate)));
+  await recordObservation(service, appName, { username: 'ann', observation: refreshed(purchase, startDate) });
   const [item] = await listDue(appName, now);
   if (!item) throw new Error('Nothing is due.');
   return { appName, item };
@@ -52,13 +51,8 @@ describe('listDueItems and leaseDueItem', () => {
     expect(await leaseDueItem(service, item, dueAt + 3 * dayMs)).toBe(true);
     const leased = await readSortKey(appName);
     expect(await listDue(appName, now)).toEqual([]);
-    const { change } = (await recordPurchase(service, appName, id, {
-      trigger: 'refresh',
-      strategy: 'all',
-      now,
-      observation: refreshed(),
-    })) ?? { change: undefined };
-    expect(change?.after.lastRefreshAt).toBe(now);
+    const result = await recordObservation(service, appName, { trigger: 'refresh', observation: refreshed(), now });
+    expect(result?.change?.after.lastRefreshAt).toBe(now);
     expect(await readSortKey(appName)).toBe(leased);
   });
 
@@ -71,12 +65,8 @@ describe('listDueItems and leaseDueItem', () => {
   it('moves a leased check if the refresh finds an earlier end', async () => {
     const { appName, item } = await givenDueCheck();
     await leaseDueItem(service, item, dueAt + 3 * dayMs);
-    await recordPurchase(service, appName, id, {
-      trigger: 'refresh',
-      strategy: 'all',
-      now,
-      observation: refreshed({ expirationDate: now + dayMs }),
-    });
+    const observation = refreshed({ expirationDate: now + dayMs });
+    await recordObservation(service, appName, { trigger: 'refresh', observation, now });
     expect(await listDue(appName, now + dayMs + 5_000)).toMatchObject([{ isIntervalCheck: false }]);
   });
 
@@ -95,10 +85,7 @@ describe('listDueItems and leaseDueItem', () => {
 
   it('does not lease a check that a concurrent update has moved', async () => {
     const { appName, item } = await givenDueCheck();
-    await recordPurchase(service, appName, id, {
-      ...buildValidationInput('ann', refreshed()),
-      now,
-    });
+    await recordObservation(service, appName, { username: 'ann', observation: refreshed(), now });
     const moved = await readSortKey(appName);
     expect(await leaseDueItem(service, item, dueAt + 3 * dayMs)).toBe(false);
     expect(await readSortKey(appName)).toBe(moved);

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { purchaseKey } from '../../../lib/foundation/keys.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { refreshAllPurchases } from '../../../lib/refresh/refresh-all-purchases.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -17,7 +16,7 @@ describe('refreshAllPurchases', () => {
     const service = createService(table);
     for (const purchaseId of ['store_a:1', 'store_a:2', 'store_a:3']) {
       const observation = createObservation({ purchaseId, transactionId: purchaseId });
-      await recordPurchase(service, appName, purchaseId, buildValidationInput('ann', observation));
+      await recordObservation(service, appName, { username: 'ann', observation });
     }
     const damaged = await table.get(purchaseKey(appName, 'store_a:1'));
     await table.batchPut([{ ...damaged, ...purchaseKey(appName, 'store_a:1'), purchase: 7 }]);

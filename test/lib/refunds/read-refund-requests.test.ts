@@ -2,14 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { customerKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import { hourMs } from '../../../lib/foundation/time.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { readRefundRequests, submitAnswer } from '../../../lib/refunds/answer-refund-request.ts';
 import { recordRefundRequest } from '../../../lib/refunds/record-refund-request.ts';
 import type { RefundRequest } from '../../../lib/refunds/refund-request.ts';
 import type { StoreRefundRequest } from '../../../lib/stores/refund-request.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 const owners: Readonly<Record<string, string>> = { 'store_a:1': 'ann', 'store_a:2': 'ann', 'store_a:3': 'bob' };
@@ -37,7 +36,7 @@ async function givenCustomers() {
   const table = await createTestTable();
   for (const [purchaseId, username] of Object.entries(owners)) {
     const observation = createObservation({ purchaseId, transactionId: purchaseId, productId: 'store_a:coins' });
-    await recordPurchase(createService(table), appName, purchaseId, buildValidationInput(username, observation));
+    await recordObservation(createService(table), appName, { username, observation });
   }
   const reads: string[] = [];
   const names = new Map(['ann', 'bob'].map((username) => [customerKey.partition(appName, username), username]));
@@ -92,10 +91,7 @@ describe('readRefundRequests', () => {
         ...(observation.purchase.isPending && { isPending: true as const }),
       })),
     }));
-    for (const observation of others) {
-      const { purchaseId } = observation.purchase;
-      await recordPurchase(service, appName, purchaseId, buildValidationInput('bob', observation));
-    }
+    for (const observation of others) await recordObservation(service, appName, { username: 'bob', observation });
     const [ofSale, ofSandbox] = await readRefundRequests(service, appName, [
       toRequest('store_a:3'),
       toRequest('store_a:4'),

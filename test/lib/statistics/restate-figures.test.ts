@@ -5,13 +5,12 @@ import { purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Item } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { toAmountUsd } from '../../../lib/money/usd-conversion.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { restateFigures } from '../../../lib/statistics/restate-figures.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
-import { buildValidationInput } from '../../../testing/purchase-inputs.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { startBeforeAll } from '../../../testing/start-before-all.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -41,7 +40,7 @@ async function givenEarlierPurchase(payment: Partial<Transaction> = {}) {
       ...(renewal === 0 && { refundedAt: startDate + 3 * dayMs }),
     }),
   );
-  await recordPurchase(service, appName, purchaseId, buildValidationInput('ann', { ...observation, transactions }));
+  await recordObservation(service, appName, { username: 'ann', observation: { ...observation, transactions } });
   const readItems = async (prefix: string) =>
     await table.query({ partition: purchaseKey.partition(appName, purchaseId), prefix });
   const readFigures = async () => (await readItems('T#')).map(({ sk, figures }) => [sk, figures]);

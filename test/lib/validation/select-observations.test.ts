@@ -8,11 +8,11 @@ import type { AppExchangeRates } from '../../../lib/money/rates.ts';
 import { addErasedNames } from '../../../lib/purchases/erased-name-table.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { selectObservations } from '../../../lib/validation/select-observations.ts';
 import { createService } from '../../../testing/create-service.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let service: Service;
@@ -41,13 +41,7 @@ async function givenStored(
   if (erasedNames.length > 0) await addErasedNames(service, keys.appName, erasedNames);
   const app: App = { ...((await findCachedApp(service, keys.appName)) as App), strategy };
   const record = async (observation: Observation, username: string) =>
-    await recordPurchase(service, app.name, observation.purchase.purchaseId, {
-      trigger: 'validation',
-      observation,
-      claim: { username, source: 'validation' },
-      strategy,
-      now: startDate,
-    });
+    await recordObservation(service, app.name, { username, observation, strategy });
   for (const observation of observations) await record(observation, 'ann');
   const select = async (observed: readonly Observation[], username = 'ann', listedId = '') => {
     const ids = observed.map(({ purchase }) => purchase.purchaseId);

@@ -4,11 +4,11 @@ import { findCachedApp } from '../../../lib/apps/app-table.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { getService } from '../../../lib/foundation/get-service.ts';
 import { listOwnedPurchaseIds } from '../../../lib/purchases/owned-purchase-table.ts';
-import { recordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { findMd5Alias } from '../../../lib/purchases/user-alias-table.ts';
 import { recordObservations } from '../../../lib/validation/record-observations.ts';
-import { createObservation, startDate } from '../../../testing/given.ts';
+import { createObservation } from '../../../testing/given.ts';
 import { givenApp } from '../../../testing/given-app.ts';
+import { recordObservation } from '../../../testing/purchase-inputs.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 beforeAll(async () => {
@@ -26,8 +26,7 @@ describe('recordObservations', () => {
       async (purchaseId) => {
         const bought = { purchaseId, transactionId: purchaseId, platform: 'store_b' } as const;
         const observation = createObservation(bought, { userAliases: ['ann'] });
-        const input = { trigger: 'notification', observation, strategy: 'all', now: startDate } as const;
-        await recordPurchase(getService(), keys.appName, purchaseId, input);
+        await recordObservation(getService(), keys.appName, { trigger: 'notification', observation });
       },
       { concurrency: 8 },
     );
