@@ -123,6 +123,56 @@ interface Look {
 const failed = (payment_intent: string, day: string) =>
   givenCharge({ id: 'ch_2', payment_intent, paid: false, status: 'failed', created: seconds(day) });
 
+/** The charge of `pi_<id>`, of which an amount, by default all of it, was refunded as `re_<id>`. */
+const refundCharge = (
+  id: number | string,
+  day: string,
+  { amount = 1000, returned = amount }: { amount?: number; returned?: number } = {},
+) =>
+  givenCharge({
+    id: `ch_${id}`,
+    payment_intent: `pi_${id}`,
+    amount,
+    refunded: returned === amount,
+    refunds: { data: [givenRefund({ id: `re_${id}`, amount: returned, created: seconds(day) })] },
+  });
+
+/** A proration of the rest of February. */
+const restFrom = (start: string, amount: number, more: Partial<LineInput> = {}): LineInput => ({
+  amount,
+  start,
+  end: '2027-03-01',
+  kind: 'proration',
+  ...more,
+});
+
+/** A period of February, by default for 10 USD. */
+const february = (more: Partial<LineInput> = {}): LineInput => ({
+  amount: 1000,
+  start: months[1],
+  end: months[2],
+  ...more,
+});
+
+/** An invoice of a change of the plan or of the seats. */
+const change = (number: number, created: string, lines: readonly LineInput[], state: InvoiceState = {}): Invoice =>
+  bill(number, created, lines, { billing_reason: 'subscription_update', ...state });
+
+/** The other plan of the tests. */
+const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
+
+/** The reversals of a transaction, and the end of access. */
+const readReversals = ({ purchase, transactions: [, transaction] }: Observation) => ({
+  ended: toDay(purchase.endedAt),
+  refunded: toDay(transaction?.refundedAt),
+  parts: (transaction?.partialRefunds ?? []).map(({ id, amountMicros = 0, status }) => [
+    id,
+    amountMicros / 10_000,
+    status,
+  ]),
+});
+const kept = { ended: undefined, refunded: undefined };
+
 const seen = (
   at: string,
   subscription: SubscriptionInput,
@@ -164,32 +214,24 @@ describe('payments of an invoice (Stripe)', () => {
   const invoice = month(2, { payments: { data: payments } });
   const charge = (id: string, state: object = {}) =>
     givenCharge({ id: `ch_${id}`, payment_intent: `pi_${id}`, amount: 500, created: seconds('2027-02-01'), ...state });
-  const refund = (id: string, day: string) => ({
-    refunded: true,
-    refunds: { data: [givenRefund({ id: `re_${id}`, amount: 500, created: seconds(day) })] },
-  });
-  const read = (charges: readonly Charge[], disputes: Parameters<typeof observe>[1] = {}) => {
-    const { purchase, transactions } = observe(subscribe({}), { invoices: [month(1), invoice], charges, ...disputes });
-    const { refundedAt, partialRefunds = [] } = transactions[1] ?? {};
-    const parts = partialRefunds.map(({ id, amountMicros = 0, status }) => [id, amountMicros / 10_000, status]);
-    return { ended: toDay(purchase.endedAt), refunded: toDay(refundedAt), parts };
-  };
+  const refunded = (id: string, day: string) => refundCharge(id, day, { amount: 500 });
+  const read = (charges: readonly Charge[], disputes: Parameters<typeof observe>[1] = {}) =>
+    readReversals(observe(subscribe({}), { invoices: [month(1), invoice], charges, ...disputes }));
 
   it.each(['a', 'b'])('return their part if one of two is refunded, and access stays: %s', (id) => {
-    const charges = ['a', 'b'].map((other) => charge(other, other === id ? refund(id, '2027-02-05') : {}));
-    expect(read(charges)).toEqual({ ended: undefined, refunded: undefined, parts: [[`re_${id}`, 500, undefined]] });
+    const charges = ['a', 'b'].map((other) => (other === id ? refunded(id, '2027-02-05') : charge(other)));
+    expect(read(charges)).toEqual({ ...kept, parts: [[`re_${id}`, 500, undefined]] });
   });
 
   it('become the full refund together, at the date of the last one', () => {
-    const charges = [charge('a', refund('a', '2027-02-07')), charge('b', refund('b', '2027-02-05'))];
+    const charges = [refunded('a', '2027-02-07'), refunded('b', '2027-02-05')];
     expect(read(charges)).toEqual({ ended: '2027-02-07', refunded: '2027-02-07', parts: [['re_b', 500, undefined]] });
   });
 
   it('return their part if a dispute of one of two is lost', () => {
     const disputes = [givenDispute({ status: 'lost', charge: 'ch_a', amount: 500, created: seconds('2027-02-05') })];
     expect(read([charge('a', { disputed: true }), charge('b')], { disputes })).toEqual({
-      ended: undefined,
-      refunded: undefined,
+      ...kept,
       parts: [['dp_3', 500, undefined]],
     });
   });
@@ -204,7 +246,7 @@ describe('payments of an invoice (Stripe)', () => {
   it('do not include a payment that was canceled or not made', () => {
     const canceled = { status: 'canceled', payment: { payment_intent: 'pi_b' } };
     const single = month(2, { payments: { data: [payments[0], canceled] } as never });
-    const charges = [charge('a', refund('a', '2027-02-05'))];
+    const charges = [refunded('a', '2027-02-05')];
     expect(observe(subscribe({}), { invoices: [single], charges }).purchase.endedAt).toBe(seconds('2027-02-05') * 1000);
   });
 });
@@ -213,23 +255,10 @@ describe('credit note of an invoice (Stripe)', () => {
   const note = (number: number, amount: number | null, day: string, state: object = {}) =>
     givenCreditNote({ id: `cn_${number}`, out_of_band_amount: amount, created: seconds(day), ...state });
   const record = { type: 'payment_record_refund', amount_refunded: 300 };
-  const refundedCharge = (amount: number) =>
-    givenCharge({
-      id: 'ch_2',
-      payment_intent: 'pi_2',
-      amount: 1000,
-      refunded: amount === 1000,
-      refunds: { data: [givenRefund({ id: 're_2', amount, created: seconds('2027-02-04') })] },
-    });
+  const refundedCharge = (returned: number) => refundCharge(2, '2027-02-04', { returned });
   const paidOutside = { payments: { data: [] } };
-  const read = (creditNotes: readonly CreditNote[], charges: readonly Charge[] = [], state: InvoiceState = {}) => {
-    const invoices = [month(1), month(2, state)];
-    const { purchase, transactions } = observe(subscribe({}), { invoices, charges, creditNotes });
-    const { refundedAt, partialRefunds = [] } = transactions[1] ?? {};
-    const parts = partialRefunds.map(({ id, amountMicros = 0, status }) => [id, amountMicros / 10_000, status]);
-    return { ended: toDay(purchase.endedAt), refunded: toDay(refundedAt), parts };
-  };
-  const kept = { ended: undefined, refunded: undefined };
+  const read = (creditNotes: readonly CreditNote[], charges: readonly Charge[] = [], state: InvoiceState = {}) =>
+    readReversals(observe(subscribe({}), { invoices: [month(1), month(2, state)], charges, creditNotes }));
   const returned = (day: string, parts: ReturnType<typeof read>['parts'] = []) => ({
     ended: day,
     refunded: day,
@@ -322,7 +351,6 @@ describe('a refund that a payment record reports', () => {
     ]);
     return { ended: toDay(state?.purchase.endedAt), refunded: toDay(transaction.refundedAt), refunds };
   };
-  const kept = { ended: undefined, refunded: undefined };
   const returned = (day: string) => ({ ended: day, refunded: day });
 
   it.each<[string, ReturnType<typeof read>, Parameters<typeof read>[0]]>([
@@ -409,16 +437,16 @@ describe('a refund that a payment record reports', () => {
     ['before a change that its credit pays', ['2027-02-10', '2027-02-20', '2027-02-22']],
   ])('ends the access on the day on which it was first seen: %s', (_title, days) => {
     const lines = [
-      { amount: -500, start: '2027-02-15', end: '2027-03-01', kind: 'proration' },
+      restFrom('2027-02-15', -500),
       { amount: 400, start: '2027-02-15', end: '2027-03-15', product: 'basic' },
-    ] as const;
-    const change = bill(3, '2027-02-15', lines, { billing_reason: 'subscription_update', amount_paid: 0 });
+    ];
+    const update = change(3, '2027-02-15', lines, { amount_paid: 0 });
     const states = days.map((day) => {
       const isChanged = day >= '2027-02-15';
       const { refreshToken: _token, ...state } = observe(
         subscribe(isChanged ? { period: ['2027-02-15', '2027-03-15'] } : {}),
         {
-          invoices: [month(2, { payments: { data: [payment] } } as InvoiceState), ...(isChanged ? [change] : [])],
+          invoices: [month(2, { payments: { data: [payment] } } as InvoiceState), ...(isChanged ? [update] : [])],
           paymentRecords: [refunded(1000)],
           mapping: { ...context, now: seconds(day) * 1000 },
         },
@@ -452,7 +480,6 @@ describe('payment of a part of an invoice (Stripe)', () => {
     return month(2, { status: 'open', attempted: true, amount_paid: 400, payments: { data: [paid] }, ...state });
   };
   const open = seen('2027-02-06', { status: 'past_due' }, [month(1), parts({})]);
-  const charge = { payment_intent: 'pi_2', amount: 400 };
 
   it.each(['open', 'uncollectible', 'void'])(
     'counts as money that pays no period while the invoice is %s',
@@ -466,8 +493,7 @@ describe('payment of a part of an invoice (Stripe)', () => {
   );
 
   it('renews nothing until the rest is paid, and can be refunded', () => {
-    const refund = givenRefund({ amount: 400, created: seconds('2027-02-06') });
-    const charges = [givenCharge({ ...charge, refunded: true, refunds: { data: [refund] } })];
+    const charges = [refundCharge(2, '2027-02-06', { amount: 400 })];
     const { purchase, transactions } = look({ ...open, charges });
     expect(transactions[1]?.refundedAt).toBe(seconds('2027-02-06') * 1000);
     expect(purchase).not.toHaveProperty('endedAt');
@@ -484,40 +510,19 @@ describe('payment of a part of an invoice (Stripe)', () => {
 });
 
 describe('refund of an invoice (Stripe)', () => {
-  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
-  const fee = { amount: 2000, start: '2027-02-15', end: '2027-02-15', kind: 'fee' } as const;
+  const at = '2027-02-15';
+  const fee = { amount: 2000, start: at, end: at, kind: 'fee' } as const;
   const extras: readonly [string, readonly LineInput[], string][] = [
-    [
-      'added seats',
-      [
-        { ...rest, amount: -500 },
-        { ...rest, amount: 2500, quantity: 5 },
-      ],
-      'subscription_update',
-    ],
-    [
-      'a plan change',
-      [
-        { ...rest, amount: -500 },
-        { ...rest, amount: 2500, product: 'max' },
-      ],
-      'subscription_update',
-    ],
+    ['added seats', [restFrom(at, -500), restFrom(at, 2500, { quantity: 5 })], 'subscription_update'],
+    ['a plan change', [restFrom(at, -500), restFrom(at, 2500, { product: 'max' })], 'subscription_update'],
     ['a fee', [fee], 'manual'],
     ['a usage threshold', [{ ...fee, kind: 'whole', start: '2027-02-01' }], 'subscription_threshold'],
   ];
-  const refunded = (intent: string) =>
-    givenCharge({
-      id: `ch_${intent}`,
-      payment_intent: intent,
-      amount: 2000,
-      refunded: true,
-      refunds: { data: [givenRefund({ amount: 2000, created: seconds('2027-02-16') })] },
-    });
+  const refunded = (number: number) => [refundCharge(number, '2027-02-16', { amount: 2000 })];
 
   it.each(extras)('does not end the paid period if it bills %s', (_title, lines, billing_reason) => {
     const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
-    const { purchase, transactions } = look(seen('2027-02-17', {}, invoices, { charges: [refunded('pi_3')] }));
+    const { purchase, transactions } = look(seen('2027-02-17', {}, invoices, { charges: refunded(3) }));
     expect(purchase).toMatchObject({ transactionId: 'processor_a:in_2', expirationDate: seconds('2027-03-01') * 1000 });
     expect(purchase).not.toHaveProperty('endedAt');
     expect(transactions[2]).toMatchObject({ amountMicros: 20_000_000, refundedAt: seconds('2027-02-16') * 1000 });
@@ -527,25 +532,19 @@ describe('refund of an invoice (Stripe)', () => {
     'ends the access if it is of the payment of the period, even after a refund for %s',
     (_title, lines, billing_reason) => {
       const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
-      expect(readAccess(seen('2027-02-17', {}, invoices, { charges: [refunded('pi_2')] })).ended).toBe('2027-02-16');
+      expect(readAccess(seen('2027-02-17', {}, invoices, { charges: refunded(2) })).ended).toBe('2027-02-16');
     },
   );
 
   it('ends the access if the last tier of the price is free', () => {
-    const february = { start: '2027-02-01', end: '2027-03-01' };
-    const tiers = [
-      { ...february, amount: 2000 },
-      { ...february, amount: 0, quantity: 9 },
-    ];
-    const invoices = [bill(2, '2027-02-01', tiers)];
-    expect(readAccess(seen('2027-02-17', {}, invoices, { charges: [refunded('pi_2')] })).ended).toBe('2027-02-16');
+    const invoices = [bill(2, '2027-02-01', [february({ amount: 2000 }), february({ amount: 0, quantity: 9 })])];
+    expect(readAccess(seen('2027-02-17', {}, invoices, { charges: refunded(2) })).ended).toBe('2027-02-16');
   });
 
   it('does not end a trial if it returns a fee on the same invoice', () => {
-    const trial = { amount: 0, start: '2027-02-01', end: '2027-03-01' };
-    const invoices = [bill(2, '2027-02-01', [fee, trial], { billing_reason: 'subscription_create' })];
+    const invoices = [bill(2, '2027-02-01', [fee, february({ amount: 0 })], { billing_reason: 'subscription_create' })];
     const subscription = { status: 'trialing', trial_end: seconds('2027-03-01') };
-    const { purchase } = look(seen('2027-02-17', subscription, invoices, { charges: [refunded('pi_2')] }));
+    const { purchase } = look(seen('2027-02-17', subscription, invoices, { charges: refunded(2) }));
     expect(purchase).not.toHaveProperty('endedAt');
   });
 });
@@ -556,20 +555,15 @@ describe('refund of a payment before a period that the balance pays (Stripe)', (
     { ...rest, amount: -680 },
     { ...rest, amount: 68, product: 'max' },
   ]);
-  const february = { amount: 100, start: '2027-02-01', end: '2027-03-01', product: 'max' } as const;
-  const paidByBalance = bill(3, '2027-02-01', [february], { amount_paid: 0, payments: { data: [] } });
-  const march = { ...february, start: '2027-03-01', end: '2027-04-01' };
+  const cheap = february({ amount: 100, product: 'max' });
+  const paidByBalance = bill(3, '2027-02-01', [cheap], { amount_paid: 0, payments: { data: [] } });
+  const march = { ...cheap, start: '2027-03-01', end: '2027-04-01' };
   const nextByBalance = bill(4, '2027-03-01', [march], { amount_paid: 0, payments: { data: [] } });
-  const first = {
-    amount: 1000,
-    refunded: true,
-    refunds: { data: [givenRefund({ amount: 1000, created: seconds('2027-02-11') })] },
-  };
   const read = (invoices: readonly Invoice[], period: readonly [string, string] = [months[1], months[2]]) => {
-    const charges = [givenCharge({ id: 'ch_1', payment_intent: 'pi_1', ...first })];
-    const max = { id: 'price_max', product: 'prod_max', unit_amount: 100 };
+    const charges = [refundCharge(1, '2027-02-11')];
+    const price = { ...max, unit_amount: 100 };
     const at = period[0] === months[1] ? '2027-02-12' : '2027-03-12';
-    const { purchase, transactions } = look(seen(at, { period, price: max }, invoices, { charges }));
+    const { purchase, transactions } = look(seen(at, { period, price }, invoices, { charges }));
     return [toDay(purchase.endedAt), toDay(transactions.at(-1)?.expirationDate)];
   };
 
@@ -587,13 +581,13 @@ describe('refund of a payment before a period that the balance pays (Stripe)', (
     [
       'keeps it if a discount makes it free',
       [undefined, '2027-03-01'],
-      [[month(1), downgrade, bill(3, '2027-02-01', [{ ...february, discount: 100 }], { amount_paid: 0 })]],
+      [[month(1), downgrade, bill(3, '2027-02-01', [{ ...cheap, discount: 100 }], { amount_paid: 0 })]],
     ],
     [
       'keeps it if another payment was made since then',
       [undefined, '2027-04-01'],
       [
-        [month(1), downgrade, bill(3, '2027-02-01', [february], { amount_paid: 30 }), nextByBalance],
+        [month(1), downgrade, bill(3, '2027-02-01', [cheap], { amount_paid: 30 }), nextByBalance],
         [months[2], months[3]],
       ],
     ],
@@ -603,38 +597,28 @@ describe('refund of a payment before a period that the balance pays (Stripe)', (
 });
 
 describe('first payment of an item (Stripe)', () => {
-  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
-  const first = bill(1, '2027-02-15', [{ ...rest, amount: 500 }], { billing_reason: 'subscription_create' });
-  const added = bill(2, '2027-02-20', [
-    { ...rest, start: '2027-02-20', amount: -340 },
-    { ...rest, start: '2027-02-20', amount: 680, quantity: 2 },
-  ]);
-  const refund = (intent: string) =>
-    givenCharge({
-      id: `ch_${intent}`,
-      payment_intent: intent,
-      amount: 500,
-      refunded: true,
-      refunds: { data: [givenRefund({ amount: 500, created: seconds('2027-02-21') })] },
-    });
+  const part = [restFrom('2027-02-15', 500)];
+  const first = bill(1, '2027-02-15', part, { billing_reason: 'subscription_create' });
+  const added = bill(2, '2027-02-20', [restFrom('2027-02-20', -340), restFrom('2027-02-20', 680, { quantity: 2 })]);
+  const refund = (number: number) => refundCharge(number, '2027-02-21', { amount: 500 });
   const read = (charges: readonly Charge[]) => look(seen('2027-02-22', {}, [first, added], { charges: [...charges] }));
 
   it('pays the period that it bills in part, and its refund ends the access', () => {
     expect(toDay(read([]).purchase.expirationDate)).toBe('2027-03-01');
-    expect(toDay(read([refund('pi_1')]).purchase.endedAt)).toBe('2027-02-21');
-    expect(read([refund('pi_2')]).purchase).not.toHaveProperty('endedAt');
+    expect(toDay(read([refund(1)]).purchase.endedAt)).toBe('2027-02-21');
+    expect(read([refund(2)]).purchase).not.toHaveProperty('endedAt');
   });
 
   it('pays the rest of a period after a trial that ended early, and its refund ends the access', () => {
     const trial = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-02-20' }], {
       billing_reason: 'subscription_create',
     });
-    const afterTrial = bill(2, '2027-02-15', [{ ...rest, amount: 500 }], { billing_reason: 'subscription_update' });
+    const afterTrial = change(2, '2027-02-15', part);
     const subscription = { trial_start: seconds('2027-02-01'), trial_end: seconds('2027-02-15') };
     const readAfterTrial = (charges: readonly Charge[]) =>
       look(seen('2027-02-22', subscription, [trial, afterTrial], { charges }));
     expect(readAfterTrial([]).transactions).toMatchObject([{ isTrialPeriod: true }, { amountMicros: 5_000_000 }]);
-    const { purchase } = readAfterTrial([refund('pi_2')]);
+    const { purchase } = readAfterTrial([refund(2)]);
     expect(toDay(purchase.endedAt)).toBe('2027-02-21');
     expect(purchase.transactionId).toBe('processor_a:in_2');
   });
@@ -673,10 +657,7 @@ describe('unpaid time of a subscription (Stripe)', () => {
   const activeInFebruary = { ...inFebruary, status: 'active' } as const;
   const inMarch = { period: [months[2], months[3]], status: 'past_due' } as const;
   const ended = { until: '2027-02-08', cancelationReason: 'System.BillingError' };
-  const prorations = [
-    { amount: -500, start: '2027-02-05', end: '2027-03-01', kind: 'proration' },
-    { amount: 700, start: '2027-02-05', end: '2027-03-01', kind: 'proration' },
-  ] as const;
+  const prorations = [restFrom('2027-02-05', -500), restFrom('2027-02-05', 700)];
   const changed = [month(1), month(2, open), bill(3, '2027-02-05', prorations)];
   const quarter = { amount: 2400, start: '2027-01-10', end: '2027-04-10', product: 'quarterly' } as const;
   const unpaidQuarter = bill(1, '2027-01-10', [quarter], open);
@@ -774,11 +755,7 @@ describe('unpaid time of a subscription (Stripe)', () => {
     ],
     [
       'added seats are unpaid',
-      seen('2027-02-20', inFebruary, [
-        month(1),
-        month(2),
-        bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-03-01', kind: 'proration' }], open),
-      ]),
+      seen('2027-02-20', inFebruary, [month(1), month(2), bill(3, '2027-02-10', [restFrom('2027-02-10', 500)], open)]),
     ],
     [
       'a usage threshold is unpaid',
@@ -803,8 +780,7 @@ describe('unpaid time of a subscription (Stripe)', () => {
 
   it('does not start with an update to another period that failed and was not applied', () => {
     const yearly = { amount: 10_000, start: '2027-02-16', end: '2028-02-16', product: 'yearly' } as const;
-    const update = (status: 'open' | 'void') =>
-      bill(4, '2027-02-16', [yearly], { status, billing_reason: 'subscription_update' });
+    const update = (status: 'open' | 'void') => change(4, '2027-02-16', [yearly], { status });
     const charges = [failed('pi_4', '2027-02-16')];
     const pending = seen('2027-02-17', activeInFebruary, [month(1), month(2), update('open')], { charges });
     expect(readAccess(pending)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
@@ -842,14 +818,9 @@ describe('unpaid time of a subscription (Stripe)', () => {
   });
 
   it('starts with an unpaid change to another product', () => {
-    const change = bill(
-      3,
-      '2027-02-10',
-      [{ amount: 500, start: '2027-02-10', end: '2027-03-01', kind: 'proration', product: 'max' }],
-      open,
-    );
+    const unpaid = bill(3, '2027-02-10', [restFrom('2027-02-10', 500, { product: 'max' })], open);
     const subscription = { ...inFebruary, price: { id: 'price_max', product: 'prod_max' } };
-    const input = seen('2027-02-12', subscription, [month(1), month(2), change]);
+    const input = seen('2027-02-12', subscription, [month(1), month(2), unpaid]);
     expect(readAccess(input)).toMatchObject({ until: '2027-02-17', isBillingRetryPeriod: true });
   });
 
@@ -910,14 +881,7 @@ describe('unpaid time of a subscription (Stripe)', () => {
   it('ends with its grace if the payment before it was refunded before its due date', () => {
     const emailed = { ...open, due_date: seconds('2027-02-16') };
     const invoices = [month(1), month(2, emailed)];
-    const charges = [
-      givenCharge({
-        payment_intent: 'pi_1',
-        amount: 1000,
-        refunded: true,
-        refunds: { data: [givenRefund({ amount: 1000, created: seconds('2027-02-05') })] },
-      }),
-    ];
+    const charges = [refundCharge(1, '2027-02-05')];
     expect(
       announce([
         seen('2027-02-02', activeInFebruary, invoices),
@@ -930,9 +894,8 @@ describe('unpaid time of a subscription (Stripe)', () => {
 });
 
 describe('price of a plan (Stripe)', () => {
-  const whole = { start: '2027-02-01', end: '2027-03-01' } as const;
-  const rest = { start: '2027-02-28', end: '2027-03-01', kind: 'proration' } as const;
-  const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
+  const taxed = { tax: [200, 'exclusive'] } as const;
+  const lastDay = (amount: number, more: Partial<LineInput> = {}) => restFrom('2027-02-28', amount, more);
   const yearly = { id: 'price_year', product: 'prod_year', unit_amount: 9000 };
   const read = (lines: readonly LineInput[], amount_paid: number, price: object, before = [month(1)]) => {
     const invoice = bill(2, '2027-02-28', lines, { amount_paid });
@@ -941,29 +904,23 @@ describe('price of a plan (Stripe)', () => {
   };
 
   it.each<[string, readonly LineInput[], number, object]>([
-    ['that a balance pays in part', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }], 600, {}],
-    ['that a balance pays', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }], 0, {}],
-    ['with its tax included', [{ ...whole, amount: 1200, tax: [200, 'inclusive'] }], 0, {}],
+    ['that a balance pays in part', [february(taxed)], 600, {}],
+    ['that a balance pays', [february(taxed)], 0, {}],
+    ['with its tax included', [february({ amount: 1200, tax: [200, 'inclusive'] })], 0, {}],
     [
       'with a fee on its invoice',
-      [
-        { ...whole, amount: 1000, tax: [200, 'exclusive'] },
-        { ...whole, amount: 500, kind: 'fee', tax: [50, 'exclusive'] },
-      ],
+      [february(taxed), february({ amount: 500, kind: 'fee', tax: [50, 'exclusive'] })],
       1750,
       {},
     ],
     [
       'that a credit pays after a downgrade',
-      [
-        { ...rest, amount: -71, product: 'max', tax: [-14, 'exclusive'] },
-        { ...rest, amount: 36, tax: [7, 'exclusive'] },
-      ],
+      [lastDay(-71, { product: 'max', tax: [-14, 'exclusive'] }), lastDay(36, { tax: [7, 'exclusive'] })],
       0,
       {},
     ],
   ])('includes the tax of its line %s', (_title, lines, amountPaid, price) => {
-    const before = [bill(1, '2027-02-01', [{ ...whole, amount: 2000, product: 'max', tax: [400, 'exclusive'] }])];
+    const before = [bill(1, '2027-02-01', [february({ amount: 2000, product: 'max', tax: [400, 'exclusive'] })])];
     expect(read(lines, amountPaid, price, before)).toEqual({
       amountMicros: 12_000_000,
       taxMicros: 2_000_000,
@@ -972,12 +929,12 @@ describe('price of a plan (Stripe)', () => {
   });
 
   it('includes no tax if the invoice names none', () => {
-    expect(read([{ ...whole, amount: 1000 }], 0, {})).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
+    expect(read([february()], 0, {})).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
   });
 
   it('uses the tax rate of the largest line, because taxes are rounded', () => {
-    const before = [bill(1, '2027-02-01', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }])];
-    const charge = { ...rest, amount: 3, product: 'max', tax: [1, 'exclusive'] } as const;
+    const before = [bill(1, '2027-02-01', [february(taxed)])];
+    const charge = lastDay(3, { product: 'max', tax: [1, 'exclusive'] });
     expect(read([charge], 4, max, before)).toEqual({ amountMicros: 24_000_000, taxMicros: 4_000_000, period: 'P1M' });
   });
 
@@ -997,9 +954,10 @@ describe('price of a plan (Stripe)', () => {
 
   it('does not come from a trial', () => {
     const trial = bill(1, '2027-01-25', [{ amount: 0, start: '2027-01-25', end: '2027-02-01' }]);
-    const paid = bill(3, '2027-02-01', [{ ...whole, amount: 1000 }]);
-    const seats = [{ ...rest, amount: 36 }];
-    expect(read(seats, 36, yearly, [trial, paid])).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
+    expect(read([lastDay(36)], 36, yearly, [trial, bill(3, '2027-02-01', [february()])])).toEqual({
+      amountMicros: 10_000_000,
+      period: 'P1M',
+    });
   });
 });
 
@@ -1044,8 +1002,8 @@ describe('payment after the end (Stripe)', () => {
 
   it('pays no change of the plan within its period', () => {
     const free = bill(3, '2027-02-05', [
-      { amount: -500, start: '2027-02-05', end: '2027-03-01', kind: 'proration' },
-      { amount: 250, start: '2027-02-05', end: '2027-03-01', kind: 'proration', product: 'lite' },
+      restFrom('2027-02-05', -500),
+      restFrom('2027-02-05', 250, { product: 'lite' }),
     ]);
     const unpaid = [month(1), month(2, { status: 'open' }), free];
     const looks = [
@@ -1070,9 +1028,7 @@ describe('trial of a subscription (Stripe)', () => {
     bill(1, '2027-02-01', [...lines, { amount: 0, start: '2027-02-01', end: '2027-02-15', product }], {
       billing_reason: 'subscription_create',
     });
-  const paid = bill(2, '2027-02-08', [{ amount: 1000, start: '2027-02-08', end: '2027-03-08' }], {
-    billing_reason: 'subscription_update',
-  });
+  const paid = change(2, '2027-02-08', [{ amount: 1000, start: '2027-02-08', end: '2027-03-08' }]);
 
   it.each<[string, string, Look]>([
     [
@@ -1101,14 +1057,11 @@ describe('trial of a subscription (Stripe)', () => {
   });
 
   const second = { status: 'trialing', trial_start: seconds('2027-02-20'), trial_end: seconds('2027-03-20') };
-  const secondInvoice = bill(3, '2027-02-20', [{ amount: 0, start: '2027-02-20', end: '2027-03-20' }], {
-    billing_reason: 'subscription_update',
-  });
+  const secondInvoice = change(3, '2027-02-20', [{ amount: 0, start: '2027-02-20', end: '2027-03-20' }]);
   const inSecond = { ...second, period: ['2027-02-20', '2027-03-20'] } as const;
   const planned = bill(2, '2027-02-15', [{ amount: 1000, start: '2027-02-15', end: '2027-03-15' }]);
   const extended = bill(2, '2027-02-18', [{ amount: 1000, start: '2027-02-18', end: '2027-03-18' }]);
   const later = bill(4, '2027-03-20', [{ amount: 1000, start: '2027-03-20', end: '2027-04-20' }]);
-  const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
 
   it.each<[string, string, Look]>([
     ['', '2027-02-15', seen('2027-02-21', inSecond, [trial(), planned])],
@@ -1141,9 +1094,7 @@ describe('trial of a subscription (Stripe)', () => {
 
   it('continues after an upgrade, which an invoice of 0 bills', () => {
     const rest = { amount: 0, start: '2027-02-05', end: '2027-02-15', kind: 'proration' } as const;
-    const upgrade = bill(2, '2027-02-05', [rest, { ...rest, product: 'max' }], {
-      billing_reason: 'subscription_update',
-    });
+    const upgrade = change(2, '2027-02-05', [rest, { ...rest, product: 'max' }]);
     const trialing = {
       status: 'trialing',
       trial_start: seconds('2027-02-01'),
@@ -1166,7 +1117,7 @@ describe('trial of a subscription (Stripe)', () => {
   });
 
   it('does not include a first period of metered usage, with a coupon or with a free price', () => {
-    const free = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-03-01' }]);
+    const free = bill(1, '2027-02-01', [february({ amount: 0 })]);
     expect(look(seen('2027-02-05', {}, [free])).transactions[0]).not.toHaveProperty('isTrialPeriod');
   });
 });
@@ -1190,10 +1141,7 @@ describe('date and period of a payment (Stripe)', () => {
   });
 
   it('come from the payment and from the subscription if it was backdated', () => {
-    const lines = [
-      { amount: 2000, start: '2026-12-01', end: '2027-02-01', kind: 'proration' },
-      { amount: 1000, start: '2027-02-01', end: '2027-03-01' },
-    ] as const;
+    const lines = [{ amount: 2000, start: '2026-12-01', end: '2027-02-01', kind: 'proration' }, february()] as const;
     const subscription = { start_date: seconds('2026-12-01'), created: seconds('2027-02-01') };
     const { purchase, transactions } = look(
       seen('2027-02-02', subscription, [bill(1, '2027-02-01', lines, { billing_reason: 'subscription_create' })]),
@@ -1239,15 +1187,7 @@ describe('date and period of a payment (Stripe)', () => {
 
 describe('payment of a change in the second of a renewal (Stripe)', () => {
   const toQuarter = (start: string, end: string) =>
-    bill(
-      3,
-      '2027-02-01',
-      [
-        { amount: -1000, start: '2027-02-01', end: '2027-03-01', kind: 'proration' },
-        { amount: 2500, start, end },
-      ],
-      { billing_reason: 'subscription_update' },
-    );
+    change(3, '2027-02-01', [restFrom('2027-02-01', -1000), { amount: 2500, start, end }]);
 
   it.each([
     ['a longer period', '2027-05-01'],
@@ -1263,63 +1203,37 @@ describe('payment of a change in the second of a renewal (Stripe)', () => {
 });
 
 describe('plan of a payment (Stripe)', () => {
-  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
+  const rest = (amount: number, more: Partial<LineInput> = {}) => restFrom('2027-02-15', amount, more);
   const readPlans = (invoices: readonly Invoice[], price: object = {}) =>
     look(seen('2027-02-17', { price }, invoices)).transactions.map(
       ({ plan }) => plan && [plan.amountMicros / 10_000, plan.period],
     );
-  const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
 
   it.each<[string, readonly LineInput[], object, [number, string]]>([
-    [
-      'an upgrade',
-      [
-        { ...rest, amount: -500 },
-        { ...rest, amount: 1000, product: 'max' },
-      ],
-      max,
-      [2000, 'P1M'],
-    ],
+    ['an upgrade', [rest(-500), rest(1000, { product: 'max' })], max, [2000, 'P1M']],
     [
       'a downgrade, which a credit pays',
-      [
-        { ...rest, amount: -500 },
-        { ...rest, amount: 250, product: 'max' },
-      ],
+      [rest(-500), rest(250, { product: 'max' })],
       { ...max, unit_amount: 500 },
       [500, 'P1M'],
     ],
-    [
-      'added seats',
-      [
-        { ...rest, amount: -500 },
-        { ...rest, amount: 2500, quantity: 5 },
-      ],
-      {},
-      [5000, 'P1M'],
-    ],
-    ['a price that is no longer current', [{ ...rest, amount: 1000, product: 'old' }], {}, [2000, 'P1M']],
+    ['added seats', [rest(-500), rest(2500, { quantity: 5 })], {}, [5000, 'P1M']],
+    ['a price that is no longer current', [rest(1000, { product: 'old' })], {}, [2000, 'P1M']],
   ])('covers the whole period after %s', (_title, lines, price, plan) => {
-    expect(
-      readPlans([month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason: 'subscription_update' })], price),
-    ).toEqual([undefined, undefined, plan]);
+    const plans = readPlans([month(1), month(2), change(3, '2027-02-15', lines)], price);
+    expect(plans).toEqual([undefined, undefined, plan]);
   });
 
   it('uses the price in the currency of the subscription', () => {
-    const upgrade = [
-      { ...rest, amount: -450 },
-      { ...rest, amount: 895, product: 'max' },
-    ];
-    const inEuro = { currency: 'eur', billing_reason: 'subscription_update' } as const;
-    const invoices = [month(2, { currency: 'eur' }), bill(3, '2027-02-15', upgrade, inEuro)];
-    const read = (prices: Look['prices']) =>
-      look(seen('2027-02-17', { currency: 'eur', price: max }, invoices, { prices: prices ?? {} }));
-    expect(read({}).purchase.currency).toBe('EUR');
-    expect(read({}).transactions[1]?.plan).toEqual({ amountMicros: 17_900_000, period: 'P1M' });
+    const upgrade = [rest(-450), rest(895, { product: 'max' })];
+    const invoices = [month(2, { currency: 'eur' }), change(3, '2027-02-15', upgrade, { currency: 'eur' })];
+    const { purchase, transactions } = look(seen('2027-02-17', { currency: 'eur', price: max }, invoices));
+    expect(purchase.currency).toBe('EUR');
+    expect(transactions[1]?.plan).toEqual({ amountMicros: 17_900_000, period: 'P1M' });
   });
 
   it('comes from a request if the current price has another currency', () => {
-    const upgrade = [{ ...rest, amount: 895, product: 'max' }];
+    const upgrade = [rest(895, { product: 'max' })];
     const invoices = [month(2, { currency: 'eur' }), bill(3, '2027-02-15', upgrade, { currency: 'eur' })];
     const listIds = (currency: string) =>
       listProratedPriceIds(givenSubscription(subscribe({ currency, price: max })), invoices);
@@ -1332,17 +1246,11 @@ describe('plan of a payment (Stripe)', () => {
   });
 
   it('counts packages of units if the price is for a package', () => {
-    const price = { transform_quantity: { divide_by: 10, round: 'up' } };
-    const seats = [
-      { ...rest, amount: -1000, quantity: 15 },
-      { ...rest, amount: 1500, quantity: 25 },
-    ];
-    expect(readPlans([month(2), bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([3000, 'P1M']);
-    expect(
-      readPlans([month(2), bill(3, '2027-02-15', seats)], {
-        transform_quantity: { divide_by: 10, round: 'down' },
-      }).at(-1),
-    ).toEqual([2000, 'P1M']);
+    const seats = [rest(-1000, { quantity: 15 }), rest(1500, { quantity: 25 })];
+    const read = (round: 'up' | 'down') =>
+      readPlans([month(2), bill(3, '2027-02-15', seats)], { transform_quantity: { divide_by: 10, round } }).at(-1);
+    expect(read('up')).toEqual([3000, 'P1M']);
+    expect(read('down')).toEqual([2000, 'P1M']);
   });
 
   it('scales a charge for no units if the first tier of a former price has a fee', () => {
@@ -1353,33 +1261,25 @@ describe('plan of a payment (Stripe)', () => {
   });
 
   it('sums the tiers of a price', () => {
-    const february = { start: '2027-02-01', end: '2027-03-01' };
-    const tiers = [
-      { ...february, amount: 10_000, quantity: 10 },
-      { ...february, amount: 2500, quantity: 5 },
-      { ...february, amount: 0, quantity: 0 },
-    ];
+    const ten = february({ amount: 10_000, quantity: 10 });
+    const tiers = [ten, february({ amount: 2500, quantity: 5 }), february({ amount: 0, quantity: 0 })];
     const { transactions } = look(seen('2027-02-17', {}, [bill(2, '2027-02-01', tiers, { amount_paid: 12_000 })]));
     expect(transactions[0]).toMatchObject({ quantity: 15, plan: { amountMicros: 125_000_000, period: 'P1M' } });
-    const seats = [
-      { ...rest, amount: -5000, quantity: 10 },
-      { ...rest, amount: 6000, quantity: 15 },
-    ];
+    const seats = [rest(-5000, { quantity: 10 }), rest(6000, { quantity: 15 })];
     const price = { unit_amount: null, tiers_mode: 'volume' };
-    const ten = bill(2, '2027-02-01', [{ ...february, amount: 10_000, quantity: 10 }]);
-    expect(readPlans([ten, bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([12_000, 'P1M']);
+    expect(readPlans([bill(2, '2027-02-01', [ten]), bill(3, '2027-02-15', seats)], price).at(-1)).toEqual([
+      12_000,
+      'P1M',
+    ]);
   });
 
   it.each([
     ['has tiers', { tiers_mode: 'volume', unit_amount: null }, 11_000],
     ['is for a package', { transform_quantity: { divide_by: 10, round: 'up' }, unit_amount: 10_000 }, 20_000],
   ])('plan is fetched if the quantity of a former price changed, which %s', (_title, state, monthly) => {
-    const ten = bill(2, '2027-02-01', [{ amount: 10_000, start: '2027-02-01', end: '2027-03-01', quantity: 10 }]);
-    const seats = [
-      { ...rest, amount: -5000, quantity: 10 },
-      { ...rest, amount: monthly / 2, quantity: 12 },
-    ];
-    const upgrade = { ...rest, start: '2027-02-16', amount: 928, product: 'max' };
+    const ten = bill(2, '2027-02-01', [february({ amount: 10_000, quantity: 10 })]);
+    const seats = [rest(-5000, { quantity: 10 }), rest(monthly / 2, { quantity: 12 })];
+    const upgrade = restFrom('2027-02-16', 928, { product: 'max' });
     const invoices = [ten, bill(3, '2027-02-15', seats), bill(4, '2027-02-16', [upgrade])];
     const subscription = subscribe({ price: max });
     expect(listProratedPriceIds(givenSubscription(subscription), invoices)).toEqual(['price_pro']);
@@ -1391,44 +1291,29 @@ describe('plan of a payment (Stripe)', () => {
   });
 
   it('subtracts the discount that a proration includes, or itemizes', () => {
-    const discounted = bill(
-      2,
-      '2027-02-01',
-      [{ amount: 1000, start: '2027-02-01', end: '2027-03-01', discount: 500 }],
-      {
-        amount_paid: 500,
-      },
-    );
-    const credit = { ...rest, amount: -250 };
-    const charges = [
-      { ...rest, amount: 500, product: 'max' },
-      { ...rest, amount: 1000, product: 'max', discount: 500 },
-    ];
+    const discounted = bill(2, '2027-02-01', [february({ discount: 500 })], { amount_paid: 500 });
+    const charges = [rest(500, { product: 'max' }), rest(1000, { product: 'max', discount: 500 })];
     for (const charge of charges)
-      expect(readPlans([discounted, bill(3, '2027-02-15', [credit, charge])], max).at(-1)).toEqual([1000, 'P1M']);
+      expect(readPlans([discounted, bill(3, '2027-02-15', [rest(-250), charge])], max).at(-1)).toEqual([1000, 'P1M']);
   });
 
   it('uses the price of the period if a fee, a credit or tax changes the amount', () => {
-    const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
-    const fee = { amount: 500, start: '2027-02-01', end: '2027-02-01', kind: 'fee' } as const;
-    expect(readPlans([bill(2, '2027-02-01', [fee, period])])).toEqual([[1000, 'P1M']]);
-    expect(readPlans([bill(2, '2027-02-01', [period], { amount_paid: 484 })])).toEqual([[1000, 'P1M']]);
-    expect(readPlans([bill(2, '2027-02-01', [period])])).toEqual([undefined]);
+    const fee = february({ amount: 500, end: '2027-02-01', kind: 'fee' });
+    expect(readPlans([bill(2, '2027-02-01', [fee, february()])])).toEqual([[1000, 'P1M']]);
+    expect(readPlans([bill(2, '2027-02-01', [february()], { amount_paid: 484 })])).toEqual([[1000, 'P1M']]);
+    expect(readPlans([bill(2, '2027-02-01', [february()])])).toEqual([undefined]);
   });
 });
 
 describe('an invoice of which a credit note forgave a part before its payment', () => {
-  const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
-  const readMonthly = (line: object, state: InvoiceState) => {
-    const [transaction] = look(
-      seen('2027-02-17', {}, [bill(2, '2027-02-01', [{ ...period, ...line }], state)]),
-    ).transactions;
+  const readMonthly = (line: Partial<LineInput>, state: InvoiceState) => {
+    const [transaction] = look(seen('2027-02-17', {}, [bill(2, '2027-02-01', [february(line)], state)])).transactions;
     const { plan, expirationDate } = transaction ?? {};
     const [monthly] = computeMonthlyAmounts({ ...transaction, currency: 'USD' } as Transaction, 0, 0);
     return { monthly: monthly / 10_000, tax: plan?.taxMicros, until: toDay(expirationDate) };
   };
 
-  it.each<[string, object, InvoiceState, object]>([
+  it.each<[string, Partial<LineInput>, InvoiceState, object]>([
     ['none of it', {}, { amount_paid: 0, pre_payment_credit_notes_amount: 1000 }, { monthly: 0 }],
     ['the rest', {}, { amount_paid: 600, pre_payment_credit_notes_amount: 400 }, { monthly: 600 }],
     [
@@ -1447,39 +1332,37 @@ describe('an invoice of which a credit note forgave a part before its payment', 
     expect(readMonthly(line, state)).toEqual({ tax: undefined, until: '2027-03-01', ...expected });
   });
 
-  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
-  const max = { product: 'max' } as const;
+  const rest = (amount: number, more: Partial<LineInput> = {}) => restFrom('2027-02-15', amount, more);
+  const toMax = { product: 'max' } as const;
   it.each<[string, number, LineInput, number, string]>([
-    ['the former plan after an upgrade without a charge', 500, { ...rest, ...max, amount: 1000 }, 1000, 'P1M'],
-    ['a part of an upgrade', 250, { ...rest, ...max, amount: 1000 }, 1500, 'P1M'],
-    ['the former seats after others without a charge', 2000, { ...rest, amount: 2500, quantity: 5 }, 1000, 'P1M'],
+    ['the former plan after an upgrade without a charge', 500, rest(1000, toMax), 1000, 'P1M'],
+    ['a part of an upgrade', 250, rest(1000, toMax), 1500, 'P1M'],
+    ['the former seats after others without a charge', 2000, rest(2500, { quantity: 5 }), 1000, 'P1M'],
     [
       'what a former plan credits to another period',
       11_500,
-      { ...max, amount: 12_000, start: '2027-02-15', end: '2028-02-15' },
+      { ...toMax, amount: 12_000, start: '2027-02-15', end: '2028-02-15' },
       500,
       'P12M',
     ],
   ])('counts %s', (_title, forgiven, line, amount, period) => {
-    const change = bill(3, '2027-02-15', [{ ...rest, amount: -500 }, line], {
-      billing_reason: 'subscription_update',
+    const update = change(3, '2027-02-15', [rest(-500), line], {
       amount_paid: line.amount - 500 - forgiven,
       pre_payment_credit_notes_amount: forgiven,
     });
-    const price = line.product ? { id: 'price_max', product: 'prod_max', unit_amount: 2000 } : {};
-    const { transactions } = look(seen('2027-02-17', { price }, [month(2), change]));
+    const price = line.product ? max : {};
+    const { transactions } = look(seen('2027-02-17', { price }, [month(2), update]));
     expect(transactions[1]?.plan).toEqual({ amountMicros: amount * 10_000, period });
   });
 });
 
 describe('tax of a payment (Stripe)', () => {
-  const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
   const readTax = (state: InvoiceState) =>
-    look(seen('2027-02-17', {}, [bill(2, '2027-02-01', [period], state)])).transactions[0]?.taxMicros;
+    look(seen('2027-02-17', {}, [bill(2, '2027-02-01', [february()], state)])).transactions[0]?.taxMicros;
 
   it('equals the tax of the invoice, in proportion to what was paid', () => {
     const total_taxes = [{ amount: 150 }, { amount: 50 }] as never;
-    const lines = { data: [{ ...toLine(period), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] }] } as never;
+    const lines = { data: [{ ...toLine(february()), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] }] } as never;
     expect(readTax({ total_taxes, lines, amount_paid: 1200 })).toBe(2_000_000);
     expect(readTax({ total_taxes, lines, amount_paid: 600 })).toBe(1_000_000);
     expect(readTax({})).toBeUndefined();
