@@ -1,10 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { type Platform, platforms } from '../../../lib/foundation/platform.ts';
 import * as appStore from '../../../lib/stores/app-store/settings.ts';
 import * as braintree from '../../../lib/stores/braintree/settings.ts';
 import * as googlePlay from '../../../lib/stores/google-play/settings.ts';
+import { loadStore } from '../../../lib/stores/index.ts';
 import * as microsoftStore from '../../../lib/stores/microsoft-store/settings.ts';
 import * as stripe from '../../../lib/stores/stripe/settings.ts';
+import { createContext } from '../../../testing/fake-apple.ts';
 
 const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
 const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pkcs8).toString();
@@ -85,7 +88,30 @@ const cases = stores.flatMap(([store, parser, settings]) =>
 const trim = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_key, member) => (typeof member === 'string' ? member.trim() : member));
 
+/** A request of a client to each store. */
+const transactions: Readonly<Record<Platform, object>> = {
+  store_a: { jwsRepresentation: 'a.b.c' },
+  store_b: { purchaseToken: 'token' },
+  store_c: { storeId: '9NBLGGH5W123' },
+  processor_a: { id: 'sub_1' },
+  service_processor_a: { id: 'sub_1' },
+  processor_b: { paymentMethodNonce: 'nonce' },
+};
+
 describe('settings of a store', () => {
+  it.each(platforms)('cause InternalError if the app has none of %s, or invalid ones', async (platform) => {
+    const transaction = { type: platform, ...transactions[platform] };
+    const request = { id: 'premium', type: 'paid subscription', transaction } as const;
+    const store = await loadStore(platform);
+    for (const [settings, message] of [
+      [undefined, `The app has no ${platform} settings.`],
+      [{ bundleId: 7 }, `The ${platform} settings of the app are not valid.`],
+    ]) {
+      const validation = store.validate(request, createContext({ settings }));
+      await expect(validation).rejects.toMatchObject({ code: 'InternalError', message });
+    }
+  });
+
   it.each(cases)('removes the white space around $path ($store)', ({ parser, settings, padded }) => {
     const expected = trim(parser.parseEnteredSettings(settings));
     expect(trim(parser.parseEnteredSettings(padded))).toEqual(expected);

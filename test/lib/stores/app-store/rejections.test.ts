@@ -189,15 +189,6 @@ describe('validate (App Store) with invalid evidence', () => {
     });
   });
 
-  it('throws InternalError if the app has no settings', async () => {
-    for (const settings of [undefined, null]) {
-      expect(await validateEvidence(buildEvidence(buildTransactionPayload()), { settings })).toMatchObject({
-        code: 'InternalError',
-        message: expect.stringContaining('no store_a settings'),
-      });
-    }
-  });
-
   it('throws InternalError if the settings are not valid', async () => {
     for (const settings of [{}, { bundleId, keyId: 'alone' }, { ...apiSettings, privateKey: brokenKey }]) {
       expect(await validateEvidence(buildEvidence(buildTransactionPayload()), { settings })).toMatchObject({

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { ServiceError } from '../../../../lib/foundation/errors.ts';
 import { dayMs, secondMs } from '../../../../lib/foundation/time.ts';
 import type { StoreFetchOptions, StoreResponse } from '../../../../lib/stores/store-context.ts';
-import { openStripeAccount } from '../../../../lib/stores/stripe/stripe-account.ts';
 import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stores/stripe/stripe-client.ts';
 import {
   fetchCharge,
@@ -223,28 +222,4 @@ describe('callStripe', () => {
     const failure = new ServiceError('DatabaseError', 'The database could not be reached.');
     await expect(callStripe(async () => await Promise.reject(failure))).rejects.toBe(failure);
   });
-});
-
-const context = {
-  appName: 'app',
-  fetch: () => Promise.reject(new Error('not called')),
-  now: () => 0,
-  stopwatch: stoppedStopwatch,
-};
-
-describe('openStripeAccount', () => {
-  it.each(['processor_a', 'service_processor_a'] as const)('names the platform without settings: %s', (platform) => {
-    expect(() => openStripeAccount(platform, { ...context, settings: undefined })).toThrow(
-      `The app has no ${platform} settings.`,
-    );
-  });
-
-  it.each(['processor_a', 'service_processor_a'] as const)(
-    'names the platform with invalid settings: %s',
-    (platform) => {
-      expect(() => openStripeAccount(platform, { ...context, settings: { secretKey: 7 } })).toThrow(
-        `The ${platform} settings of the app are not valid.`,
-      );
-    },
-  );
 });
