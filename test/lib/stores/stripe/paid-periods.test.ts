@@ -1276,7 +1276,7 @@ describe('plan of a payment (Stripe)', () => {
   it.each([
     ['has tiers', { tiers_mode: 'volume', unit_amount: null }, 11_000],
     ['is for a package', { transform_quantity: { divide_by: 10, round: 'up' }, unit_amount: 10_000 }, 20_000],
-  ])('plan is fetched if the quantity of a former price changed, which %s', (_title, state, monthly) => {
+  ])('comes from a request if the quantity of a former price changed, which %s', (_title, state, monthly) => {
     const ten = bill(2, '2027-02-01', [february({ amount: 10_000, quantity: 10 })]);
     const seats = [rest(-5000, { quantity: 10 }), rest(monthly / 2, { quantity: 12 })];
     const upgrade = restFrom('2027-02-16', 928, { product: 'max' });
