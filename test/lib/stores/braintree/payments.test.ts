@@ -86,14 +86,30 @@ describe('validate (Braintree payment)', () => {
     expect(fake.countCharges() - before).toBe(1);
   });
 
-  it.each<[string, object]>([
+  it.each([1_000_000, 7_770_000, 500_000_000])('charges a donation of %d micros', async (amountMicros) => {
+    const { observations } = await fake.validate((await fake.buy({ productId: 'donation', amountMicros })).body);
+    expect(observations[0]?.purchase).toMatchObject({ productId: 'processor_b:donation', amountMicros });
+  });
+
+  const donation = { productId: 'donation', amountMicros: 10_000_000 };
+  const cart = { items: ['coins'] };
+  it.each<[string, object, object?]>([
     ['another price', { priceMicros: 1 }],
     ['another currency', { currency: 'EUR' }],
     ['an unknown product', { id: 'nothing' }],
     ['a product named like an object member', { id: 'constructor' }],
     ['no nonce', { transaction: { type: 'processor_b' } }],
-  ])('rejects %s without a charge', async (_case, changes) => {
-    const { body } = await fake.buy();
+    ['a donation of less than the minimum', { priceMicros: 990_000 }, donation],
+    ['a donation of more than the maximum', { priceMicros: 500_010_000 }, donation],
+    ['a donation of a fraction of a cent', { priceMicros: 1_005_000 }, donation],
+    ['a donation in another currency', { currency: 'EUR' }, donation],
+    ['a donation without an amount', { priceMicros: undefined }, donation],
+    ['a product at the price of a donation', { priceMicros: 10_000_000 }, { productId: 'full_version' }],
+    ['a cart for less than its sum', { priceMicros: 5_970_000 }, cart],
+    ['a cart for the price of another item only', { priceMicros: 990_000 }, cart],
+    ['a cart for an amount that no items have', { priceMicros: 5_000_000 }, cart],
+  ])('rejects %s without a charge', async (_case, changes, order = {}) => {
+    const { body } = await fake.buy(order);
     const before = fake.countCharges();
     await expect(fake.validate({ ...body, ...changes })).rejects.toMatchObject({ code: 'InvalidPayload' });
     expect(fake.countCharges()).toBe(before);
