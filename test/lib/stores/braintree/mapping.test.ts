@@ -128,7 +128,12 @@ describe('toSubscriptionObservation (Braintree)', () => {
     [
       'that is Canceled',
       { status: 'Canceled', statusHistory: buildHistory('Canceled', 'Active') },
-      { renewalIntent: 'Lapse', cancelationReason: 'Customer', renewalIntentChangeDate: Date.parse('2027-03-09') },
+      {
+        renewalIntent: 'Lapse',
+        cancelationReason: 'Customer',
+        renewalIntentChangeDate: Date.parse('2027-03-09'),
+        expirationDate: Date.parse('2027-04-01T05:00:00Z'),
+      },
     ],
     [
       'that is Canceled while past due',

@@ -44,6 +44,12 @@ describe('validate (Braintree subscription)', () => {
     expect(first.purchase).not.toHaveProperty('lastRenewalDate');
   });
 
+  it('ends the last paid day in the westernmost time zone if the settings lack the one of the gateway', async () => {
+    const { body } = await fake.buy({ productId: 'monthly', type: 'paid subscription' });
+    const { observations } = await fake.validate(body, fake.createContext({}, { timeZone: undefined }));
+    expect(observations[0]?.purchase.expirationDate).toBe(Date.parse('2027-03-01T12:00:00Z'));
+  });
+
   it('returns the customer of a free trial without a payment', async () => {
     const { native, first } = await subscribe({ trial: 'P7D' });
     expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
