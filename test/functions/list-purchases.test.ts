@@ -162,38 +162,17 @@ describe('GET /v3/customers', () => {
     });
   });
 
-  it.each(['100%25,bob%20kal,alice', '100%2525,bob%2520kal,alice', '100%252525%2Cbob%252520kal%2Calice'])(
-    'finds customers by the encoded usernames %s',
-    async (encoded) => {
-      const keys = await givenApp(table);
-      for (const name of ['alice', 'bob kal', '100%', 'eve']) await givenPaidPurchase(keys, name);
-      // API Gateway decodes a query once.
-      const query = { applicationUsername: decodeURIComponent(encoded) };
-      const { body } = await callWithSecretKey(listCustomers, keys, { query });
-      expect(body.rows.map((row: { applicationUsername: string }) => row.applicationUsername)).toEqual([
-        '100%',
-        'bob kal',
-        'alice',
-      ]);
-    },
-  );
-
-  it.each(['Smith%2C%20John', 'Smith%252C%2520John'])(
-    'finds the customer whose username contains a comma by %s',
-    async (encoded) => {
-      const keys = await givenApp(table);
-      for (const name of ['Smith, John', 'ann']) await givenPaidPurchase(keys, name);
-      const query = { applicationUsername: decodeURIComponent(encoded) };
-      const { body } = await callWithSecretKey(listCustomers, keys, { query });
-      expect(body).toMatchObject({ paging: { total: 1 }, rows: [{ applicationUsername: 'Smith, John' }] });
-    },
-  );
-
-  it.each([
-    ['a username that is too long', 'x'.repeat(901)],
-    ['a list with a username longer than any key', `ann,${'x'.repeat(2_100)}`],
-  ])('rejects %s', async (_description, applicationUsername) => {
-    const response = await callWithSecretKey(listCustomers, await givenApp(table), { query: { applicationUsername } });
-    expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+  it('finds customers by a list of encoded usernames, and rejects an invalid one', async () => {
+    const keys = await givenApp(table);
+    for (const name of ['alice', 'bob kal', '100%', 'eve']) await givenPaidPurchase(keys, name);
+    const list = async (applicationUsername: string) =>
+      await callWithSecretKey(listCustomers, keys, { query: { applicationUsername } });
+    const { body } = await list('100%25,bob%20kal,alice');
+    expect(body.rows.map((row: { applicationUsername: string }) => row.applicationUsername)).toEqual([
+      '100%',
+      'bob kal',
+      'alice',
+    ]);
+    expect(await list('x'.repeat(901))).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
   });
 });
