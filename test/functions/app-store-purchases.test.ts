@@ -66,16 +66,6 @@ describe('POST /v1/validate with the App Store', () => {
     expect(new Set(transactions.map(({ purchaseId }: { purchaseId: string }) => purchaseId)).size).toBe(1);
     expect(transactions).toHaveLength(2);
   });
-
-  it('validates classic receipts and application downloads', async () => {
-    const receipt = await buyPremium(createUniqueName('user'), { form: 'receipt' });
-    expect((await fixture.validate(keys, receipt.validate)).body).toMatchObject({
-      ok: true,
-      data: { id: 'com.example.app', collection: [{ id: 'premium', isExpired: false }] },
-    });
-    const download = await buyPremium(createUniqueName('user'), { form: 'download' });
-    expect((await fixture.validate(keys, download.validate)).body).toMatchObject({ ok: true });
-  });
 });
 
 describe('POST /v1/validate (App Store) with consumables', () => {
@@ -154,32 +144,6 @@ describe('GET /v3/search (App Store)', () => {
         .map(({ match, purchase }: { match: string; purchase: { purchaseId: string } }) => [match, purchase.purchaseId])
         .sort(),
     ).toEqual([hat, plan].map(({ id }) => ['appTransactionId', `store_a:${id}`]).sort());
-  });
-});
-
-describe('partial refund (App Store)', () => {
-  it.each([
-    ['ends', 'paid subscription', { amountMicros: 1_000_000 }, {}],
-    ['keeps', 'consumable', { quantity: 1 }, { quantity: 4, priceMicros: 1_000_000 }],
-  ])('%s a %s and announces the refund', async (effect, type, part, terms) => {
-    const keys = await fixture.createNotifiedApp('store_a');
-    const order = {
-      productId: createUniqueName('product'),
-      type,
-      ...terms,
-      applicationUsername: createUniqueName('user'),
-    };
-    const { id, validate } = await buy(order);
-    await fixture.validate(keys, validate);
-    await fixture.callControl(`/purchases/${id}/refund`, part);
-    await fixture.processNotifications();
-    const purchase = await fixture.fetchPurchase(keys, `store_a:${id}`);
-    expect(listReasons(purchase)).toEqual(['PURCHASED', 'REFUNDED']);
-    expect(purchase.isExpired ?? false).toBe(effect === 'ends');
-    expect(purchase.cancelationReason).toBe(effect === 'ends' ? 'Customer.OtherReason' : undefined);
-    const { body } = await callWithSecretKey(getTransaction, keys, { params: { transactionId: `store_a:${id}` } });
-    // Apple rounds the refunded share to a thousandth of a percent.
-    expect(Math.abs(Number(body.refundedAmountMicros) - 1_000_000)).toBeLessThan(50);
   });
 });
 

@@ -1,6 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCatalogue, setCatalogue } from '../../lib/apps/catalogue-contract.ts';
 import { getApp } from '../../lib/apps/contract.ts';
@@ -261,30 +260,6 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     expect((await verify((await sign()).token)).payload.credits).toEqual({ coins: 40 });
   });
 
-  it('fails after tampering, for another app, without a signature and with HS256 and the public key', async () => {
-    const { token } = await sign();
-    const [header, payload, signature] = token.split('.');
-    const forged = Buffer.from(
-      JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url').toString()), sub: 'bob' }),
-    ).toString('base64url');
-    await expect(verify(`${header}.${forged}.${signature}`)).rejects.toThrow('signature verification failed');
-    await expect(verify(token, 'another-app')).rejects.toThrow('unexpected "aud"');
-    const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'entitlements+jwt' })).toString('base64url');
-    await expect(verify(`${none}.${payload}.`)).rejects.toThrow();
-    const [publicKey] = (await fetchKeys()).keys;
-    const secret = Buffer.from(String(publicKey?.x));
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    const symmetric = await new SignJWT(claims)
-      .setProtectedHeader({ alg: 'HS256', kid: String(publicKey?.kid) })
-      .sign(secret);
-    await expect(verify(symmetric)).rejects.toThrow();
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const stranger = await new SignJWT(claims)
-      .setProtectedHeader({ alg: 'ES256', kid: String(publicKey?.kid), typ: 'entitlements+jwt' })
-      .sign(privateKey);
-    await expect(verify(stranger)).rejects.toThrow('signature verification failed');
-  });
-
   it('publishes the next key before it signs, and the former key until its overlap ends', async () => {
     const { token } = await sign();
     const { keys: published } = await fetchKeys();
@@ -399,13 +374,6 @@ describe('PUT /v3/catalogue', () => {
     expect((await call(getCatalogue)).body).toEqual(catalogue);
     expect((await call(setCatalogue, { body: plans })).body).toEqual({ ok: true, products: 1 });
     expect((await call(getCatalogue)).body).toEqual(plans);
-  });
-
-  it.each(['__proto__', 'constructor'])('refuses the product %s by its name', async (name) => {
-    const body = JSON.parse(`{"${name}": {"type": "consumable"}}`);
-    const { status, body: answer } = await call(setCatalogue, { body });
-    expect({ status, message: answer.message }).toEqual({ status: 400, message: expect.stringContaining(name) });
-    expect((await call(getCatalogue)).body).toEqual(catalogue);
   });
 
   it('does not overwrite a catalogue that was changed since it was read', async () => {

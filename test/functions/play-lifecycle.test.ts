@@ -185,25 +185,6 @@ describe('plan changes of Google Play', () => {
 });
 
 describe('renewal of Google Play without a readable order', () => {
-  it('starts at the end of the previous period', async () => {
-    const { act, refresh, listTransactions } = await buy();
-    await setOrdersReadable(false);
-    const [first] = await listTransactions();
-    for (let count = 1; count <= 3; count++) {
-      await advance(31 * dayMs);
-      await act('renew');
-      const transactions = await listTransactions();
-      expect(transactions).toHaveLength(count + 1);
-      expect(transactions.slice(1).map(({ purchaseDate }) => purchaseDate)).toEqual(
-        transactions.slice(0, -1).map(({ expirationDate }) => expirationDate),
-      );
-      await advance(dayMs);
-      await refresh();
-      expect(await listTransactions()).toEqual(transactions);
-    }
-    expect((await listTransactions())[0]).toEqual(first);
-  });
-
   it('starts with the recovery after account hold', async () => {
     const { act, refresh, listTransactions } = await buy();
     await setOrdersReadable(false);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { addPeriod } from '../../emulator/calendar.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { setStoreSettings } from '../../lib/apps/store-settings-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { purchaseKey } from '../../lib/foundation/keys.ts';
@@ -8,7 +7,7 @@ import type { Platform } from '../../lib/foundation/platform.ts';
 import { dayMs, hourMs } from '../../lib/foundation/time.ts';
 import { toUtcDay } from '../../lib/money/rates.ts';
 import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
-import { getTransaction, listTransactions } from '../../lib/purchases/transaction-contract.ts';
+import { listTransactions } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { type DailyStat, getStats } from '../../lib/statistics/contract.ts';
@@ -188,69 +187,6 @@ describe('GET /v3/stats/mrr', () => {
   );
 });
 
-/** The new product costs more, so that the stores change the plan in the middle of the period. */
-const upgrades: ReadonlyArray<readonly [Platform, string]> = [
-  ['store_a', createUniqueName('plan')],
-  ['processor_a', 'premium'],
-];
-
-describe('lastRenewalDate', () => {
-  it.each(upgrades)('does not change with an upgrade in the middle of a period (%s)', async (platform, productId) => {
-    const { keys, purchaseId, act } = await fixture.givenSubscription(platform);
-    const upgrade = { productId, priceMicros: 99_990_000 };
-    const changed = await act('change-plan', upgrade);
-    expect(changed).toMatchObject({ productId: `${platform}:${productId}`, isExpired: false });
-    expect(changed).not.toHaveProperty('lastRenewalDate');
-    const { lastRenewalDate } = await act('renew');
-    expect(Date.parse(lastRenewalDate)).not.toBeNaN();
-    await fixture.callControl('/clock', { advance: 'P35D' });
-    const next = {
-      productId: platform === 'processor_a' ? 'basic' : createUniqueName('plan'),
-      priceMicros: 199_990_000,
-    };
-    const changedAgain = await act('change-plan', next);
-    expect(changedAgain).toMatchObject({ productId: `${platform}:${next.productId}`, lastRenewalDate });
-    await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
-    const refreshed = await fixture.fetchPurchase(keys, purchaseId);
-    expect(refreshed).toMatchObject({ productId: `${platform}:${next.productId}`, lastRenewalDate });
-    // Each upgrade has its own payment.
-    expect(await listTransactionsOfPurchases(getService(), keys.appName, [purchaseId])).toHaveLength(4);
-    expect(listReasons(refreshed)).toEqual(['PURCHASED', 'PLAN_CHANGED', 'RENEWED', 'PLAN_CHANGED']);
-  });
-});
-
-const fetchTransaction = async (keys: IssuedApiKeys, transactionId: string) =>
-  (await callWithSecretKey(getTransaction, keys, { params: { transactionId } })).body;
-
-describe('partial refund', () => {
-  it.each(['processor_a', 'service_processor_a'] as const)(
-    'keeps a purchase of %s, announces each refund and sums them up',
-    async (platform) => {
-      const { keys, act } = await fixture.givenSubscription(platform);
-      const once = await act('refund', { amountMicros: 1_000_000 });
-      expect(once).toMatchObject({ isExpired: false, renewalIntent: 'Renew', amountMicros: 4_990_000 });
-      expect(once).not.toHaveProperty('cancelationReason');
-      expect(listReasons(once)).toEqual(['PURCHASED', 'REFUNDED']);
-      const { refundDate } = await fetchTransaction(keys, once.transactionId);
-      await fixture.callControl('/clock', { advance: 'P2D' });
-      const twice = await act('refund', { amountMicros: 500_000 });
-      expect(listReasons(twice)).toEqual(['PURCHASED', 'REFUNDED', 'REFUNDED']);
-      const transaction = await fetchTransaction(keys, twice.transactionId);
-      expect(transaction.refundedAmountMicros).toBe(1_500_000);
-      expect(Date.parse(transaction.refundDate) - Date.parse(refundDate)).toBeGreaterThan(0);
-    },
-  );
-
-  it('ends the purchase when the rest of the payment is refunded', async () => {
-    const { keys, act } = await fixture.givenSubscription('processor_a');
-    await act('refund', { amountMicros: 1_000_000 });
-    const purchase = await act('refund');
-    expect(purchase).toMatchObject({ isExpired: true, cancelationReason: 'Customer' });
-    expect(listReasons(purchase)).toEqual(['PURCHASED', 'REFUNDED', 'REFUNDED']);
-    expect(await fetchTransaction(keys, purchase.transactionId)).toMatchObject({ refundedAmountMicros: 4_990_000 });
-  });
-});
-
 /** Orders with committed monthly payments, and the number of others. */
 const plans = [
   ['store_a', { commitment: true }, 11],
@@ -349,72 +285,3 @@ it.each(['store_a', 'store_b'] as const)(
     expect(listReasons(moved)).toEqual(['PURCHASED', 'RENEWED']);
   },
 );
-
-const { held, released } = { held: ['hold'], released: ['stop-holding'] } as const;
-type Step = readonly [action: string, details?: object];
-const renewals: readonly Step[] = [held, ['renew'], ['renew'], ['renew'], released];
-const upgrade: Step = ['change-plan', { priceMicros: 99_990_000, period: 'P1M' }];
-
-/** The steps with the reasons of the notifications in order of events, and the latest purchase. */
-const lives: readonly (readonly [title: string, steps: readonly Step[], reasons: readonly string[], fields: object])[] =
-  [
-    ['a refund', [...renewals, ['refund']], ['REFUNDED', 'RENEWED'], { isExpired: true, amountMicros: 4_990_000 }],
-    [
-      'the refund of an upgrade',
-      [held, ['renew'], released, upgrade, ['refund']],
-      ['PLAN_CHANGED', 'REFUNDED', 'RENEWED'],
-      { isExpired: true, productId: expect.stringContaining('premium'), amountMicros: 99_990_000 },
-    ],
-    [
-      'a cancelation',
-      [...renewals, ['cancel']],
-      ['RENEWED', 'WILL_LAPSE'],
-      { isExpired: false, renewalIntent: 'Lapse' },
-    ],
-  ];
-const releaseOrders = ['as-held', 'reversed', 'shuffled'] as const;
-
-/** Validates a subscription, performs the steps and releases the held notifications at the end, in the order. */
-async function live(steps: readonly Step[], order: (typeof releaseOrders)[number]) {
-  const { callControl } = fixture;
-  const keys = await fixture.createNotifiedApp('store_a');
-  const [group, productId] = [createUniqueName('group'), createUniqueName('basic')];
-  const products = { productId, group, applicationUsername: createUniqueName('user') };
-  const { id, validate } = await callControl('/purchases', {
-    platform: 'store_a',
-    type: 'paid subscription',
-    ...products,
-  });
-  await fixture.validate(keys, validate);
-  await fixture.processNotifications();
-  for (const [action, details = {}] of steps) {
-    if (action === 'hold') await callControl('/notifications', { platform: 'store_a', held: true });
-    else if (action === 'stop-holding')
-      await fetch(`${fixture.emulatorUrl}/control/notifications`, { method: 'DELETE' });
-    else
-      await callControl(`/purchases/${id}/${action}`, {
-        ...details,
-        ...(action === 'change-plan' && { productId: `premium ${group}` }),
-      });
-    await fixture.processNotifications();
-  }
-  await callControl('/notifications/release', { platform: 'store_a', order, seed: 7 });
-  await fixture.processNotifications();
-  const purchase = await fixture.fetchPurchase(keys, `store_a:${id}`);
-  const { transactionId } = await callControl(`/purchases/${id}`);
-  await fixture.validate(keys, (await callControl(`/purchases/${id}?form=receipt`)).validate);
-  return { transactionId, purchase, revalidated: await fixture.fetchPurchase(keys, `store_a:${id}`) };
-}
-
-describe.each(lives)('process-notification (App Store) after %s', (title, steps, reasons, fields) => {
-  it.each(sampleItems(releaseOrders, 1, title))(
-    'announces a fact once if the notifications before it arrive later (%s)',
-    async (order) => {
-      const { transactionId, purchase, revalidated } = await live(steps, order);
-      expect(listReasons(purchase).toSorted()).toEqual(['PURCHASED', ...reasons].toSorted());
-      expect(purchase).toMatchObject({ ...fields, transactionId: `store_a:${transactionId}` });
-      // A validation reads the whole history and changes nothing.
-      expect(revalidated).toEqual(purchase);
-    },
-  );
-});
