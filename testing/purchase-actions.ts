@@ -1,6 +1,7 @@
 import { actOnPurchase, listPurchaseActions } from '../lib/actions/contract.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import type { Platform } from '../lib/foundation/platform.ts';
+import { buyValidated } from './buy-validated.ts';
 import { type CallResult, callWithSecretKey } from './call.ts';
 import { createUniqueName } from './given.ts';
 import type { TestService } from './service.ts';
@@ -24,28 +25,17 @@ export async function buyForActions(
 ): Promise<BoughtPurchase> {
   const keys = await service.createApp([platform]);
   const applicationUsername = createUniqueName('user');
-  const bought = await service.callControl('/purchases', {
-    platform,
-    productId: 'premium',
-    type: 'paid subscription',
-    applicationUsername,
-    autoRenew: true,
-    ...order,
-  });
-  const validated = await service.validate(keys, bought.validate);
-  if (!validated.body.ok) throw new Error(JSON.stringify(validated.body));
-  // Braintree creates the purchase with the validation.
-  const purchaseId = `${platform}:${validated.body.data.collection[0].purchaseId}`;
+  const premium = { productId: 'premium', type: 'paid subscription', applicationUsername, autoRenew: true };
+  const { id, purchaseId, act } = await buyValidated(service, keys, { ...premium, ...order, platform });
   const params = { purchaseId };
   return {
     keys,
-    id: bought.id,
+    id,
     purchaseId,
     applicationUsername,
     act: async (body) =>
       await callWithSecretKey(actOnPurchase, keys, { params, body: { reason: 'Ticket 4711', ...body } }),
     list: async () => await callWithSecretKey(listPurchaseActions, keys, { params }),
-    control: async (action, details = {}) =>
-      void (await service.callControl(`/purchases/${bought.id}/${action}`, details)),
+    control: async (action, details) => void (await act(action, details)),
   };
 }

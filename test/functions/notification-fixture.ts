@@ -1,6 +1,7 @@
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
+import { buyValidated } from '../../testing/buy-validated.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationServer, startNotificationServer } from '../../testing/notification-server.ts';
@@ -77,13 +78,10 @@ export async function startNotificationFixture(): Promise<NotificationFixture> {
       const username = createUniqueName('user');
       const productId = notifyingPlatforms[platform as keyof typeof notifyingPlatforms];
       const order = { platform, productId, type: 'paid subscription', applicationUsername: username };
-      const { id, validate } = await service.callControl('/purchases', order);
-      const { body } = await service.validate(keys, validate);
-      if (!body.ok) throw new Error(body.message);
+      const { id, purchaseId, ...bought } = await buyValidated(service, keys, order);
       await processNotifications();
-      const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
       const act = async (action: string, details: object = {}) => {
-        const { id: changedId } = await service.callControl(`/purchases/${id}/${action}`, details);
+        const { id: changedId } = await bought.act(action, details);
         await processNotifications();
         return await fetchPurchase(keys, changedId === id ? purchaseId : `${platform}:${changedId}`);
       };

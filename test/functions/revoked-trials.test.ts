@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { buyValidated } from '../../testing/buy-validated.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startNotificationRouter } from '../../testing/notification-router.ts';
@@ -31,14 +32,9 @@ describe('free trial that a store takes back', () => {
       const { appName } = keys;
       router.routeTo([appName]);
       const order = { platform, productId: createUniqueName('trial'), type: 'paid subscription', trial: true };
-      const { id, validate } = await service.callControl('/purchases', {
-        ...order,
-        applicationUsername: createUniqueName('user'),
-      });
-      const { body } = await service.validate(keys, validate);
-      const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
+      const { act, purchaseId } = await buyValidated(service, keys, order);
       await service.callControl('/clock', { advance: 'PT1H' });
-      await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
+      await act(action);
       if (observer !== 'notifications') await refreshPurchase(router.service, { appName, purchaseId });
       if (observer !== 'a refresh') {
         await router.waitUntilPosted();

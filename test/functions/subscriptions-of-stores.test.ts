@@ -12,6 +12,7 @@ import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/statistics/breakdown-contract.ts';
 import { type DailyStat, getStats } from '../../lib/statistics/contract.ts';
 import { getMrr } from '../../lib/statistics/mrr-contract.ts';
+import { buyValidated } from '../../testing/buy-validated.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
@@ -33,14 +34,10 @@ async function givenHistories(platform: Platform, productIds: readonly [subscrip
     [false, true].map((sandbox) => ({ platform, type, productId: productIds[position], sandbox })),
   );
   for (const sale of sales) {
-    const order = { ...sale, applicationUsername: createUniqueName('user') };
-    const { id, validate } = await fixture.callControl('/purchases', order);
-    const { body } = await fixture.validate(keys, validate);
-    if (!body.ok) throw new Error(body.message);
-    const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
+    const { act, purchaseId } = await buyValidated(fixture, keys, sale);
     const actions = sale.type === orders.subscription.type ? ['renew', 'cancel', 'expire'] : ['refund'];
     for (const action of actions) {
-      await fixture.callControl(`/purchases/${id}/${action}`, {});
+      await act(action);
       await fixture.processNotifications();
       await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
     }
@@ -91,6 +88,7 @@ async function givenChangedCurrency(platform: Platform) {
     ...order,
     applicationUsername: createUniqueName('user'),
   });
+  // The catalogue of Braintree in its settings has the product only now.
   const keys = await fixture.createNotifiedApp(platform, platform === 'store_b' ? { acknowledge: true } : {});
   const { body } = await fixture.validate(keys, validate);
   if (!body.ok) throw new Error(body.message);
@@ -166,15 +164,12 @@ describe('GET /v3/stats/mrr', () => {
     'counts the price of the period for %s (%s) if it is charged %s',
     async (platform, productId, time) => {
       const keys = await fixture.createNotifiedApp(platform, platform === 'store_b' ? { acknowledge: true } : {});
-      const order = { platform, type: 'paid subscription', productId, applicationUsername: createUniqueName('user') };
-      const { id, validate } = await fixture.callControl('/purchases', order);
-      const { body } = await fixture.validate(keys, validate);
-      if (!body.ok) throw new Error(body.message);
-      const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
+      const order = { platform, type: 'paid subscription', productId };
+      const { act, purchaseId } = await buyValidated(fixture, keys, order);
       const steps = time === 'late' ? ['P15D', 'P15D', 'fail-payment', 'P5D', 'recover'] : ['P27D', 'renew'];
       for (const step of steps) {
         if (step.startsWith('P')) await fixture.callControl('/clock', { advance: step });
-        else await fixture.callControl(`/purchases/${id}/${step}`, {});
+        else await act(step);
         await fixture.processNotifications();
         await refreshPurchase(getService(), { appName: keys.appName, purchaseId });
       }

@@ -5,6 +5,7 @@ import { getPurchase } from '../../lib/purchases/contract.ts';
 import { listTransactionsOfPurchases } from '../../lib/purchases/purchase-table.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { HttpServer } from '../../local/http-server.ts';
+import { buyValidated } from '../../testing/buy-validated.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { interceptStores } from '../../testing/intercept-stores.ts';
@@ -31,15 +32,8 @@ afterAll(async () => {
 
 /** Buys and validates a product of Google Play. */
 async function validateOrder(order: object) {
-  const { id, validate } = await service.callControl('/purchases', {
-    platform: 'store_b',
-    productId: createUniqueName('product'),
-    applicationUsername: createUniqueName('user'),
-    ...order,
-  });
-  const { body } = await service.validate(keys, validate);
-  const purchaseId = `store_b:${body.data.collection[0].purchaseId}`;
-  const act = async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {});
+  const product = { platform: 'store_b', productId: createUniqueName('product'), ...order } as const;
+  const { act, purchaseId } = await buyValidated(service, keys, product);
   /** Refreshes the purchase and returns its latest transaction. */
   const refresh = async (orders: 'available' | 'down') => {
     areOrdersDown = orders === 'down';

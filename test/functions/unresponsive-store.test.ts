@@ -4,6 +4,7 @@ import { handler as sweep } from '../../functions/workers/enqueue-due-items.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
 import { getPurchase } from '../../lib/purchases/contract.ts';
+import { buyValidated } from '../../testing/buy-validated.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { sampleItems } from '../../testing/sample.ts';
@@ -37,15 +38,8 @@ async function subscription(platform: Platform, productId: string, settings: obj
   // Google Play refunds a purchase that is not acknowledged within three days.
   const acknowledged = platform === 'store_b' ? { acknowledge: true } : {};
   const keys = await service.createApp([platform], { ...acknowledged, ...settings });
-  const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
-  const { id, validate } = await service.callControl('/purchases', order);
-  const { body } = await service.validate(keys, validate);
-  if (!body.ok) throw new Error(body.message);
-  const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
-  return {
-    look: async () => await look(keys, purchaseId),
-    act: async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {}),
-  };
+  const { act, purchaseId } = await buyValidated(service, keys, { platform, productId, type: 'paid subscription' });
+  return { look: async () => await look(keys, purchaseId), act };
 }
 
 async function look({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
