@@ -122,16 +122,13 @@ describe('GET /v3/purchases with more purchases than a response can hold', () =>
 describe('a customer with more products than a response can hold', () => {
   it.each([getCustomer, getCustomerPurchases])('is told how to read the purchases in pages', async (contract) => {
     const keys = await givenApp(table);
-    const claim = { username: 'ann', source: 'validation' } as const;
     for (let index = 0; index < 20; index++) {
-      const purchaseId = `store_a:${index}`;
       const observation = createObservation({
-        purchaseId,
+        purchaseId: `store_a:${index}`,
         productId: `store_a:product-${index}`,
         discountId: 'offer'.repeat(60_000),
       });
-      const input = { trigger: 'validation', observation, claim, strategy: 'all', now: startDate } as const;
-      await recordPurchase(getService(), keys.appName, purchaseId, input);
+      await recordObservation(getService(), keys.appName, { username: 'ann', observation });
     }
     expect(await callWithSecretKey(contract, keys, { params: { applicationUsername: 'ann' } })).toMatchObject({
       status: 413,

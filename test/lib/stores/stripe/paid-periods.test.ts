@@ -1255,8 +1255,8 @@ describe('plan of a payment (Stripe)', () => {
 
   it('scales a charge for no units if the first tier of a former price has a fee', () => {
     const fee = { product: 'old', quantity: 0 };
-    const whole = bill(2, '2027-02-01', [{ ...fee, amount: 500, start: '2027-02-01', end: '2027-03-01' }]);
-    const charge = bill(3, '2027-02-15', [{ ...rest, ...fee, amount: 250 }]);
+    const whole = bill(2, '2027-02-01', [february({ ...fee, amount: 500 })]);
+    const charge = bill(3, '2027-02-15', [rest(250, fee)]);
     expect(readPlans([whole, charge], max)).toEqual([undefined, [500, 'P1M']]);
   });
 
@@ -1370,8 +1370,8 @@ describe('tax of a payment (Stripe)', () => {
 
   it('is none if a credit without tax pays all of the invoice, and more', () => {
     const total_taxes = [{ amount: 200 }] as never;
-    const taxed = { ...toLine(period), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] };
-    const credit = toLine({ ...period, amount: -2000, kind: 'proration' });
+    const taxed = { ...toLine(february()), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] };
+    const credit = toLine(february({ amount: -2000, kind: 'proration' }));
     expect(readTax({ total_taxes, lines: { data: [credit, taxed] } as never, amount_paid: 0 })).toBe(0);
   });
 });
