@@ -13,7 +13,7 @@ const paidStatuses: ReadonlySet<string> = new Set(['authorized', 'submitted_for_
 export function summarizePayments({ payments }: MerchantState, ids: readonly string[]) {
   const paid = ids.flatMap((id) => payments.get(id) ?? []).filter(({ status }) => paidStatuses.has(status));
   const refundIds = paid.flatMap((payment) => payment.refundIds);
-  const refunds = refundIds.flatMap((id) => payments.get(id) ?? []).filter(({ status }) => status !== 'voided');
+  const refunds = listRefunds(payments, refundIds);
   return {
     payments: paid.map((payment) => toPaymentSummary(payments, payment)),
     paidMicros: sumMicros(paid),
@@ -24,7 +24,6 @@ export function summarizePayments({ payments }: MerchantState, ids: readonly str
 
 function toPaymentSummary(all: MerchantState['payments'], payment: Payment) {
   const { id, createdAt, amount, taxAmount = '0', currency, billingPeriod, refundIds, dispute } = payment;
-  const refunds = refundIds.flatMap((refund) => all.get(refund) ?? []).filter(({ status }) => status !== 'voided');
   return {
     id,
     date: formatTime(payment.status === 'settled' && payment.history ? payment.updatedAt : createdAt),
@@ -32,7 +31,7 @@ function toPaymentSummary(all: MerchantState['payments'], payment: Payment) {
     taxMicros: toMicros(taxAmount),
     currency,
     ...(billingPeriod && { periodStart: toDate(billingPeriod[0]), periodEnd: toDate(billingPeriod[1]) }),
-    refunds: refunds.map((refund) => ({
+    refunds: listRefunds(all, refundIds).map((refund) => ({
       id: refund.id,
       createdAt: formatTime(refund.createdAt),
       amountMicros: toMicros(refund.amount),
@@ -40,6 +39,9 @@ function toPaymentSummary(all: MerchantState['payments'], payment: Payment) {
     ...(dispute && { dispute: { status: dispute.status, openedAt: formatTime(dispute.openedAt) } }),
   };
 }
+
+const listRefunds = (payments: MerchantState['payments'], ids: readonly string[]): Payment[] =>
+  ids.flatMap((id) => payments.get(id) ?? []).filter(({ status }) => status !== 'voided' && status !== 'failed');
 
 const sumMicros = (payments: readonly Payment[]): number =>
   payments.reduce((sum, { amount }) => sum + toMicros(amount), 0);

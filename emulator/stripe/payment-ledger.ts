@@ -141,7 +141,9 @@ const toRefundSummary = (
 
 /** Lists the refunds of a charge. The credit notes of an invoice are those of its first charge. */
 function listReturns(records: AccountObjects, { id }: Stripe.Charge, invoice: Stripe.Invoice | undefined) {
-  const refunds = [...records.objects.refunds.values()].filter(({ charge }) => getId(charge) === id);
+  const refunds = [...records.objects.refunds.values()].filter(
+    ({ charge, status }) => getId(charge) === id && status !== 'failed',
+  );
   const isFirst = invoice && listInvoiceCharges(records, invoice.id).find(({ paid }) => paid)?.id === id;
   return [...refunds, ...(isFirst ? listCreditNotes(records, invoice.id) : [])];
 }

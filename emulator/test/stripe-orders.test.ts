@@ -287,6 +287,12 @@ describe('reversal actions of the emulated Stripe', () => {
     expect(await show()).toMatchObject({ refundedMicros: 1_000_000, disputedMicros: 0 });
   });
 
+  it('does not show a refund that failed', async () => {
+    const { id } = await runSubscription(client, [['refund'], ['reverse-refund']]);
+    const { body } = await client.control('GET', `/control/purchases/${id}`);
+    expect(body).toMatchObject({ refundedMicros: 0, payments: [{ refunds: [] }] });
+  });
+
   it('does not count a failed charge or a free trial as a payment', async () => {
     const { id } = await runSubscription(client, [['fail-payment']], { trial: 'P7D' });
     expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({

@@ -352,6 +352,13 @@ const sequences: readonly Sequence[] = [
     [['monthly', 'Customer', 'PURCHASED ENTERED_GRACE_PERIOD RENEWED REFUNDED REFUNDED']],
   ],
   [
+    'a refund that fails, and a second one',
+    'processor_b',
+    monthly,
+    ['P10D', 'refund', 'P2D', 'reverse-refund', 'P2D', 'refund'],
+    [['monthly', 'Customer', 'PURCHASED REFUNDED RENEWED REFUNDED']],
+  ],
+  [
     'a dispute that is lost while a payment is past due',
     'processor_b',
     monthly,
