@@ -137,6 +137,13 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'dispute win-dispute', 'as before', unchanged],
     [platform, 'dispute revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
     [platform, 'revoke win-dispute', 'as before', unchanged],
+    // An inquiry withdraws nothing. The bank can escalate it to a dispute.
+    [platform, 'inquire', 'as before', unchanged],
+    [platform, 'inquire answer-inquiry', 'as before', unchanged],
+    [platform, 'inquire close-inquiry', 'as before', unchanged],
+    [platform, 'inquire refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
+    [platform, 'inquire dispute', 'as before', unchanged],
+    [platform, 'inquire dispute revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
     [platform, 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
   ]),
 

@@ -8,7 +8,16 @@ import { addItem, removeItem } from './item-changes.ts';
 import { moveTrial } from './move-trial.ts';
 import { pause, pauseCollection, resume, resumeCollection } from './pausing.ts';
 import { reportRefund } from './payment-records.ts';
-import { loseDispute, openDispute, refundPurchase, reverseRefund, winDispute } from './payment-reversals.ts';
+import {
+  answerInquiry,
+  closeInquiry,
+  loseDispute,
+  openDispute,
+  openInquiry,
+  refundPurchase,
+  reverseRefund,
+  winDispute,
+} from './payment-reversals.ts';
 import { addInvoiceItem } from './pending-lines.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
@@ -56,6 +65,9 @@ export function createActions(state: AccountState): EmulatedStore['actions'] {
     'refund-outside': (purchaseId, details) =>
       (details.record ? reportRefund : refundOutside)(state, { purchaseId, at: state.now(), details }),
     'reverse-refund': (purchaseId, details) => reverseRefund(state, { purchaseId, at: state.now(), details }),
+    inquire: (purchaseId, details) => openInquiry(state, { purchaseId, at: state.now(), details }),
+    'answer-inquiry': (purchaseId, details) => answerInquiry(state, { purchaseId, at: state.now(), details }),
+    'close-inquiry': (purchaseId, details) => closeInquiry(state, { purchaseId, at: state.now(), details }),
     dispute: (purchaseId, details) => openDispute(state, { purchaseId, at: state.now(), details }),
     'win-dispute': (purchaseId, details) => winDispute(state, { purchaseId, at: state.now(), details }),
     revoke: (purchaseId, details) => loseDispute(state, { purchaseId, at: state.now(), details }),

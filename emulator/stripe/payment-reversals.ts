@@ -3,7 +3,7 @@ import type { ActionBody } from '../purchase-order.ts';
 import { generateId, getId, getObject, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
 import { formatAmount, toMinorUnits } from './money.ts';
-import { buildDispute, buildDisputeBalance, buildRefund } from './reversal-objects.ts';
+import { buildDispute, buildDisputeBalance, buildInquiry, buildRefund } from './reversal-objects.ts';
 
 export interface ReversalInput {
   readonly purchaseId: string;
@@ -13,7 +13,9 @@ export interface ReversalInput {
 
 /** Refunds a part of a charge, or its remaining amount. */
 export function refundPurchase(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
-  const charge = requireReversibleCharge(state, purchaseId, details);
+  const charge = findPaidCharge(state, purchaseId, details);
+  const isDisputed = listDisputes(state.records, [charge.id]).some(({ status }) => !isInquiry(status));
+  requirePossible(!charge.refunded && !isDisputed, purchaseId, `has a reversed charge ${charge.id}`);
   const { amountMicros } = details;
   const remaining = charge.amount - charge.amount_refunded;
   const amount = amountMicros === undefined ? remaining : toMinorUnits(amountMicros, charge.currency, 'amountMicros');
@@ -23,9 +25,10 @@ export function refundPurchase(state: AccountState, { purchaseId, at, details }:
 }
 
 /**
- * Refunds a charge fully or partially.
+ * Refunds a charge fully or partially. A full refund resolves an inquiry.
  *
  * @see https://docs.stripe.com/api/refunds/object
+ * @see https://docs.stripe.com/disputes/how-disputes-work#inquiries
  */
 export function refundCharge(
   state: AccountState,
@@ -41,6 +44,8 @@ export function refundCharge(
   });
   emitEvent(state, 'refund.created', { purchaseId, at, object: refund });
   emitEvent(state, 'charge.refunded', { purchaseId, at, object: refundedCharge, before: charge });
+  const inquiry = findOpenInquiry(state.records, charge);
+  if (refundedCharge.refunded && inquiry) closeDispute(state, inquiry, { purchaseId, at, status: 'warning_closed' });
   return refund;
 }
 
@@ -70,19 +75,54 @@ export function reverseRefund(state: AccountState, { purchaseId, at }: ReversalI
 }
 
 /**
- * Opens a dispute. Stripe withdraws the disputed amount until the dispute is closed.
+ * Opens an inquiry, which withdraws nothing. The bank can escalate it to a dispute.
+ *
+ * @see https://docs.stripe.com/disputes/how-disputes-work#inquiries
+ */
+export function openInquiry(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
+  const charge = findPaidCharge(state, purchaseId, details);
+  requirePossible(!charge.refunded && !charge.disputed, purchaseId, `has a reversed charge ${charge.id}`);
+  const object = saveObject(state.records, 'disputes', buildInquiry(charge, at));
+  saveObject(state.records, 'charges', { ...charge, disputed: true });
+  emitEvent(state, 'charge.dispute.created', { purchaseId, at, object });
+  return purchaseId;
+}
+
+/** Sends evidence to the bank. */
+export function answerInquiry(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
+  const before = requireInquiry(state, purchaseId, details);
+  const object = saveObject(state.records, 'disputes', { ...before, status: 'warning_under_review' });
+  emitEvent(state, 'charge.dispute.updated', { purchaseId, at, object, before });
+  return purchaseId;
+}
+
+/** Closes an inquiry that the bank did not escalate. */
+export function closeInquiry(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
+  closeDispute(state, requireInquiry(state, purchaseId, details), { purchaseId, at, status: 'warning_closed' });
+  return purchaseId;
+}
+
+/**
+ * Opens a dispute, or escalates an inquiry to one. Stripe withdraws the disputed amount until the dispute is closed.
  *
  * @see https://support.stripe.com/topics/disputes
  */
 export function openDispute(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
-  const charge = requireReversibleCharge(state, purchaseId, details);
+  const charge = findPaidCharge(state, purchaseId, details);
+  const inquiry = findOpenInquiry(state.records, charge);
+  const isPossible = !charge.refunded && (!charge.disputed || inquiry !== undefined);
+  requirePossible(isPossible, purchaseId, `has a reversed charge ${charge.id}`);
   // Once a payment has been refunded, only the rest of it is withdrawn.
   // https://docs.stripe.com/disputes#disputes-on-partially-refunded-payments
   const amount = charge.amount - charge.amount_refunded;
-  const object = saveObject(state.records, 'disputes', buildDispute(charge, amount, at));
+  const object = saveObject(state.records, 'disputes', {
+    ...buildDispute(charge, amount, at),
+    ...(inquiry && { id: inquiry.id, created: inquiry.created }),
+  });
   saveObject(state.records, 'charges', { ...charge, disputed: true });
-  emitEvent(state, 'charge.dispute.created', { purchaseId, at, object });
+  if (!inquiry) emitEvent(state, 'charge.dispute.created', { purchaseId, at, object });
   emitEvent(state, 'charge.dispute.funds_withdrawn', { purchaseId, at, object });
+  if (inquiry) emitEvent(state, 'charge.dispute.updated', { purchaseId, at, object, before: inquiry });
   return purchaseId;
 }
 
@@ -94,7 +134,8 @@ export function openDispute(state: AccountState, { purchaseId, at, details }: Re
  */
 export function winDispute(state: AccountState, { purchaseId, at, details: { amountMicros } }: ReversalInput): string {
   const dispute = findDispute(state.records, purchaseId);
-  requirePossible(dispute !== undefined && dispute.status !== 'won', purchaseId, 'does not have a dispute to win');
+  const isWinnable = dispute?.status === 'needs_response' || dispute?.status === 'lost';
+  requirePossible(isWinnable, purchaseId, 'does not have a dispute to win');
   const returned = dispute.balance_transactions.reduce((sum, { amount }) => sum + Math.max(0, amount), 0);
   const rest = dispute.amount - returned;
   const amount = amountMicros === undefined ? rest : toMinorUnits(amountMicros, dispute.currency, 'amountMicros');
@@ -123,7 +164,7 @@ export function loseDispute(state: AccountState, input: ReversalInput): string {
 function closeDispute(
   state: AccountState,
   dispute: Stripe.Dispute,
-  { purchaseId, at, status }: { purchaseId: string; at: number; status: 'won' | 'lost' },
+  { purchaseId, at, status }: { purchaseId: string; at: number; status: 'won' | 'lost' | 'warning_closed' },
 ): Stripe.Dispute {
   const closed = saveObject(state.records, 'disputes', { ...dispute, status });
   emitEvent(state, 'charge.dispute.closed', { purchaseId, at, object: closed });
@@ -131,12 +172,27 @@ function closeDispute(
 }
 
 /** Finds the latest dispute of a purchase. */
-function findDispute(records: AccountState['records'], purchaseId: string): Stripe.Dispute | undefined {
-  const charges = listCharges(records, purchaseId).map(({ id }) => id);
-  return [...records.objects.disputes.values()].findLast(({ charge }) => charges.includes(getId(charge)));
+const findDispute = (records: AccountState['records'], purchaseId: string): Stripe.Dispute | undefined =>
+  listDisputes(
+    records,
+    listCharges(records, purchaseId).map(({ id }) => id),
+  ).at(-1);
+
+const listDisputes = ({ objects }: AccountState['records'], charges: readonly string[]): Stripe.Dispute[] =>
+  [...objects.disputes.values()].filter(({ charge }) => charges.includes(getId(charge)));
+
+const isInquiry = (status: Stripe.Dispute.Status): boolean => status.startsWith('warning_');
+
+const findOpenInquiry = (records: AccountState['records'], { id }: Stripe.Charge): Stripe.Dispute | undefined =>
+  listDisputes(records, [id]).find(({ status }) => isInquiry(status) && status !== 'warning_closed');
+
+function requireInquiry(state: AccountState, purchaseId: string, details: ActionBody): Stripe.Dispute {
+  const inquiry = findOpenInquiry(state.records, findPaidCharge(state, purchaseId, details));
+  requirePossible(inquiry !== undefined, purchaseId, 'does not have an open inquiry');
+  return inquiry;
 }
 
-function requireReversibleCharge(
+function findPaidCharge(
   { records }: AccountState,
   purchaseId: string,
   { transactionId, payment }: ActionBody,
@@ -145,17 +201,12 @@ function requireReversibleCharge(
   if (transactionId === undefined) {
     const charge = charges.at(payment === undefined || payment === 'last' ? -1 : payment - 1);
     requirePossible(charge !== undefined, purchaseId, 'does not have this paid charge');
-    return requireUnreversed(purchaseId, charge);
+    return charge;
   }
   const charge =
     charges.find(({ id }) => id === transactionId) ??
     listInvoiceCharges(records, transactionId).find(({ paid }) => paid);
   requirePossible(charge !== undefined, purchaseId, 'does not have a paid charge');
-  return requireUnreversed(purchaseId, charge);
-}
-
-function requireUnreversed(purchaseId: string, charge: Stripe.Charge): Stripe.Charge {
-  requirePossible(!charge.refunded && !charge.disputed, purchaseId, `has a reversed charge ${charge.id}`);
   return charge;
 }
 

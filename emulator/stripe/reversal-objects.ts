@@ -63,6 +63,18 @@ export const buildDispute = (charge: Stripe.Charge, amount: number, at: number):
   status: 'needs_response',
 });
 
+/** Creates an inquiry, which has no balance transaction. Its charge can be refunded. */
+export const buildInquiry = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
+  ...buildDispute(charge, charge.amount - charge.amount_refunded, at),
+  balance_transactions: [],
+  is_charge_refundable: true,
+  payment_method_details: {
+    card: { brand: 'visa', case_type: 'inquiry', network: 'visa', network_reason_code: null },
+    type: 'card',
+  },
+  status: 'warning_needs_response',
+});
+
 /** Creates the balance transaction of a withdrawal (negative amount) or of a reinstatement. */
 export const buildDisputeBalance = (charge: Stripe.Charge, amount: number, at: number): Stripe.BalanceTransaction => ({
   id: generateId('txn'),

@@ -84,6 +84,19 @@ describe('subscription of the emulated Stripe', () => {
       [],
     ],
     ['dispute', [['revoke']], disputed],
+    ['inquiry', [['inquire']], ['charge.dispute.created']],
+    ['evidence for an inquiry', [['inquire'], ['answer-inquiry']], ['charge.dispute.updated']],
+    ['inquiry that is closed', [['inquire'], ['close-inquiry']], ['charge.dispute.closed']],
+    [
+      'inquiry that is escalated',
+      [['inquire'], ['answer-inquiry'], ['dispute']],
+      ['charge.dispute.funds_withdrawn', 'charge.dispute.updated'],
+    ],
+    [
+      'inquiry that a refund resolves',
+      [['inquire'], ['refund']],
+      ['refund.created', 'charge.refunded', 'charge.dispute.closed'],
+    ],
     [
       'dispute that is won in part',
       [['dispute'], ['win-dispute', { amountMicros: 1_000_000 }]],

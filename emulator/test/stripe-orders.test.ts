@@ -293,6 +293,36 @@ describe('reversal actions of the emulated Stripe', () => {
     expect(body).toMatchObject({ refundedMicros: 0, payments: [{ refunds: [] }] });
   });
 
+  it('withdraws the funds of an inquiry when the bank escalates it', async () => {
+    const { id } = await runSubscription(client, [['inquire']]);
+    const show = async () => (await client.control('GET', `/control/purchases/${id}`)).body;
+    const { charges } = await show();
+    const showDispute = async () => (await stripe.disputes.list({ charge: charges[0] })).data[0];
+    const inquiry = await showDispute();
+    expect(inquiry).toMatchObject({ status: 'warning_needs_response', amount: 499, balance_transactions: [] });
+    expect(await stripe.charges.retrieve(charges[0])).toMatchObject({ disputed: true });
+    expect((await client.act(id, 'win-dispute')).status).toBe(422);
+    await client.act(id, 'refund', { amountMicros: 1_000_000 });
+    await client.advance('P2D');
+    await client.act(id, 'dispute');
+    const { created } = inquiry as Stripe.Dispute;
+    expect(await showDispute()).toMatchObject({
+      id: inquiry?.id,
+      status: 'needs_response',
+      created,
+      balance_transactions: [{ amount: -399, created: created + 2 * 86_400 }],
+    });
+    expect(await show()).toMatchObject({ refundedMicros: 1_000_000, disputedMicros: 3_990_000 });
+    expect((await client.act(id, 'refund')).status).toBe(422);
+  });
+
+  it('closes an inquiry that was not escalated, and does not refund or dispute a refunded inquiry again', async () => {
+    const { id } = await runSubscription(client, [['inquire'], ['close-inquiry']]);
+    expect((await client.act(id, 'close-inquiry')).status).toBe(422);
+    expect((await client.act(id, 'refund')).status).toBe(200);
+    for (const action of ['refund', 'dispute', 'inquire']) expect((await client.act(id, action)).status).toBe(422);
+  });
+
   it('does not count a failed charge or a free trial as a payment', async () => {
     const { id } = await runSubscription(client, [['fail-payment']], { trial: 'P7D' });
     expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({

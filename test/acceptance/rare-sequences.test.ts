@@ -207,6 +207,30 @@ const sequences: readonly Sequence[] = [
     [['premium', 'System', 'PURCHASED REFUNDED REVOKED']],
   ],
   [
+    'an inquiry that the bank escalates after a refund of a part, and that is lost',
+    'processor_a',
+    renewing,
+    [
+      'inquire',
+      'P2D',
+      ['refund', { amountMicros: 2_000_000 }],
+      'P2D',
+      'answer-inquiry',
+      'P5D',
+      'dispute',
+      'P3D',
+      'revoke',
+    ],
+    [['premium', 'System', 'PURCHASED REFUNDED REVOKED']],
+  ],
+  [
+    'an inquiry that is closed, and the refund of its payment',
+    'processor_a',
+    renewing,
+    ['inquire', 'P10D', 'close-inquiry', 'P10D', 'refund'],
+    [['premium', 'Customer', 'PURCHASED REFUNDED']],
+  ],
+  [
     'a restored transaction id that is refunded',
     'store_a',
     renewing,
@@ -436,6 +460,24 @@ describe('subscription that has ended', () => {
     }
     expect(ends[0]).toEqual([expect.any(String)]);
     expect(ends[1]).toEqual(ends[0]);
+  });
+});
+
+describe('subscription of Stripe whose payment is disputed after an inquiry', () => {
+  it('ends on the day of the withdrawal', async () => {
+    const keys = await fixture.createNotifiedApp('processor_a');
+    const applicationUsername = createUniqueName('user');
+    const order = { platform: 'processor_a', productId: 'premium', applicationUsername, ...renewing };
+    const { id, validate } = await fixture.callControl('/purchases', order);
+    expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
+    for (const step of ['inquire', 'P9D', 'dispute', 'P5D', 'revoke']) {
+      await perform(id, step);
+      await fixture.processNotifications();
+      await expectStoreMoney(keys, applicationUsername, new Set([id]));
+    }
+    const [{ disputes }] = (await fixture.callControl(`/purchases/${id}`)).payments;
+    const expirationDate = disputes[0].balances[0].createdAt;
+    expect(await refreshRows(keys, applicationUsername)).toMatchObject([{ isExpired: true, expirationDate }]);
   });
 });
 
