@@ -1,5 +1,6 @@
 import type { Platform } from '../lib/foundation/platform.ts';
 import type { PurchaseSummary } from './purchase-summary.ts';
+import { sumReturned } from './store-ledger.ts';
 import { readPaidPeriod } from './stripe-oracle.ts';
 
 /** A purchase at one time according to the store's own records. */
@@ -51,9 +52,6 @@ export function readLedgerState(
     nextProductId: summary.renewsAs,
   };
 }
-
-const sumReturned = ({ refundedMicros = 0, disputedMicros = 0 }: PurchaseSummary): number =>
-  refundedMicros + disputedMicros;
 
 /**
  * Braintree sends `subscription_billing_skipped`, and no charge, for a period that the balance covers.

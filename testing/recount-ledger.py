@@ -117,6 +117,14 @@ class Sale:
         return (self.whole or self.payer or self).refunded_at()
 
 
+def list_withdrawn(payment):
+    """What disputes withdrew of a payment. After a full refund, a dispute returns nothing more of it."""
+    if sum(refund["amountMicros"] for refund in payment["refunds"]) >= payment["amountMicros"]:
+        return []
+    disputes = [dispute for dispute in payment["disputes"] if dispute["status"] != "won"]
+    return [(to_ms(part["createdAt"]), -part["amountMicros"]) for dispute in disputes for part in dispute["balances"]]
+
+
 def read_stripe(purchase, products, now):
     """Returns the sales of a subscription at Stripe by date, and the start of the trial with which it starts."""
     sales, trial, wholes = [], None, {}
@@ -130,8 +138,7 @@ def read_stripe(purchase, products, now):
         payments = by_invoice[invoice["id"]]
         paid_at = max([to_ms(payment["paidAt"]) for payment in payments] or [to_ms(invoice["paidAt"])])
         refunds = [to_refund(refund) for payment in payments for refund in payment["refunds"]]
-        disputes = [dispute for payment in payments for dispute in payment["disputes"] if dispute["status"] != "won"]
-        withdrawn = [(to_ms(part["createdAt"]), -part["amountMicros"]) for dispute in disputes for part in dispute["balances"]]
+        withdrawn = [part for payment in payments for part in list_withdrawn(payment)]
         gross = sum(payment["amountMicros"] for payment in payments)
         tax = sum(tax["amountMicros"] for tax in invoice["taxes"])
         # A balance of the customer that pays a part of the invoice pays the same part of its tax.

@@ -137,6 +137,7 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'dispute win-dispute', 'as before', unchanged],
     [platform, 'dispute revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
     [platform, 'revoke win-dispute', 'as before', unchanged],
+    [platform, 'refund revoke', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
     // An inquiry withdraws nothing. The bank can escalate it to a dispute.
     [platform, 'inquire', 'as before', unchanged],
     [platform, 'inquire answer-inquiry', 'as before', unchanged],

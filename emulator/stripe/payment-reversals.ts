@@ -110,13 +110,9 @@ export function closeInquiry(state: AccountState, { purchaseId, at, details }: R
 export function openDispute(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
   const charge = findPaidCharge(state, purchaseId, details);
   const inquiry = findOpenInquiry(state.records, charge);
-  const isPossible = !charge.refunded && (!charge.disputed || inquiry !== undefined);
-  requirePossible(isPossible, purchaseId, `has a reversed charge ${charge.id}`);
-  // Once a payment has been refunded, only the rest of it is withdrawn.
-  // https://docs.stripe.com/disputes#disputes-on-partially-refunded-payments
-  const amount = charge.amount - charge.amount_refunded;
+  requirePossible(!charge.disputed || inquiry !== undefined, purchaseId, `has a disputed charge ${charge.id}`);
   const object = saveObject(state.records, 'disputes', {
-    ...buildDispute(charge, amount, at),
+    ...buildDispute(charge, getDisputedAmount(charge), at),
     ...(inquiry && { id: inquiry.id, created: inquiry.created }),
   });
   saveObject(state.records, 'charges', { ...charge, disputed: true });
@@ -125,6 +121,16 @@ export function openDispute(state: AccountState, { purchaseId, at, details }: Re
   if (inquiry) emitEvent(state, 'charge.dispute.updated', { purchaseId, at, object, before: inquiry });
   return purchaseId;
 }
+
+/**
+ * Of a payment that was refunded in part, only the rest is withdrawn. The bank of a debit does not know of a full
+ * refund: the customer receives two credits.
+ *
+ * @see https://docs.stripe.com/disputes#disputes-on-partially-refunded-payments
+ * @see https://docs.stripe.com/refunds#bank-debit-payment-methods
+ */
+const getDisputedAmount = ({ amount, amount_refunded, refunded }: Stripe.Charge): number =>
+  refunded ? amount : amount - amount_refunded;
 
 /**
  * Closes the dispute in favor of the account, which gets the disputed amount back. A lost dispute can still be won. One

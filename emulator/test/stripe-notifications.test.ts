@@ -84,6 +84,7 @@ describe('subscription of the emulated Stripe', () => {
       [],
     ],
     ['dispute', [['revoke']], disputed],
+    ['dispute after a full refund', [['refund'], ['revoke']], disputed],
     ['inquiry', [['inquire']], ['charge.dispute.created']],
     ['evidence for an inquiry', [['inquire'], ['answer-inquiry']], ['charge.dispute.updated']],
     ['inquiry that is closed', [['inquire'], ['close-inquiry']], ['charge.dispute.closed']],

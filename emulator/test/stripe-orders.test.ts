@@ -323,6 +323,20 @@ describe('reversal actions of the emulated Stripe', () => {
     for (const action of ['refund', 'dispute', 'inquire']) expect((await client.act(id, action)).status).toBe(422);
   });
 
+  it('withdraws a payment that was refunded in full', async () => {
+    const { id } = await runSubscription(client, [['refund'], ['dispute']]);
+    const { body } = await client.control('GET', `/control/purchases/${id}`);
+    expect(body).toMatchObject({ paidMicros: 4_990_000, refundedMicros: 4_990_000, disputedMicros: 4_990_000 });
+    expect(await stripe.charges.retrieve(body.charges[0])).toMatchObject({
+      amount_refunded: 499,
+      refunded: true,
+      disputed: true,
+    });
+    expect((await stripe.disputes.list({ charge: body.charges[0] })).data).toMatchObject([
+      { amount: 499, balance_transactions: [{ amount: -499 }] },
+    ]);
+  });
+
   it('does not count a failed charge or a free trial as a payment', async () => {
     const { id } = await runSubscription(client, [['fail-payment']], { trial: 'P7D' });
     expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({

@@ -207,6 +207,20 @@ const sequences: readonly Sequence[] = [
     [['premium', 'System', 'PURCHASED REFUNDED REVOKED']],
   ],
   [
+    'a dispute of a payment that was refunded in full',
+    'processor_a',
+    renewing,
+    ['P10D', 'refund', 'P5D', 'dispute', 'P5D', 'revoke'],
+    [['premium', 'Customer', 'PURCHASED REFUNDED']],
+  ],
+  [
+    'a dispute of an earlier payment that was refunded in full',
+    'processor_a',
+    renewing,
+    ['P1M', ['refund', first], 'P5D', ['dispute', first], 'P5D', 'win-dispute', 'P1M'],
+    [['premium', 'owned', 'PURCHASED RENEWED REFUNDED RENEWED']],
+  ],
+  [
     'an inquiry that the bank escalates after a refund of a part, and that is lost',
     'processor_a',
     renewing,
@@ -438,6 +452,7 @@ describe('subscription that has ended', () => {
     ['two refunds', 'store_b', ['expire'], [part, 'P1D', 'refund']],
     ['two refunds', 'processor_a', ['expire'], [part, 'P1D', 'refund']],
     ['two refunds', 'processor_b', ['expire'], [part, 'P1D', 'refund']],
+    ['a lost dispute', 'processor_a', ['refund'], ['dispute', 'P5D', 'revoke']],
   ];
   it.each(sampleItems(refunds, 2))('keeps its end after %s (%s)', async (_title, platform, ending, later) => {
     const keys = await fixture.createNotifiedApp(platform);
