@@ -154,13 +154,16 @@ function refundPayment(
 }
 
 /**
- * Opens a dispute. Braintree debits the amount until the dispute is resolved.
+ * Opens a dispute. Braintree debits the amount until the dispute is resolved. It is possible after a full refund.
  *
  * @see https://developer.paypal.com/braintree/graphql/reference/types/dispute
+ * @see https://articles.braintreepayments.com/risk-and-security/chargebacks-retrievals/disputing-chargebacks
  */
 function openDispute(context: ResponseContext, payment: Payment | undefined): Payment {
   const paid = requirePaid(payment);
-  if (paid.refundIds.length > 0) throw controlError(422, 'The payment was refunded.');
+  const remainingMicros = computeRemainingMicros(context.state, paid);
+  if (remainingMicros > 0 && remainingMicros < toMicros(paid.amount))
+    throw controlError(422, 'The payment was refunded in part.');
   const disputed = { ...paid, dispute: { id: generateId(16), openedAt: context.now(), status: 'open' as const } };
   return saveDispute(context, disputed);
 }

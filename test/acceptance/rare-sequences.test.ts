@@ -214,6 +214,13 @@ const sequences: readonly Sequence[] = [
     [['premium', 'Customer', 'PURCHASED REFUNDED']],
   ],
   [
+    'a dispute of a payment that was refunded in full',
+    'processor_b',
+    monthly,
+    ['P10D', 'refund', 'P5D', 'dispute', 'P5D', 'revoke'],
+    [['monthly', 'Customer', 'PURCHASED REFUNDED']],
+  ],
+  [
     'a dispute of an earlier payment that was refunded in full',
     'processor_a',
     renewing,
@@ -453,6 +460,7 @@ describe('subscription that has ended', () => {
     ['two refunds', 'processor_a', ['expire'], [part, 'P1D', 'refund']],
     ['two refunds', 'processor_b', ['expire'], [part, 'P1D', 'refund']],
     ['a lost dispute', 'processor_a', ['refund'], ['dispute', 'P5D', 'revoke']],
+    ['a lost dispute', 'processor_b', ['refund'], ['dispute', 'P5D', 'revoke']],
   ];
   it.each(sampleItems(refunds, 2))('keeps its end after %s (%s)', async (_title, platform, ending, later) => {
     const keys = await fixture.createNotifiedApp(platform);
