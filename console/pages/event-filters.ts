@@ -11,7 +11,7 @@ export const eventKinds = [
 ] as const;
 
 const types: Readonly<Record<string, RegExp>> = {
-  notification: /^webhook\.(?!app\.)/,
+  notification: /^webhook\.(?!app\.)\w+\./,
   // Those that the store keeps, and that have not arrived.
   missed: /^notifications\.reconciled$/,
   webhook: /^webhook\.app\.called$/,

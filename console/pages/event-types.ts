@@ -44,7 +44,7 @@ const failedNames: Readonly<Record<string, string>> = {
 
 /** Describes the type of an event, such as `webhook.store_a.called`. */
 export function describeEventType(type: string, hasFailed = false): string {
-  const [, platform] = /^webhook\.(\w+)/.exec(type) ?? [];
+  const [, platform] = /^webhook\.(\w+)\./.exec(type) ?? [];
   if (hasFailed && failedNames[type]) return failedNames[type];
   return names[type] ?? (platform === undefined ? toName(type) : `Notification of ${formatPlatform(platform)}`);
 }

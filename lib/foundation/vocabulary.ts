@@ -110,7 +110,7 @@ function toBrandText(text: string, field: string): string {
 
 /** Converts `webhook.store_a.called`; other event types do not contain a platform. */
 const toBrandEventType = (type: string): string =>
-  type.replace(/(?<=^webhook\.)\w+/, (platform) => toBrandPlatform(platform));
+  type.replace(/(?<=^webhook\.)\w+(?=\.)/, (platform) => toBrandPlatform(platform));
 
 /**
  * Tags of purchases, transactions and products have a platform prefix. A username with the same prefix is not

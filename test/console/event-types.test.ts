@@ -7,6 +7,8 @@ describe('describeEventType', () => {
     ['client-token.created', 'Client token created'],
     ['grant.created', 'Access granted'],
     ['webhook.store_a.called', 'Notification of App Store'],
+    ['webhook.store_a.recovered', 'Notification of App Store'],
+    ['webhook.replayed', 'Webhook replayed'],
   ])('names %s', (type, name) => {
     expect(describeEventType(type)).toBe(name);
   });

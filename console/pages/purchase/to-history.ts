@@ -217,7 +217,7 @@ function describeEvent({
   applicationUsername: user,
   notificationType = '',
 }: EventRow): Pick<HistoryEntry, 'kind' | 'title'> {
-  const [, source] = /^webhook\.(\w+)/.exec(eventType) ?? [];
+  const [, source] = /^webhook\.(\w+)\./.exec(eventType) ?? [];
   if (source === 'app') return { kind: 'webhook', title: `Webhook to the server of the app ${ok ? 'sent' : 'failed'}` };
   if (source !== undefined) return { kind: 'notification', title: describeNotification(source, notificationType) };
   const title = eventType === 'receipt.refreshed' ? 'Refreshed at the store' : describeEventType(eventType);
