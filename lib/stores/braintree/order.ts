@@ -27,7 +27,8 @@ export interface PricedOrder extends Order {
 export function parseOrder(request: ValidationRequest, { appName }: Pick<StoreContext, 'appName'>): Order {
   const { paymentMethodNonce: nonce, deviceData } = parseEvidence(request.transaction);
   return {
-    key: hashParts(appName, 'nonce', nonce),
+    // 32 characters: Braintree's ids have at most 36 and allow few characters.
+    key: toShortDigest(JSON.stringify([appName, 'nonce', nonce])),
     nonce,
     productId: request.id,
     ...(deviceData !== undefined && deviceData !== null && { deviceData: toText(deviceData) }),
@@ -87,6 +88,3 @@ const allowsAmount = (
     : resolveCart(micros, productId, catalogue) !== undefined);
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** Returns 32 characters, because Braintree's ids have at most 36 and allow few characters. */
-const hashParts = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));
