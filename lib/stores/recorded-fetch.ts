@@ -33,13 +33,10 @@ export function createRecordedFetch({
   return async (url, init = {}) => {
     const target = new URL(url);
     const startedAt = now();
+    const address = storesUrl ? new URL(`${storesUrl}/${target.host}${target.pathname}${target.search}`) : target;
     const call = { type: target.host, url: redactUrl(target), method: init.method ?? 'GET' };
     try {
-      const storeResponse = await sendRequest(
-        storesUrl ? `${storesUrl}/${target.host}${target.pathname}${target.search}` : url,
-        init,
-        stopwatch,
-      );
+      const storeResponse = await sendRequest(address, init, stopwatch);
       const response = { status: storeResponse.status, size: storeResponse.text.length };
       record({ ...call, response, timing: { startedAt, endedAt: now() } });
       return storeResponse;
@@ -62,11 +59,10 @@ const requestHandler = createRequestHandler({
 const commonHeaders = { 'accept-encoding': 'identity', 'user-agent': 'claimcheck' };
 
 async function sendRequest(
-  url: string,
+  { protocol, hostname, port, pathname, search }: URL,
   { method = 'GET', headers = {}, body = '', timeoutMs = defaultTimeoutMs }: StoreFetchOptions,
   stopwatch: Stopwatch,
 ): Promise<StoreResponse> {
-  const { protocol, hostname, port, pathname, search } = new URL(url);
   const target = { protocol, hostname, port: Number(port) || undefined, path: pathname + search };
   const abortSignal = stopwatch.abortAfter(timeoutMs);
   try {
