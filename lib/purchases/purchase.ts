@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } from '../api/schemas.ts';
+import { CancelationReason, OptionalTrue, PriceConsentStatus, ProductType, RenewalIntent } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { IsoDay, UsdRate } from '../money/rates.ts';
@@ -11,7 +11,7 @@ export const RenewalNotice = v.object({
   /** Time of the notification on the store's clock, in epoch milliseconds. */
   date: v.number(),
   /** The subscription has ended. Otherwise, it has renewed. */
-  isEnd: v.exactOptional(v.literal(true)),
+  isEnd: OptionalTrue,
 });
 export type RenewalNotice = v.InferOutput<typeof RenewalNotice>;
 
@@ -55,7 +55,7 @@ export const Purchase = v.object({
    */
   renewalNotice: v.exactOptional(RenewalNotice),
   /** The store can be queried again only with new credentials of the client. Internal. */
-  awaitsCredentials: v.exactOptional(v.literal(true)),
+  awaitsCredentials: OptionalTrue,
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalTrue } from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 import { StoreNotification } from '../stores/store.ts';
 
@@ -14,6 +15,6 @@ export const QueuedNotification = v.object({
   attempt: v.number(),
   notification: StoreNotification,
   /** The store pushes notifications, and this one was requested: it does not prove that the notification URL works. */
-  isRecovered: v.exactOptional(v.literal(true)),
+  isRecovered: OptionalTrue,
 });
 export type QueuedNotification = v.InferOutput<typeof QueuedNotification>;
