@@ -341,14 +341,18 @@ async function answerOf(change: Promise<CreditEntry>): Promise<Answer | undefine
   }
 }
 
-/** Moves the clock to each transition of the stores: the signature of a notification is valid for minutes. */
+/**
+ * Moves the clock to each transition of the stores: the signature of a notification is valid for minutes. Also to every
+ * fifth day: the Microsoft Store deletes an event after seven days, and the service polls it at least every hour.
+ */
 async function advance(durationMs: number, deliverPosted: () => Promise<void>): Promise<void> {
   const end = router.service.now() + durationMs;
   do {
     const { nextDueTime } = await service.callControl('/clock');
-    const target = Math.min(end, nextDueTime === undefined ? end : Date.parse(nextDueTime) + secondMs);
+    const transition = nextDueTime === undefined ? end : Date.parse(nextDueTime) + secondMs;
+    const target = Math.min(end, transition, router.service.now() + 5 * dayMs);
     const seconds = Math.max(1, Math.ceil((target - router.service.now()) / secondMs));
-    await service.callControl('/clock', { advance: `PT${Math.min(999_999, seconds)}S` });
+    await service.callControl('/clock', { advance: `PT${seconds}S` });
     await deliverPosted();
   } while (router.service.now() < end);
 }
