@@ -1,8 +1,10 @@
+import { pagesAdvice } from '../../lib/api/limits.ts';
 import { settleValidation } from '../../lib/credits/settle-validation.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { resolveTransactionType } from '../../lib/foundation/vocabulary.ts';
 import { registerWarmUp } from '../../lib/foundation/warm-up.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { createReply } from '../../lib/http/response.ts';
 import { resolveMergedName } from '../../lib/purchases/user-alias-table.ts';
 import { validateReceipt } from '../../lib/validation/contract.ts';
 import { validateAtAccounts } from '../../lib/validation/process-validation.ts';
@@ -25,11 +27,12 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
     purchases: outcome.purchases,
     eventId: recorder.eventId,
   });
-  return toValidationResponse(request, outcome, {
+  const response = toValidationResponse(request, outcome, {
     vocabulary: transactionType.vocabulary,
     now: service.now(),
     ...(credits && { credits }),
   });
+  return createReply({ body: response, sizeAdvice: pagesAdvice });
 });
 
 // In place of the first request of an instance. Other adapters are loaded with their first request.

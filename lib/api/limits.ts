@@ -13,6 +13,13 @@ export const maxRequestsPerSecond = 100_000;
  */
 export const maxResponseBytes = 5_000_000;
 
+const purchasePages = 'Read pages of GET /v3/purchases';
+
+/** Advice for a response without pages of purchases. */
+export const pagesAdvice = `${purchasePages}.`;
+export const toPagesAdvice = (username: string): string =>
+  `${purchasePages}?customerId=${encodeURIComponent(username)}.`;
+
 const batchSize = 500;
 
 /**

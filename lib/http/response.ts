@@ -39,6 +39,8 @@ export interface Reply<T> {
   readonly status?: 200 | 201;
   /** In addition to the headers of every response. Replaces `Cache-Control`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** What a client can do if the body is too large. Default: `Request fewer rows.` */
+  readonly sizeAdvice?: string;
 }
 
 /** Clients of the processor endpoints expect this number for every error, a missing field as well as a wrong token. */
@@ -97,9 +99,13 @@ export async function runHandler(
 }
 
 /** Returns the response to a successful call. Throws `InvalidPayload` (413) above the response limit of Lambda. */
-export function toBodyResponse({ status = 200, body }: Reply<object>): JsonResponse {
+export function toBodyResponse({
+  status = 200,
+  body,
+  sizeAdvice = 'Request fewer rows.',
+}: Reply<object>): JsonResponse {
   if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
-    throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
+    throw new ServiceError('InvalidPayload', `The response is too large. ${sizeAdvice}`, { status: 413 });
   return { status, body };
 }
 

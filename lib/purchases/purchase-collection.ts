@@ -1,5 +1,3 @@
-import { maxResponseBytes } from '../api/limits.ts';
-import { ServiceError } from '../foundation/errors.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import type { PurchaseRecord } from './purchase-contract.ts';
@@ -13,22 +11,6 @@ import { toPurchaseRecord } from './to-records.ts';
 export function toPurchaseCollection(purchases: readonly Purchase[], now: EpochMillis): Record<string, PurchaseRecord> {
   const sorted = [...purchases].sort((a, b) => comparePurchases(a, b, now)).reverse();
   return Object.fromEntries(sorted.map((purchase) => [purchase.productId, toPurchaseRecord(purchase, now)]));
-}
-
-/**
- * Returns the purchases of a customer by product id for a response without pages. Throws `InvalidPayload` (413) if they
- * do not fit into one.
- */
-export function toCustomerCollection(
-  username: string,
-  purchases: readonly Purchase[],
-  now: EpochMillis,
-): Record<string, PurchaseRecord> {
-  const collection = toPurchaseCollection(purchases, now);
-  if (Buffer.byteLength(JSON.stringify(collection)) <= maxResponseBytes) return collection;
-  const page = `GET /v3/purchases?customerId=${encodeURIComponent(username)}`;
-  const message = `The purchases of the customer are too large for a response. Read them in pages of ${page}.`;
-  throw new ServiceError('InvalidPayload', message, { status: 413 });
 }
 
 /**

@@ -3,15 +3,18 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getCustomer, getCustomerPurchases } from '../../lib/customers/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/foundation/keys.ts';
+import { dayMs } from '../../lib/foundation/time.ts';
 import { listPurchases } from '../../lib/purchases/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { recordObservation } from '../../testing/purchase-inputs.ts';
+import { startTestService } from '../../testing/service.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { createTestTable } from '../../testing/table.ts';
 
 const table = startBeforeAll(createTestTable);
+const service = startBeforeAll(startTestService);
 
 /**
  * Maximum payload of a synchronous Lambda response, in bytes.
@@ -120,7 +123,11 @@ describe('GET /v3/purchases with more purchases than a response can hold', () =>
 });
 
 describe('a customer with more products than a response can hold', () => {
-  it.each([getCustomer, getCustomerPurchases])('is told how to read the purchases in pages', async (contract) => {
+  const pages = 'GET /v3/purchases?customerId=ann%2Fb';
+  it.each([
+    [getCustomer, `Request fewer rows. Read pages of ${pages}.`],
+    [getCustomerPurchases, `Read pages of ${pages}.`],
+  ] as const)('is told how to read the purchases in pages', async (contract, advice) => {
     const keys = await givenApp(table);
     for (let index = 0; index < 20; index++) {
       const observation = createObservation({
@@ -128,17 +135,45 @@ describe('a customer with more products than a response can hold', () => {
         productId: `store_a:product-${index}`,
         discountId: 'offer'.repeat(60_000),
       });
-      await recordObservation(getService(), keys.appName, { username: 'ann', observation });
+      await recordObservation(getService(), keys.appName, { username: 'ann/b', observation });
     }
-    expect(await callWithSecretKey(contract, keys, { params: { applicationUsername: 'ann' } })).toMatchObject({
+    expect(await callWithSecretKey(contract, keys, { params: { applicationUsername: 'ann/b' } })).toMatchObject({
       status: 413,
+      body: { code: 'InvalidPayload', message: `The response is too large. ${advice}` },
+    });
+    const { body } = await fetchPurchases(keys, { customerId: 'ann/b', limit: '10' });
+    expect(body.rows).toHaveLength(10);
+  });
+});
+
+describe('POST /v1/validate with more purchases than a response can hold', () => {
+  it('advises to read the recorded purchases in pages', async () => {
+    const keys = await service.createApp(['store_a']);
+    const applicationUsername = createUniqueName('user');
+    const orders = Array.from({ length: largePurchaseCount }, (_, index) => ({
+      platform: 'store_a',
+      productId: `product-${index}`,
+      type: 'non consumable',
+      applicationUsername,
+    }));
+    let evidence = {};
+    for (const order of orders) evidence = (await service.callControl('/purchases', order)).validate;
+    expect(await service.validate(keys, evidence)).toMatchObject({ body: { ok: true } });
+    const { body: page } = await fetchPurchases(keys, { customerId: applicationUsername });
+    expect(page.rows).toHaveLength(largePurchaseCount);
+    for (const { purchaseId } of page.rows) {
+      const key = purchaseKey(keys.appName, purchaseId);
+      const item = await table.get(key);
+      // Newer than the store's response, which therefore does not replace it.
+      const purchase = Object.assign({}, item?.purchase, { discountId: 'o'.repeat(300_000) });
+      await table.batchPut([{ ...item, ...key, purchase, asOf: Date.now() + dayMs }]);
+    }
+    expect(await service.validate(keys, evidence)).toMatchObject({
       body: {
-        code: 'InvalidPayload',
-        message:
-          'The purchases of the customer are too large for a response. Read them in pages of GET /v3/purchases?customerId=ann.',
+        ok: false,
+        status: 413,
+        message: 'The response is too large. Read pages of GET /v3/purchases.',
       },
     });
-    const { body } = await fetchPurchases(keys, { customerId: 'ann', limit: '10' });
-    expect(body.rows).toHaveLength(10);
   });
 });
