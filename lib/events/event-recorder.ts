@@ -1,5 +1,6 @@
 import type { TagType } from '../api/schemas.ts';
 import { apiKeyPattern, type VerifiedKey } from '../apps/app.ts';
+import type { ServiceError } from '../foundation/errors.ts';
 import { createEventId } from '../foundation/event-id.ts';
 import {
   containsSecretPattern,
@@ -47,7 +48,8 @@ interface FinishInput {
   readonly request: { readonly route?: string; readonly [part: string]: unknown };
   readonly outcome: EventRecord['outcome'];
   readonly response: unknown;
-  readonly error?: RawEvent['error'];
+  readonly error?: Pick<ServiceError, 'code' | 'status' | 'message'> &
+    Partial<Pick<ServiceError, 'isPermanent' | 'cause'>>;
   /** Credentials of the request; removed from all texts of the event. */
   readonly credentials?: readonly string[];
   readonly isRawOmitted?: boolean;
@@ -155,10 +157,11 @@ function sanitizeRequest({ request, credentials = [] }: FinishInput) {
 }
 
 function toOutcome(
-  { request: { method, route }, outcome }: FinishInput,
+  { request: { method, route }, outcome, error }: FinishInput,
   redact: Redact,
 ): Pick<EventRecord, 'route' | 'outcome'> {
-  const { message } = outcome;
+  // The message for the client does not name the stored item that is not readable.
+  const message = error?.isPermanent && error.cause ? `${error.message} ${error.cause}` : (error ?? outcome).message;
   return {
     ...(route && { route: typeof method === 'string' ? `${method} ${route}` : route }),
     outcome: { ...outcome, ...(message !== undefined && { message: sanitizeText(redact(message)) }) },
@@ -172,7 +175,7 @@ function toRawEvent(
   return limitRawEvent({
     request: { ...sanitizedRequest },
     response: { status: outcome.status, body: sanitize(response, { redact }) },
-    ...(error && { error: { ...error, message: sanitizeText(redact(error.message)) } }),
+    ...(error && { error: { code: error.code, status: error.status, message: sanitizeText(redact(error.message)) } }),
     externalRequests: calls.map((call) => ({ ...call, url: redact(call.url) })),
   });
 }

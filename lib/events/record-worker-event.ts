@@ -30,8 +30,8 @@ export async function recordWorkerEvent(
   const { event, raw } = recorder.finish({
     request,
     response,
-    outcome: { status: failure?.status ?? 200, ok: !failure, ...(failure && { message: failure.message }) },
-    ...(failure && { error: { code: failure.code, status: failure.status, message: failure.message } }),
+    outcome: { status: failure?.status ?? 200, ok: !failure },
+    ...(failure && { error: failure }),
   });
   const saved = saveEvent(service, appName, event, raw).catch((cause: unknown) => {
     logError({ app: appName, eventId: recorder.eventId, route: request.route }, ServiceError.fromUnknown(cause));

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { type ErrorCode, ServiceError } from './errors.ts';
+import type { Key } from './key.ts';
 
 /**
  * Validates a value. Throws `ServiceError` with `code` and a message that names the first invalid field. The message
- * never contains the value, which can be a receipt or a key.
+ * never contains the value, which can be a receipt or a key. With `DatabaseError`, the cause names the item.
  */
 export function parse<S extends v.GenericSchema>(
   schema: S,
@@ -14,8 +15,18 @@ export function parse<S extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const path = v.getDotPath(issue) ?? 'the content';
-  if (issue.received === 'undefined') throw new ServiceError(code, `${path} is missing.`, { isPermanent: true });
-  throw new ServiceError(code, `${path}: expected ${describeExpectation(findCause(issue))}.`, { isPermanent: true });
+  const problem =
+    issue.received === 'undefined'
+      ? `${path} is missing.`
+      : `${path}: expected ${describeExpectation(findCause(issue))}.`;
+  const cause = code === 'DatabaseError' ? describeItem(value) : undefined;
+  throw new ServiceError(code, problem, { isPermanent: true, cause });
+}
+
+/** Names the keys of a stored item, without those parts of keys that are usernames or can contain one. */
+function describeItem(value: unknown): string | undefined {
+  const { pk, sk }: Partial<Key> = Object(value);
+  return pk && `Item: ${pk.replace(/(#[CGUV]#).*/s, '$1*')} ${sk?.replace(/^C#.*/s, 'C#*')}`;
 }
 
 /** Matches valibot's built-in messages, which contain the value. */

@@ -90,11 +90,11 @@ async function recordCallEvent(
       params: getPathParams(call),
       ...(typeof lambdaEvent.body !== 'string' && { body: lambdaEvent.body }),
     },
-    outcome: { status: error?.status ?? response.status, ok: !error, ...(error && { message: error.message }) },
+    outcome: { status: error?.status ?? response.status, ok: !error },
     response: response.body,
     credentials: listCredentialStrings(lambdaEvent),
     isRawOmitted: isRead,
-    ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
+    ...(error && { error }),
   });
   try {
     const saved = saveEvent(service, app.name, event, isRead ? undefined : raw);

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { DateOrDateTime } from '../../../lib/api/paging.ts';
 import { nullableOptional } from '../../../lib/api/schemas.ts';
+import { claimKey, grantKey, purchaseKey, tagKey } from '../../../lib/foundation/keys.ts';
 import { parse } from '../../../lib/foundation/parse.ts';
 
 const Schema = v.object({
@@ -29,5 +30,15 @@ describe('parse', () => {
     ['secret', 'the content: expected an object.'],
   ])('names the invalid field of %j without the value or a regular expression', (value, message) => {
     expect(() => parse(Schema, value)).toThrow(message);
+  });
+
+  it.each([
+    [purchaseKey('app', 'store_a:1'), 'Item: app#P#store_a:1 P'],
+    [claimKey('app', 'store_a:1', 'ann'), 'Item: app#P#store_a:1 C#*'],
+    [grantKey('app', 'ann#1', 'grant_1'), 'Item: app#C#* G#grant_1'],
+    [tagKey('app', 'ann', 0, 'event'), 'Item: app#G#* 0000000000000#event'],
+  ])('names the stored item %j in the cause, without a username', (key, cause) => {
+    const readItem = () => parse(Schema, { ...key, code: 7 }, 'DatabaseError');
+    expect(readItem).toThrow(expect.objectContaining({ message: 'code: expected a string.', cause }));
   });
 });
