@@ -1,5 +1,7 @@
 import '../lib/foundation/disable-node-version-warning.ts';
-import { secondMs } from '../lib/foundation/time.ts';
+import { once } from '../lib/foundation/cache.ts';
+import { createContainer, setContainerLookup } from '../lib/foundation/container.ts';
+import { addCheckSignal } from '../lib/health/check-signal.ts';
 import { exitCodes } from './command-result.ts';
 import { runProgram } from './run-program.ts';
 
@@ -10,15 +12,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(exitCodes.failed);
 });
 
+setContainerLookup(once(() => addCheckSignal(createContainer())));
+
 process.exitCode = await runProgram(process.argv.slice(2), {
   writeOut: (text) => process.stdout.write(text),
   writeErr: (text) => process.stderr.write(text),
   getOutHelpWidth: () => getWidth(process.stdout),
   getErrHelpWidth: () => getWidth(process.stderr),
 });
-
-// A request without a response, which a check of `doctor` no longer waits for, must not keep the process alive.
-setInterval(() => process.stdout.writableLength === 0 && process.exit(), secondMs).unref();
 
 /** Returns the columns of a terminal. Undefined if the stream is not a terminal. */
 function getWidth({ isTTY, columns }: NodeJS.WriteStream): number | undefined {

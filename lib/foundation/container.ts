@@ -22,7 +22,7 @@ export interface Container {
 }
 
 /** The engines of the local runtime share a machine with the service and can be slow. */
-const createContainer = once((): Container => {
+export const createContainer = once((): Container => {
   const isLocal = process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
   const { maxAttempts, requestHandler } = awsClientOptions;
   const { connectionTimeout: connectTimeoutMs, requestTimeout: timeoutMs } = requestHandler;

@@ -1,8 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import pMap from 'p-map';
 import { ServiceError } from '../foundation/errors.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { secondMs } from '../foundation/time.ts';
 import type { RouteStep } from '../stores/notification-route.ts';
+import { checkSignal } from './check-signal.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding, type FindingScope } from './finding.ts';
 
@@ -66,7 +68,7 @@ async function runCheck(
     findings,
   });
   try {
-    const result = await withTimeout(run(), timeoutMs);
+    const result = await withTimeout(run, timeoutMs);
     const { findings, steps } = 'findings' in result ? result : { findings: result, steps: undefined };
     const { check } = toResult(findings.length === 0 ? 'ok' : 'found', findings);
     return { check: { ...check, ...(steps && { steps }) }, findings };
@@ -75,16 +77,21 @@ async function runCheck(
   }
 }
 
-async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+/** Aborts the requests that are open at the end: the check failed while they ran, or the time is over. */
+async function withTimeout<T>(run: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const controller = new AbortController();
+  // Each request adds a listener.
+  setMaxListeners(0, controller.signal);
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     const seconds = timeoutMs / secondMs;
     timer = setTimeout(() => reject(new Error(`there was no result within ${seconds} seconds`)), timeoutMs);
   });
   try {
-    return await Promise.race([promise, timeout]);
+    return await Promise.race([checkSignal.run(controller.signal, run), timeout]);
   } finally {
     clearTimeout(timer);
+    controller.abort();
   }
 }
 
