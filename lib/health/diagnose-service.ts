@@ -21,7 +21,7 @@ import {
 import { checkStoreKeys } from './check-store-keys.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
 import { diagnoseStoreSettings } from './diagnose-store-settings.ts';
-import { createFinding, type Finding } from './finding.ts';
+import { completeCommand, createFinding, type Finding } from './finding.ts';
 import { type HealthCheck, type HealthReport, runChecks } from './run-checks.ts';
 
 interface ServiceDiagnosisOptions {
@@ -87,7 +87,10 @@ export async function diagnoseService(
     ],
     limits,
   );
-  return { findings: [...first.findings, ...second.findings], checks: [...first.checks, ...second.checks] };
+  return {
+    findings: [...first.findings, ...second.findings].map(completeCommand),
+    checks: [...first.checks, ...second.checks],
+  };
 }
 
 /** An app with the stores for which it has settings. */

@@ -88,6 +88,13 @@ export interface Finding extends Diagnosis {
   readonly platform?: Platform;
 }
 
+/** Completes the command of the cure with the app and the store, so that an operator can paste it. */
+export const completeCommand = (finding: Finding): Finding => {
+  const { app, platform, cure } = finding;
+  if (app === undefined || platform === undefined) return finding;
+  return { ...finding, cure: cure.replace('`app set-store`', `\`app set-store ${app} ${platform} <file>\``) };
+};
+
 /** The app and the store of a finding. */
 export type FindingScope = Pick<Finding, 'app' | 'platform'>;
 

@@ -23,7 +23,9 @@ export async function listProblems(service: Service, app: App): Promise<readonly
   const stores = rows.map(({ platform }) => ({ platform, isConnected: true }));
   const { webhookSettings: webhooks } = app;
   const state = { app: { stores, ...(webhooks && { webhooks }) }, due, stores: { rows } };
-  const described = describeProblems(state, createEnglishFormat(service.now())).map(addCure);
+  const described = describeProblems(state, createEnglishFormat(service.now())).map((problem) =>
+    addCure(problem, app.name),
+  );
   const problems = slowReadMs === undefined ? described : [slowTable, ...described];
   // Two URLs that differ only in their query have the same id.
   return [...new Map(problems.toReversed().map((problem) => [problem.id, problem])).values()].reverse();
@@ -35,21 +37,21 @@ export const streamFailuresCure =
 
 /** Cures of problems by the first word of their id. The console has links and buttons instead of these texts. */
 const cures: Readonly<Record<string, string>> = {
-  'dead-webhooks': 'Run `webhooks replay --dead` after the server works.',
+  'dead-webhooks': 'Run `webhooks replay <app> --dead` after the server works.',
   'late-refreshes': 'Check the schedule and the log of `enqueue-due-items`.',
   'late-statistics': 'Check the schedule of `enqueue-due-items`, then the log of `aggregate-statistics`.',
   'stream-failures': streamFailuresCure,
   'waiting-webhooks': 'Check the log of `send-webhook`.',
   'webhook-url':
-    'Start or correct the server of the app, or its URL with `app set-webhook`. Then run `app test-webhook` and ' +
-    '`webhooks replay --failed`.',
+    'Start or correct the server of the app, or its URL with `app set-webhook <app>`. Then run `app test-webhook ' +
+    '<app>` and `webhooks replay <app> --failed`.',
 };
 
 const settingsCure =
-  'Check the settings with `doctor` or on the page Stores of the console: both name what to do at the store.';
+  'Check the settings with `doctor <app>` or on the page Stores of the console: both name what to do at the store.';
 
 /** Adds the cure to the text of a problem, for a reader without the console. */
-export function addCure(problem: Problem): Problem {
+export function addCure(problem: Problem, appName: string): Problem {
   const cure = reportsInvalidSettings(problem.text, '') ? settingsCure : cures[problem.id.replace(/ .*/, '')];
-  return cure === undefined ? problem : { ...problem, text: `${problem.text} ${cure}` };
+  return cure === undefined ? problem : { ...problem, text: `${problem.text} ${cure.replaceAll('<app>', appName)}` };
 }

@@ -218,12 +218,12 @@ describe('describeProblems', () => {
 });
 
 describe('addCure', () => {
-  const cure = (id: string, text = 'Late.') => addCure({ id, tone: 'bad', text }).text;
+  const cure = (id: string, text = 'Late.') => addCure({ id, tone: 'bad', text }, 'shop').text;
 
   it('names the page with the cure of rejected settings', () => {
     const { message } = invalidSettingsError('Google Play', 'the key of the service account is deleted');
     expect(cure('store store_b', `The last request failed: ${message}`)).toMatch(
-      /is deleted\. Check the settings with `doctor` or on the page Stores/,
+      /is deleted\. Check the settings with `doctor shop` or on the page Stores/,
     );
   });
 
@@ -236,7 +236,7 @@ describe('addCure', () => {
     ],
     [
       'webhook-url https://app.example/hook',
-      /^Late\. Start or correct the server of the app, .+ `webhooks replay --failed`\.$/,
+      /^Late\. Start or correct the server of the app, .+ `webhooks replay shop --failed`\.$/,
     ],
     ['no-store', /^Late\.$/],
   ])('adds the cure of %s', (id, text) => expect(cure(id)).toMatch(text));

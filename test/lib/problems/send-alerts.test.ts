@@ -68,7 +68,9 @@ async function givenDeadWebhook() {
         return outcome;
       },
     });
-    return requests.flatMap(({ body }) => String(JSON.parse(body).text).split('\n').slice(1));
+    return requests.flatMap(({ body }) =>
+      String(JSON.parse(body).text).replaceAll(appName, 'shop').split('\n').slice(1),
+    );
   };
   const solve = async () => {
     await replaceDelivery(service, dead, { ...dead, state: 'delivered' }, startDate);
@@ -81,8 +83,8 @@ async function givenDeadWebhook() {
 }
 
 const urlCure =
-  'Start or correct the server of the app, or its URL with `app set-webhook`. Then run `app test-webhook` and `webhooks replay --failed`.';
-const deadCure = 'Run `webhooks replay --dead` after the server works.';
+  'Start or correct the server of the app, or its URL with `app set-webhook shop`. Then run `app test-webhook shop` and `webhooks replay shop --failed`.';
+const deadCure = 'Run `webhooks replay shop --dead` after the server works.';
 
 const started = [
   `🔴 Every webhook to https://app.example/hook fails, the first one 1 minute ago: ${reason} ${urlCure}`,
