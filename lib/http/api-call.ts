@@ -9,7 +9,7 @@ import { logError } from '../foundation/log.ts';
 import { findSecrets } from '../foundation/redaction/sanitize.ts';
 import type { Service } from '../foundation/service.ts';
 import { extractCredentials } from './authenticate.ts';
-import { getHeader, matchPath, matchRoute } from './request.ts';
+import { getHeader, isObject, matchPath, matchRoute } from './request.ts';
 import {
   type JsonResponse,
   type Reply,
@@ -88,7 +88,7 @@ async function recordCallEvent(
       route: matchRoute(contract, lambdaEvent),
       query: omitCredentials(lambdaEvent.queryStringParameters ?? {}),
       params: getPathParams(call),
-      ...(typeof lambdaEvent.body !== 'string' && { body: lambdaEvent.body }),
+      ...(isObject(lambdaEvent.body) && { body: lambdaEvent.body }),
     },
     outcome: { status: error?.status ?? response.status, ok: !error },
     response: response.body,

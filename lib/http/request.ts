@@ -44,7 +44,8 @@ export function parseRequest<C extends Contract>(
   const match = matchPath([contract.path, ...contract.aliases], lambdaEvent.path);
   if (!match) throw new ServiceError('ResourceNotFound', 'The path is not found.');
   checkBodyDepth(lambdaEvent.body);
-  if (contract.body && contract.body.type !== 'array') requireObject(lambdaEvent.body);
+  if (contract.body && contract.body.type !== 'array' && !isObject(lambdaEvent.body))
+    throw new ServiceError('InvalidPayload', 'The body must be a JSON object.');
   const params = contract.params && parse(contract.params, match.params);
   onParams(match.params);
   return {
@@ -56,11 +57,8 @@ export function parseRequest<C extends Contract>(
   };
 }
 
-/** A schema whose fields are all optional also accepts a list. */
-function requireObject(body: unknown): void {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new ServiceError('InvalidPayload', 'The body must be a JSON object.');
-}
+/** Returns false for a list, which a schema whose fields are all optional accepts, too. */
+export const isObject = (body: unknown): boolean => typeof body === 'object' && body !== null && !Array.isArray(body);
 
 /**
  * Returns the URL of the service as the client calls it. The path of the request context starts with the stage, or with

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getPrices } from '../../lib/checkout/contract.ts';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/events/contract.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
-import { callWithSecretKey } from '../../testing/call.ts';
+import { repeatWebhook } from '../../lib/webhooks/contract.ts';
+import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given-app.ts';
 import { startTestService } from '../../testing/service.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
-import { findEvents, givenEvent } from './event-fixture.ts';
+import { fetchEventList, findEvents, givenEvent } from './event-fixture.ts';
 
 const service = startBeforeAll(startTestService);
 
@@ -65,6 +67,23 @@ describe('GET /v3/events/:id/raw', () => {
       response: { status: 200, body: { ok: true } },
       externalRequests: [{ method: 'GET' }, { method: 'GET' }],
     });
+  });
+
+  it.each(['', 'null', '3', 'false', '[{}]', '{'])('omits a request body that is not an object: %p', async (body) => {
+    const keys = await givenApp(getService().table);
+    expect((await callWithSecretKey(repeatWebhook, keys, { body })).status).toBe(400);
+    const [{ eventId }] = (await fetchEventList(keys)).body.rows;
+    const raw = await fetchRaw(keys, eventId);
+    expect(raw).toMatchObject({ type: 'webhook.repeated', error: { status: 400 } });
+    expect(raw.request).not.toHaveProperty('body');
+  });
+
+  it('omits the request body of a GET request', async () => {
+    const keys = await service.createApp(['processor_a']);
+    await callWithPublicKey(getPrices, keys);
+    const [{ eventId }] = (await fetchEventList(keys)).body.rows;
+    const raw = await fetchRaw(keys, eventId);
+    expect(raw.request).toEqual({ method: 'GET', route: '/v3/processor_a/prices', query: {}, params: {} });
   });
 
   it('does not accept a table key as event id', async () => {
