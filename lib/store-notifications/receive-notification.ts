@@ -35,10 +35,12 @@ export async function receiveNotification(
   service: Service,
   lambdaEvent: APIGatewayProxyEvent,
 ): Promise<APIGatewayProxyResult> {
-  const eventId = createRequestEventId(service.now(), lambdaEvent.requestContext.requestId);
+  // Once: lists of events sort by the date in the id, and show this one.
+  const receivedAt = service.now();
+  const eventId = createRequestEventId(receivedAt, lambdaEvent.requestContext.requestId);
   let app: string | undefined;
   try {
-    const call = await identifyCall(service, lambdaEvent, eventId);
+    const call = await identifyCall(service, lambdaEvent, { eventId, receivedAt });
     app = call.app.name;
     return await enqueueNotifications(service, call);
   } catch (error) {
@@ -59,14 +61,13 @@ const rejectedMessage = 'The notification is rejected.';
 async function identifyCall(
   service: Service,
   lambdaEvent: APIGatewayProxyEvent,
-  eventId: string,
+  { eventId, receivedAt }: { readonly eventId: string; readonly receivedAt: EpochMillis },
 ): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
     appName === undefined ? await authenticateStore(service, lambdaEvent) : await findCachedApp(service, appName);
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'The app is not found.');
   const type = `webhook.${endpoint.platform}.called`;
-  const receivedAt = service.now();
   const recorder = createEventRecorder({ type, date: receivedAt, eventId });
   return { endpoint, app, raw: toRawNotification(lambdaEvent), receivedAt, recorder };
 }

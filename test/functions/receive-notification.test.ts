@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
+import { parseEventDate } from '../../lib/foundation/event-id.ts';
+import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { buildProxyEvent } from '../../testing/proxy-event.ts';
 import { sampleItems } from '../../testing/sample.ts';
 import { startBeforeAll } from '../../testing/start-before-all.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -15,6 +19,14 @@ const allPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 
 
 const post = async (path: string, body: string, headers = {}) =>
   await fetch(`${fixture.server.url}${path}`, { method: 'POST', body, headers });
+
+/** Builds a notification of Stripe with a valid signature and an invalid date. */
+async function buildUndatedNotification() {
+  const { webhookSecrets } = (await fixture.callControl('/settings/processor_a')) as { webhookSecrets: string[] };
+  const payload = JSON.stringify({ id: 'evt_1', type: 'x', created: 1e300, data: { object: {} } });
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecrets[0] ?? '' });
+  return { body: payload, headers: { 'stripe-signature': signature } };
+}
 
 describe.each(sampleItems(Object.entries(notifyingPlatforms), 2))('notification endpoint of %s', (name, productId) => {
   const platform = name as Platform;
@@ -93,14 +105,23 @@ describe('POST /v3/webhook/:platform/:appName', () => {
 
   it('accepts a signed notification with an invalid date and records an error event', async () => {
     const keys = await fixture.createApp(['processor_a']);
-    const { webhookSecrets } = (await fixture.callControl('/settings/processor_a')) as { webhookSecrets: string[] };
-    const payload = JSON.stringify({ id: 'evt_1', type: 'x', created: 1e300, data: { object: {} } });
-    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecrets[0] ?? '' });
-    const response = await post(`/v3/webhook/stripe/${keys.appName}`, payload, { 'stripe-signature': signature });
+    const { body: payload, headers } = await buildUndatedNotification();
+    const response = await post(`/v3/webhook/stripe/${keys.appName}`, payload, headers);
     expect(response.status).toBe(200);
     const { body } = await fetchEventList(keys);
     expect(body.rows).toMatchObject([{ content: { tags: { error: '_X' } } }]);
     await fixture.queues.drain();
+  });
+
+  it('records the event at the date by which lists sort it', async () => {
+    const keys = await fixture.createApp(['processor_a']);
+    let time = Date.now();
+    const slowService = { ...getService(), now: () => (time += 100) };
+    const path = `/v3/webhook/stripe/${keys.appName}`;
+    const notification = await buildUndatedNotification();
+    await receiveNotification(slowService, buildProxyEvent({ httpMethod: 'POST', path, ...notification }));
+    const [{ eventId, context }] = (await fetchEventList(keys)).body.rows;
+    expect(context.eventDateMs).toBe(parseEventDate(eventId));
   });
 
   it('records an event of a test notification of Google Play', async () => {
