@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { describeObject } from '../api/describe.ts';
-import { CurrencyCode, invalidAsAbsent, OptionalNumber, OptionalText, Username } from '../api/schemas.ts';
+import {
+  CurrencyCode,
+  invalidAsAbsent,
+  nullableOptional,
+  OptionalNumber,
+  OptionalText,
+  Username,
+} from '../api/schemas.ts';
 import { ReceiptTransaction } from './evidence-contract.ts';
 
 const LenientText = invalidAsAbsent(v.pipe(v.string(), v.minLength(1)));
@@ -26,7 +33,7 @@ const OptionalUsername = v.union([
 const readEntries = {
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
   type: v.picklist(['application', 'paid subscription', 'non renewing subscription', 'consumable', 'non consumable']),
-  transaction: v.looseObject({ type: v.string() }),
+  transaction: v.looseObject({ type: v.pipe(v.string(), v.maxLength(100)) }),
   priceMicros: LenientMicros,
   currency: invalidAsAbsent(CurrencyCode),
   countryCode: LenientText,
@@ -41,7 +48,7 @@ const readEntries = {
  */
 export const ValidateReceiptBody = v.object({
   ...readEntries,
-  additionalData: v.nullish(
+  additionalData: nullableOptional(
     v.object({ applicationUsername: v.optional(OptionalUsername), obfuscatedUsername: invalidAsAbsent(Username) }),
   ),
   license: invalidAsAbsent(v.looseObject({ storeIdKey_collections: LenientText, storeIdKey_purchases: LenientText })),

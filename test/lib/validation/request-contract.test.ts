@@ -7,7 +7,7 @@ const parseUsername = (additionalData: unknown) =>
   v.parse(ValidateReceiptBody, { ...body, additionalData }).additionalData?.applicationUsername;
 
 describe('ValidateReceiptBody', () => {
-  it.each([[undefined], [null], [{}], [{ applicationUsername: null }], [{ applicationUsername: '' }]])(
+  it.each([[undefined], [null], [''], [{}], [{ applicationUsername: null }], [{ applicationUsername: '' }]])(
     'treats additionalData %j as a request without username',
     (additionalData) => {
       expect(parseUsername(additionalData)).toBeUndefined();
@@ -27,4 +27,9 @@ describe('ValidateReceiptBody', () => {
       expect(() => parseUsername({ applicationUsername })).toThrow();
     },
   );
+
+  it('rejects a text that is too long for a type of a transaction, which messages and responses repeat', () => {
+    const transaction = { type: 'x'.repeat(101) };
+    expect(() => v.parse(ValidateReceiptBody, { ...body, transaction })).toThrow();
+  });
 });
