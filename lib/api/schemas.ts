@@ -52,7 +52,7 @@ export const OptionalNumber = v.exactOptional(v.number());
 const KeyText = v.pipe(
   v.string(),
   v.minLength(1),
-  v.maxBytes(900),
+  v.maxBytes(900, 'at most 900 bytes'),
   v.regex(/^\P{Surrogate}*$/u, 'well-formed Unicode'),
 );
 

@@ -11,7 +11,7 @@ import { nullableOptional, OptionalText, Username } from '../api/schemas.ts';
 import { PurchaseRecord, purchaseTexts } from '../purchases/purchase-contract.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
-const Url = v.pipe(v.string(), v.maxLength(5_000), v.url());
+const Url = v.pipe(v.string(), v.maxLength(5_000), v.url('a URL with its scheme'));
 const Token = v.pipe(v.string(), v.maxLength(200));
 
 /**

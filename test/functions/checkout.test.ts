@@ -238,7 +238,7 @@ describe('POST /v3/processor_a/checkout', () => {
   it.each([
     ['offerId', { offerId: undefined }],
     ['successUrl', { successUrl: undefined }],
-    ['successUrl', { successUrl: 'not an address' }],
+    ['successUrl: expected a URL with its scheme', { successUrl: 'not an address' }],
     ['cancelUrl', { cancelUrl: undefined }],
     ['mode', { mode: 'donation' }],
     ['applicationUsername', { applicationUsername: 'x'.repeat(501) }],

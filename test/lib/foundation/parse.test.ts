@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { DateOrDateTime } from '../../../lib/api/paging.ts';
-import { nullableOptional } from '../../../lib/api/schemas.ts';
+import { nullableOptional, Username } from '../../../lib/api/schemas.ts';
 import { claimKey, grantKey, purchaseKey, tagKey } from '../../../lib/foundation/keys.ts';
 import { parse } from '../../../lib/foundation/parse.ts';
 
@@ -11,6 +11,7 @@ const Schema = v.object({
   amount: v.pipe(v.number(), v.maxValue(9)),
   kind: v.picklist(['one', 'two']),
   until: nullableOptional(DateOrDateTime),
+  name: nullableOptional(Username),
   since: v.exactOptional(v.union([DateOrDateTime, v.number()], 'a day or epoch milliseconds')),
 });
 const valid = { code: 'EUR', day: '2026-01-31', amount: 1, kind: 'one' };
@@ -25,6 +26,7 @@ describe('parse', () => {
     [{ ...valid, until: 'secret' }, 'until: expected a date or a date-time of ISO 8601.'],
     [{ ...valid, until: '2026-02-30' }, 'until: expected a day that exists.'],
     [{ ...valid, until: 5 }, 'until: expected "" or null or a string.'],
+    [{ ...valid, name: 'é'.repeat(451) }, 'name: expected at most 900 bytes.'],
     [{ ...valid, since: '2026' }, 'since: expected a day or epoch milliseconds.'],
     [{}, 'code is missing.'],
     ['secret', 'the content: expected an object.'],
