@@ -294,15 +294,10 @@ const descriptions = [
     success: ['The constant true.', true],
     clientToken: ["Token for Braintree's client SDK.", 'eyJ2ZXJzaW9uIjoyfQ=='],
   }),
-  describeObject(
-    'ClientTokenFailure',
-    TokenFailed,
-    'Why no client token was created. The HTTP status is 400 or 413 for an invalid request, otherwise 200.',
-    {
-      success: ['The constant false.', false],
-      message: ['Error message.', 'Braintree is unavailable. Try again later.'],
-    },
-  ),
+  describeObject('ClientTokenFailure', TokenFailed, 'Why no client token was created. The HTTP status is 200.', {
+    success: ['The constant false.', false],
+    message: ['Error message.', 'Braintree is unavailable. Try again later.'],
+  }),
   describeValue('ClientTokenResponse', ClientTokenResponse, 'The client token, or why there is none.'),
 ];
 
