@@ -1,5 +1,14 @@
 import * as v from 'valibot';
-import { CancelationReason, OptionalTrue, PriceConsentStatus, ProductType, RenewalIntent } from '../api/schemas.ts';
+import {
+  CancelationReason,
+  OptionalBoolean,
+  OptionalNumber,
+  OptionalText,
+  OptionalTrue,
+  PriceConsentStatus,
+  ProductType,
+  RenewalIntent,
+} from '../api/schemas.ts';
 import { Platform } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { IsoDay, UsdRate } from '../money/rates.ts';
@@ -32,14 +41,14 @@ export const Purchase = v.object({
   productId: v.string(),
   platform: Platform,
   productType: v.exactOptional(ProductType),
-  offerId: v.exactOptional(v.string()),
+  offerId: OptionalText,
   /** The product of the next renewal if it differs. Internal: its change is announced as a plan change. */
-  renewalProductId: v.exactOptional(v.string()),
+  renewalProductId: OptionalText,
   sandbox: v.boolean(),
-  purchaseDate: v.exactOptional(v.number()),
-  lastRenewalDate: v.exactOptional(v.number()),
+  purchaseDate: OptionalNumber,
+  lastRenewalDate: OptionalNumber,
   /** Expiration or renewal date of a subscription. In a grace period: the end of the grace period. */
-  expirationDate: v.exactOptional(v.number()),
+  expirationDate: OptionalNumber,
   /**
    * Source of `expirationDate` if the store does not report it: the app's catalogue, the request of a client, or an
    * assumption. Internal.
@@ -48,7 +57,7 @@ export const Purchase = v.object({
   /**
    * End of access if the store does not report the state after the expiration date: see `setUnverifiedEnd`. Internal.
    */
-  unverifiedUntil: v.exactOptional(v.number()),
+  unverifiedUntil: OptionalNumber,
   /**
    * The latest verified store notification of a renewal or an end that no observation has confirmed, because the store
    * is unavailable. Internal.
@@ -57,42 +66,40 @@ export const Purchase = v.object({
   /** The store can be queried again only with new credentials of the client. Internal. */
   awaitsCredentials: OptionalTrue,
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
-  endedAt: v.exactOptional(v.number()),
+  endedAt: OptionalNumber,
   renewalIntent: v.exactOptional(RenewalIntent),
   /** The store continues to charge committed payments after the customer chose `Lapse`. Internal. */
-  isCommitted: v.exactOptional(v.boolean()),
+  isCommitted: OptionalBoolean,
   /** When the customer chose the current renewal intent. */
-  renewalIntentChangeDate: v.exactOptional(v.number()),
+  renewalIntentChangeDate: OptionalNumber,
   /** The latest known choice of each renewal intent. Internal. */
-  renewalIntentDates: v.exactOptional(
-    v.object({ Lapse: v.exactOptional(v.number()), Renew: v.exactOptional(v.number()) }),
-  ),
+  renewalIntentDates: v.exactOptional(v.object({ Lapse: OptionalNumber, Renew: OptionalNumber })),
   cancelationReason: v.exactOptional(CancelationReason),
-  isPending: v.exactOptional(v.boolean()),
+  isPending: OptionalBoolean,
   /** The first payment was canceled or failed for good, so that the purchase never gave access. Internal. */
-  isAbandoned: v.exactOptional(v.boolean()),
-  isAcknowledged: v.exactOptional(v.boolean()),
-  isConsumed: v.exactOptional(v.boolean()),
+  isAbandoned: OptionalBoolean,
+  isAcknowledged: OptionalBoolean,
+  isConsumed: OptionalBoolean,
   /** This service must acknowledge the purchase before the store refunds it. It is refreshed until then. Internal. */
-  awaitsFulfillment: v.exactOptional(v.boolean()),
+  awaitsFulfillment: OptionalBoolean,
   /** The consumption that this service performs for a validation. Internal. */
   serviceConsumption: v.exactOptional(ServiceConsumption),
-  isBillingRetryPeriod: v.exactOptional(v.boolean()),
-  isTrialPeriod: v.exactOptional(v.boolean()),
-  isIntroPeriod: v.exactOptional(v.boolean()),
+  isBillingRetryPeriod: OptionalBoolean,
+  isTrialPeriod: OptionalBoolean,
+  isIntroPeriod: OptionalBoolean,
   priceConsentStatus: v.exactOptional(PriceConsentStatus),
-  discountId: v.exactOptional(v.string()),
-  quantity: v.exactOptional(v.number()),
-  currency: v.exactOptional(v.string()),
-  amountMicros: v.exactOptional(v.number()),
+  discountId: OptionalText,
+  quantity: OptionalNumber,
+  currency: OptionalText,
+  amountMicros: OptionalNumber,
   /** USD conversion of the latest transaction. */
   usdRate: v.exactOptional(UsdRate),
   usdRateDate: v.exactOptional(IsoDay),
-  isSharedPurchase: v.exactOptional(v.boolean()),
+  isSharedPurchase: OptionalBoolean,
   /** Apple's id of the store account in the app, without prefix. The same for all its purchases. Internal. */
-  appTransactionId: v.exactOptional(v.string()),
-  isPaused: v.exactOptional(v.boolean()),
-  autoResumeDate: v.exactOptional(v.number()),
+  appTransactionId: OptionalText,
+  isPaused: OptionalBoolean,
+  autoResumeDate: OptionalNumber,
 });
 export type Purchase = v.InferOutput<typeof Purchase>;
 
