@@ -56,7 +56,7 @@ export const isVisibleChange = (before: Purchase, after: Purchase, now: EpochMil
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
   const { serviceConsumption: _, awaitsFulfillment, expirationSource, renewalIntentDates, ...dated } = rest;
-  const { unverifiedUntil, isCommitted, ...visible } = dated;
+  const { unverifiedUntil, isCommitted, beforeClawback, ...visible } = dated;
   const { expirationDate, endedAt, ...permanent } = visible;
   if (isExpired(purchase, now)) return { ...permanent, isExpired: true };
   const { cancelationReason, ...active } = visible;

@@ -1,10 +1,9 @@
 import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
-import { platformTokens } from '../foundation/platform.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
 import type { PaymentFigures } from './payment-figures.ts';
-import { chooseLarger, chooseSmaller, isReversed, mergePartialRefunds } from './refunds.ts';
+import { chooseSmaller, listUnreversed, mergePartialRefunds } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How current data from a store is. */
@@ -124,10 +123,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
  */
 function mergeFacts(state: Transaction, other: Transaction): Partial<Transaction> {
   const refundSeenAt = chooseSmaller(state.refundSeenAt, other.refundSeenAt);
-  const refundReversedAt = chooseLarger(state.refundReversedAt, other.refundReversedAt);
-  const refundedAt = hasRefundsOfEvents(state)
-    ? chooseLarger(state.refundedAt, other.refundedAt)
-    : state.refundedAt && chooseSmaller(state.refundedAt, refundSeenAt);
+  const clawbacks = (state.clawbacks ?? other.clawbacks) && { ...state.clawbacks, ...other.clawbacks };
   return omitUndefined({
     saleId: state.saleId ?? other.saleId,
     isRenewal: state.isRenewal ?? other.isRenewal,
@@ -136,13 +132,12 @@ function mergeFacts(state: Transaction, other: Transaction): Partial<Transaction
     partialRefunds: mergePartialRefunds(state.partialRefunds, other.partialRefunds),
     plannedExpirationDate: findPlannedEnd(state, [state, other]),
     refundSeenAt,
-    refundReversedAt,
-    refundedAt: isReversed({ refundedAt, refundReversedAt }) ? undefined : refundedAt,
+    clawbacks,
+    refundedAt: clawbacks
+      ? listUnreversed(clawbacks).findLast(({ isPartial }) => !isPartial)?.date
+      : state.refundedAt && chooseSmaller(state.refundedAt, refundSeenAt),
   });
 }
-
-/** Queries show neither a refund nor its reversal. Both come from events, which workers process at the same time. */
-const hasRefundsOfEvents = ({ platform }: Transaction): boolean => platform === platformTokens.microsoftStore;
 
 /** One of two concurrent observations can have read an earlier catalogue: the order of contents decides. */
 const chooseCredits = ({ credits: a }: Transaction, { credits: b }: Transaction): Transaction['credits'] =>
@@ -198,9 +193,9 @@ const pickAmount = ({
 function pickState(transaction: Transaction): Transaction {
   const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, ...others } =
     omitUsdRate(transaction);
-  const { partialRefunds, plannedExpirationDate, credits, refundReversedAt, refundSeenAt, ...rest } = others;
+  const { partialRefunds, plannedExpirationDate, credits, clawbacks, refundSeenAt, ...rest } = others;
   const { refundedAt, ...unrefunded } = rest;
-  return hasRefundsOfEvents(rest) ? unrefunded : rest;
+  return clawbacks ? unrefunded : rest;
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   toObservedTransaction,
 } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
-import { chooseLaterNotice, type Purchase, withVoidReason } from './purchase.ts';
+import { chooseLaterNotice, type Purchase, withClawbackEnd, withoutClawbackEnd, withVoidReason } from './purchase.ts';
 import { chooseSmaller } from './refunds.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
@@ -41,9 +41,9 @@ type DerivationSources = Pick<PurchaseState, 'purchase' | 'transactions'>;
 export function merge(state: PurchaseState | undefined, observation: EncryptedObservation): PurchaseState {
   const incoming = toPurchaseState(observation);
   const { isOrderedByTransaction = false } = observation;
-  const derive = (purchase: Purchase, sources: DerivationSources): Purchase =>
-    fillDerivedFields(isOrderedByTransaction ? omitLastRenewalDate(purchase) : purchase, sources);
-  if (!state) return { ...incoming, purchase: derive(incoming.purchase, incoming) };
+  const derive = ({ purchase, asOf }: PurchaseState, sources: DerivationSources): Purchase =>
+    fillDerivedFields(isOrderedByTransaction ? omitLastRenewalDate(purchase) : purchase, { ...sources, asOf });
+  if (!state) return { ...incoming, purchase: derive(incoming, incoming) };
   const transactions = mergeTransactions(state.transactions, incoming.transactions);
   const unmerged = [...state.transactions, ...incoming.transactions];
   const before = { ...state, purchase: withMergedFields(state.purchase, unmerged, transactions) };
@@ -57,7 +57,7 @@ export function merge(state: PurchaseState | undefined, observation: EncryptedOb
   return {
     asOf: latest.asOf,
     ...(latest.isInferred && { isInferred: latest.isInferred }),
-    purchase: derive(latest.purchase, { purchase: earlier.purchase, transactions }),
+    purchase: derive(latest, { purchase: earlier.purchase, transactions }),
     transactions,
     userAliases: toSortedSet([...state.userAliases, ...incoming.userAliases]),
     ...(refreshToken && { refreshToken }),
@@ -96,7 +96,7 @@ function withMergedFields(
   unmerged: readonly ObservedTransaction[],
   merged: readonly ObservedTransaction[],
 ): Purchase {
-  const withId = withMergedId(purchase, unmerged, merged);
+  const withId = withMergedId(withoutClawbackEnd(purchase), unmerged, merged);
   return withVoidReason(withId, selectTransaction(merged, withId.transactionId));
 }
 
@@ -168,11 +168,14 @@ function omitLastRenewalDate({ lastRenewalDate: _date, ...purchase }: Purchase):
 }
 
 /** Sets the fields that the latest observation can lack, from the earlier state and the transactions. */
-function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions }: DerivationSources): Purchase {
+function fillDerivedFields(
+  purchase: Purchase,
+  { purchase: earlier, transactions, asOf }: DerivationSources & AsOf,
+): Purchase {
   const transaction = selectTransaction(transactions, purchase.transactionId);
   const { renewalIntentChangeDate: _date, renewalIntentDates: _dates, ...rest } = purchase;
   const purchaseDate = chooseSmaller(purchase.purchaseDate, earlier.purchaseDate);
-  return {
+  const merged = {
     ...omitUsdRate(rest),
     ...mergeRenewalIntent(purchase, earlier),
     ...omitUndefined({
@@ -188,6 +191,7 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
     }),
     ...(transaction && pickUsdRate(transaction)),
   };
+  return withClawbackEnd(merged, transaction, asOf);
 }
 
 /**

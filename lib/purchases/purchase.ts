@@ -9,9 +9,11 @@ import {
   ProductType,
   RenewalIntent,
 } from '../api/schemas.ts';
+import { omitUndefined } from '../foundation/omit-undefined.ts';
 import { Platform } from '../foundation/platform.ts';
-import type { EpochMillis } from '../foundation/time.ts';
+import { dayMs, type EpochMillis } from '../foundation/time.ts';
 import { IsoDay, UsdRate } from '../money/rates.ts';
+import { listUnreversed } from './refunds.ts';
 import { ServiceConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -75,6 +77,8 @@ export const Purchase = v.object({
   /** The latest known choice of each renewal intent. Internal. */
   renewalIntentDates: v.exactOptional(v.object({ Lapse: OptionalNumber, Renew: OptionalNumber })),
   cancelationReason: v.exactOptional(CancelationReason),
+  /** The renewal intent that the store reports of a purchase that a clawback event has ended. Internal. */
+  beforeClawback: v.exactOptional(v.object({ renewalIntent: v.exactOptional(RenewalIntent) })),
   isPending: OptionalBoolean,
   /** The first payment was canceled or failed for good, so that the purchase never gave access. Internal. */
   isAbandoned: OptionalBoolean,
@@ -143,6 +147,30 @@ export const withVoidReason = (purchase: Purchase, latest: Transaction | undefin
   latest?.voidReason && hasUnspecificReason(purchase)
     ? { ...purchase, cancelationReason: latest.voidReason }
     : purchase;
+
+/**
+ * Ends a purchase whose latest payment was clawed back before the store does: it updates the state of a subscription
+ * within a day, and never that of a consumed item.
+ */
+export function withClawbackEnd(purchase: Purchase, latest: Transaction | undefined, asOf: EpochMillis): Purchase {
+  const { isConsumed, renewalIntent } = purchase;
+  const end = listUnreversed(latest?.clawbacks).findLast(({ endsAccess }) => endsAccess || isConsumed)?.date;
+  return !end || purchase.endedAt || purchase.cancelationReason || (!isConsumed && asOf - end > dayMs)
+    ? purchase
+    : {
+        ...purchase,
+        endedAt: end,
+        cancelationReason: 'Customer',
+        beforeClawback: omitUndefined({ renewalIntent }),
+        ...(renewalIntent && { renewalIntent: 'Lapse' }),
+      };
+}
+
+/** Returns the purchase as the store reports it. */
+export function withoutClawbackEnd(purchase: Purchase): Purchase {
+  const { beforeClawback, endedAt, cancelationReason, ...reported } = purchase;
+  return beforeClawback ? { ...reported, ...beforeClawback } : purchase;
+}
 
 /** The product, base plan or offer differs from the replaced purchase. An unreported offer does not count. */
 export const hasOtherPlan = (replaced: Purchase, { productId, offerId = replaced.offerId }: Purchase): boolean =>

@@ -2,7 +2,7 @@ import { toCanonicalJson } from '../foundation/canonical-json.ts';
 import { omitUndefined } from '../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { toAmountUsd } from '../money/usd-conversion.ts';
-import type { PartialRefund, Transaction } from './transaction.ts';
+import type { Clawback, PartialRefund, Transaction } from './transaction.ts';
 
 /** A refund of a transaction or of a part of it. */
 export interface RefundedAmount {
@@ -63,16 +63,23 @@ export const isReturned = ({ status, amountMicros, latestDate = 0, reversedAt }:
 const isLeftByReversal = ({ latestDate, reversedAt }: PartialRefund): boolean =>
   reversedAt !== undefined && latestDate === reversedAt;
 
-/** The full refund of the payment was reversed at its date or later. */
-export const isReversed = ({ refundedAt, refundReversedAt }: RefundDates): boolean =>
-  refundedAt !== undefined && refundReversedAt !== undefined && refundReversedAt >= refundedAt;
-
-type RefundDates = { readonly [Field in 'refundedAt' | 'refundReversedAt']?: Transaction[Field] | undefined };
+/** Lists the refunds that were not reversed, the latest first. */
+export function listUnreversed(clawbacks: Transaction['clawbacks'] = {}): Clawback[] {
+  let reversals = 0;
+  return Object.values(clawbacks)
+    .sort((a, b) => b.date - a.date || (toCanonicalJson(a) < toCanonicalJson(b) ? -1 : 1))
+    .filter(({ isReversal, isPartial }) => {
+      if (isReversal) reversals += 1;
+      else if (isPartial || reversals === 0) return true;
+      else reversals -= 1;
+      return false;
+    });
+}
 
 export const chooseSmaller = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
-export const chooseLarger = (a?: number, b?: number): number | undefined =>
+const chooseLarger = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
 /**

@@ -34,6 +34,17 @@ export const PartialRefund = v.object({
 });
 export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 
+/** An event that took the payment back, or returned it. Queries of the purchase do not show it. */
+export const Clawback = v.object({
+  date: v.number(),
+  /** Returns the latest refund of the whole payment. */
+  isReversal: OptionalTrue,
+  isPartial: OptionalTrue,
+  /** The customer loses the product, even if it was not consumed. */
+  endsAccess: OptionalTrue,
+});
+export type Clawback = v.InferOutput<typeof Clawback>;
+
 /**
  * The recurring price of a subscription: what a whole billing period costs from this payment on. A prorated payment, a
  * credit or a one-time amount on the same invoice makes the paid amount another one. MRR follows from the plan.
@@ -110,8 +121,8 @@ export const Transaction = v.object({
   refundedAt: OptionalNumber,
   /** When a full refund was first seen that the store does not date. Internal. */
   refundSeenAt: OptionalNumber,
-  /** When the refund was reversed, at a store whose queries do not show refunds. Internal. */
-  refundReversedAt: OptionalNumber,
+  /** Events by id, at a store that reports refunds only by them: `refundedAt` follows from them. Internal. */
+  clawbacks: v.exactOptional(v.record(v.string(), Clawback)),
   /** Why the store voided the payment. Queries of the purchase do not show it. Internal. */
   voidReason: v.exactOptional(CancelationReason),
 });

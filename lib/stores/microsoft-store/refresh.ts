@@ -5,7 +5,6 @@ import type { StoreContext } from '../store-context.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
 import { needsConsumption } from './fulfill.ts';
 import { renewKeys } from './key-renewal.ts';
-import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';
 import { parseTimestamp } from './payloads.ts';
 import { RefreshToken } from './refresh-token.ts';
@@ -15,7 +14,7 @@ import { parseStoreIdKey } from './store-id-key.ts';
 import { withStoredFacts } from './stored-facts.ts';
 
 /**
- * Queries the current state of a product and adds stored refunds. Renews StoreID keys that are older than 14 days. A
+ * Queries the current state of a product. Renews StoreID keys that are older than 14 days. A
  * developer-managed consumable that has left the collection was consumed on a device.
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/enable-consumable-add-on-purchases
  */
@@ -23,7 +22,7 @@ export async function refresh(
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
 ): Promise<readonly Observation[]> {
-  const observations = await withKnownRefunds(await refreshFromStore(refreshToken, context), context);
+  const observations = await refreshFromStore(refreshToken, context);
   const { purchaseId } = parse(RefreshToken, refreshToken);
   if (purchaseId === undefined || observations.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
     return observations;
@@ -34,8 +33,8 @@ export async function refresh(
   return [...observations, { asOf: context.now(), purchase, transactions: [], userAliases: [], refreshToken }];
 }
 
-/** Like `refresh`, without stored refunds and consumed items. */
-export async function refreshFromStore(
+/** Like `refresh`, without consumed items. */
+async function refreshFromStore(
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
 ): Promise<readonly Observation[]> {

@@ -5,7 +5,6 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
-import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
 import { parseLookupRequest } from './lookup-request.ts';
 import { withNewestKeys } from './newest-keys.ts';
@@ -44,7 +43,7 @@ async function withStoredData(
   context: StoreContext,
 ): Promise<Observation[]> {
   const observations = await withStoredFacts(items, context);
-  const complete = await withNewestKeys(await withKnownRefunds(observations, context), session, context);
+  const complete = await withNewestKeys(observations, session, context);
   return complete.map(withEstimatedAmount);
 }
 

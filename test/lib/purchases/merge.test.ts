@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { dayMs } from '../../../lib/foundation/time.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
-import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { listUnreversed } from '../../../lib/purchases/refunds.ts';
+import type { Clawback, Transaction } from '../../../lib/purchases/transaction.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
@@ -115,32 +116,52 @@ describe('merge', () => {
     );
   });
 
-  it('keeps a refund that only events report, unless it was reversed since, in any order', () => {
-    const events = fc.array(fc.record({ refund: fc.nat({ max: 3 }), reversal: fc.nat({ max: 3 }) }), { minLength: 1 });
+  it('keeps refunds that only events report, and the end by them, unless they were reversed, in any order', () => {
+    const events = fc.record({
+      event: fc.constantFrom(
+        {},
+        { endsAccess: true },
+        { endsAccess: true, isPartial: true },
+        { isReversal: true },
+        null,
+      ),
+      day: fc.nat({ max: 3 }),
+      isConsumed: fc.boolean(),
+    });
     fc.assert(
-      fc.property(events, fc.infiniteStream(fc.nat()), (list, choices) => {
-        const observations = list.map(({ refund, reversal }, index) => {
-          // Several at the same time, and queries between them.
-          const { purchase } = createObservation({ platform: 'store_c' });
-          const fields = {
-            ...(refund > 0 && refund > reversal && { refundedAt: startDate + refund }),
-            ...(reversal > 0 && { refundReversedAt: startDate + reversal }),
-          };
-          const asOf = startDate + Math.floor(index / 2);
-          return createObservation(
-            { platform: 'store_c' },
-            { asOf, transactions: [createTransaction(purchase, fields)] },
-          );
+      fc.property(fc.array(events, { minLength: 1 }), fc.infiniteStream(fc.nat()), (list, choices) => {
+        const all = list.map(({ event, day }, index) =>
+          event ? { [`${index}`]: { ...event, date: startDate + day * dayMs } as Clawback } : {},
+        );
+        // Several at the same time, and queries between them. None has read the events of the others.
+        const observations = list.map(({ event, isConsumed }, index) => {
+          const observed = createObservation({ platform: 'store_c', isConsumed, renewalIntent: 'Renew' });
+          const clawbacks = all[index];
+          const payment = createTransaction(observed.purchase, event && clawbacks ? { clawbacks } : {});
+          return { ...observed, asOf: startDate + Math.floor(index / 2) * dayMs, transactions: [payment] };
         });
-        const merged = mergeAll(observations);
-        expect(mergeAll(shuffle([...observations, ...observations], choices))).toEqual(merged);
-        const reversed = Math.max(...list.map(({ reversal }) => reversal));
-        const refunded = Math.max(...list.map(({ refund, reversal }) => (refund > reversal ? refund : 0)));
-        const refundedAt = refunded > reversed ? startDate + refunded : undefined;
-        expect(merged?.transactions[0]?.transaction.refundedAt).toBe(refundedAt);
+        const bought = createObservation({ platform: 'store_c' }, { asOf: startDate - 1 });
+        const merged = mergeAll([bought, ...observations]);
+        const shuffled = shuffle([bought, ...observations, ...observations], choices);
+        expect(mergeAll([bought, ...shuffled])).toEqual(merged);
+        const refunds = listUnreversed(Object.assign({}, ...all)).toReversed();
+        const { refundedAt } = merged?.transactions[0]?.transaction ?? {};
+        expect(refundedAt).toBe(refunds.find(({ isPartial }) => !isPartial)?.date);
+        const { endedAt, isConsumed, renewalIntent } = merged?.purchase ?? {};
+        const end = refunds.find(({ endsAccess }) => endsAccess || isConsumed)?.date;
+        expect(isConsumed || endedAt !== undefined ? [end] : [undefined, end]).toContain(endedAt);
+        expect(renewalIntent === 'Lapse').toBe(endedAt !== undefined);
       }),
       sampleRuns({ sample: 100, full: 500 }),
     );
+  });
+
+  it('reverses the latest refund of the whole payment before the reversal', () => {
+    const [refund, partial, chargeback] = [{ date: 1 }, { date: 2, isPartial: true as const }, { date: 3 }];
+    const reversal = { date: 4, isReversal: true as const };
+    expect(listUnreversed({ a: refund, b: partial, c: chargeback, d: reversal })).toEqual([partial, refund]);
+    expect(listUnreversed({ a: { ...reversal, date: 0 }, b: refund, c: reversal })).toEqual([]);
+    expect(listUnreversed({ a: { ...reversal, date: 0 }, b: refund })).toEqual([refund]);
   });
 
   it('returns one transaction for each sale, with its first id, whatever ids and order the observations have', () => {

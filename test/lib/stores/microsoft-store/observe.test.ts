@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { withoutPlatform } from '../../../../lib/foundation/platform.ts';
 import { dayMs, hourMs, minuteMs } from '../../../../lib/foundation/time.ts';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
+import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
@@ -16,6 +18,7 @@ interface StoredChanges {
   /** Changes of the stored purchase and of its stored payment since the validation. */
   readonly purchase?: object;
   readonly payment?: object;
+  readonly refreshToken?: object;
 }
 
 /** Validates a purchase, stores it with the changes and returns a clawback event that occurs an hour later. */
@@ -27,75 +30,104 @@ async function createClawback(state: string, changes: StoredChanges = {}) {
   const [payment] = observation.transactions.map((transaction) => ({ ...transaction, ...changes.payment })) as [
     Transaction,
   ];
+  const refreshToken = { ...observation.refreshToken, ...changes.refreshToken };
   const context: StoreContext = {
     ...microsoft.createContext(),
     findPurchase: async (id) => (id === purchase.purchaseId ? purchase : undefined),
-    findRefreshToken: async (id) => (id === purchase.purchaseId ? observation.refreshToken : undefined),
+    findRefreshToken: async (id) => (id === purchase.purchaseId ? refreshToken : undefined),
     listTransactions: async (id) => (id === purchase.purchaseId ? [payment] : []),
   };
   const eventDate = startTime + hourMs;
   const { purchaseId, transactionId } = purchase;
   const payload = { state, eventDate, purchaseId, transactionId, messageId: 'id', popReceipt: 'receipt' };
-  const observe = async (payloadChanges: object = {}) => {
+  const observe = async (payloadChanges: object = {}, key = 'event') => {
     const notification = {
-      key: 'event',
+      key,
       type: `clawback.${state}`,
       occurredAt: startTime,
       payload: { ...payload, ...payloadChanges },
     };
     return await microsoftStore.observe?.(JSON.parse(JSON.stringify(notification)), context);
   };
-  return { observe, observation, purchase, payment, eventDate, context };
+  /** Merges the event, or another query of the store, with the stored purchase. */
+  const record = async (source: () => Promise<{ observations: readonly Observation[] } | undefined>) => {
+    const { observations = [] } = (await source()) ?? {};
+    const state = mergeAll([{ ...observation, purchase, transactions: [payment] }, ...observations]);
+    return { purchase: state?.purchase, transactions: state?.transactions.map(({ transaction }) => transaction) };
+  };
+  return { observe, record, observation, purchase, payment, eventDate, context };
 }
+
+const beforeClawback: Purchase['beforeClawback'] = { renewalIntent: 'Renew' };
+const refundAt = (date: number): Transaction['clawbacks'] => ({ earlier: { date, endsAccess: true } });
+
+const mergeAll = (list: readonly Observation[]) =>
+  list.reduce<PurchaseState | undefined>((state, { refreshToken: _token, ...next }) => merge(state, next), undefined);
 
 const advanceToEvent = async () => await microsoft.advance('PT2H');
 const advancePastKeyExpiration = async () => await microsoft.advance('P31D');
 
 describe('observe (Microsoft Store)', () => {
   it.each(['Revoked', 'Returned'])('ends the purchase of a %s event before the store does', async (state) => {
-    const { observe, payment, eventDate } = await createClawback(state);
+    const { observe, record, payment, eventDate } = await createClawback(state);
     await advanceToEvent();
-    const ended = { endedAt: eventDate, cancelationReason: 'Customer', renewalIntent: 'Lapse' };
-    expect(await observe()).toMatchObject({
-      reason: 'REFUNDED',
-      observations: [{ purchase: ended, transactions: [{ ...payment, refundedAt: eventDate }] }],
+    expect(await observe()).toMatchObject({ reason: 'REFUNDED' });
+    expect(await record(observe)).toMatchObject({
+      purchase: { endedAt: eventDate, cancelationReason: 'Customer', renewalIntent: 'Lapse' },
+      transactions: [{ ...payment, refundedAt: eventDate }],
     });
   });
 
   it('keeps access for a clawback event of type Refunded', async () => {
-    const { observe, payment, eventDate } = await createClawback('Refunded');
+    const { observe, record, payment, eventDate } = await createClawback('Refunded');
     await advanceToEvent();
-    const [observation] = (await observe())?.observations ?? [];
-    expect(observation?.purchase).not.toHaveProperty('endedAt');
-    expect(observation?.transactions).toMatchObject([{ ...payment, refundedAt: eventDate }]);
+    const { purchase, transactions } = await record(observe);
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(transactions).toMatchObject([{ ...payment, refundedAt: eventDate }]);
+  });
+
+  it.each(['PT2H', 'P5D'])('ends a refunded product that the store no longer lists (%s)', async (delay) => {
+    const { observe, record, eventDate } = await createClawback('Refunded', {
+      order: { type: 'non consumable', productId: `9NBLGG${delay}` },
+      refreshToken: { productId: '9NBLGGH5ZZZZ' },
+    });
+    await microsoft.advance(delay);
+    expect(await record(observe)).toMatchObject({
+      purchase: { endedAt: eventDate, cancelationReason: 'Customer' },
+      transactions: [{ refundedAt: eventDate }],
+    });
+  });
+
+  it('keeps access that the store reports a day after a clawback event', async () => {
+    const { observe, record, observation, eventDate } = await createClawback('Revoked');
+    await microsoft.advance('P2D');
+    const { purchase, transactions } = await record(observe);
+    expect(purchase).toMatchObject(observation.purchase);
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(transactions).toMatchObject([{ refundedAt: eventDate }]);
   });
 
   it.each<[object, object]>([
     [{ part: 0.25 }, { amountMicros: 2_500_000 }],
     [{}, {}],
   ])('refunds a part of the payment (%j)', async (partialRefund, amount) => {
-    const { observe, eventDate } = await createClawback('Revoked', {
+    const { observe, record, eventDate } = await createClawback('Revoked', {
       payment: { amountMicros: 10_000_000, currency: 'EUR' },
     });
     await advanceToEvent();
-    const [observation] = (await observe({ partialRefund }))?.observations ?? [];
-    expect(observation?.purchase).toMatchObject({ endedAt: eventDate });
-    expect(observation?.transactions).toHaveLength(1);
-    expect(observation?.transactions[0]).not.toHaveProperty('refundedAt');
-    expect(observation?.transactions[0]?.partialRefunds).toEqual([{ id: 'event', date: eventDate, ...amount }]);
+    const { purchase, transactions } = await record(() => observe({ partialRefund }));
+    expect(purchase).toMatchObject({ endedAt: eventDate });
+    expect(transactions).toHaveLength(1);
+    expect(transactions?.[0]).not.toHaveProperty('refundedAt');
+    expect(transactions?.[0]?.partialRefunds).toEqual([{ id: 'event', date: eventDate, ...amount }]);
   });
 
   it('refunds the stored purchase if the StoreID key has expired', async () => {
-    const { observe, purchase, eventDate } = await createClawback('Revoked');
+    const { observe, record, purchase, eventDate } = await createClawback('Revoked');
     await advancePastKeyExpiration();
-    expect(await observe()).toMatchObject({
-      observations: [
-        {
-          asOf: microsoft.clock.now(),
-          purchase: { ...purchase, endedAt: eventDate, cancelationReason: 'Customer', renewalIntent: 'Lapse' },
-          transactions: [{ refundedAt: eventDate }],
-        },
-      ],
+    expect(await record(observe)).toMatchObject({
+      purchase: { ...purchase, endedAt: eventDate, cancelationReason: 'Customer', renewalIntent: 'Lapse' },
+      transactions: [{ refundedAt: eventDate }],
     });
   });
 
@@ -103,77 +135,79 @@ describe('observe (Microsoft Store)', () => {
     ['queried', advanceToEvent],
     ['stored', advancePastKeyExpiration],
   ])('restores a %s purchase after a reversed chargeback', async (_source, advance) => {
-    const ended = { endedAt: startTime, cancelationReason: 'Customer' };
-    const { observe } = await createClawback('ChargebackReversal', {
-      purchase: ended,
-      payment: { refundedAt: startTime },
+    const { observe, record, observation } = await createClawback('ChargebackReversal', {
+      purchase: { endedAt: startTime, cancelationReason: 'Customer', renewalIntent: 'Lapse', beforeClawback },
+      payment: { refundedAt: startTime, clawbacks: refundAt(startTime) },
     });
     await advance();
-    const result = await observe();
-    const [observation] = result?.observations ?? [];
-    expect(result?.reason).toBe('OTHER');
-    expect(observation?.purchase).not.toHaveProperty('endedAt');
-    expect(observation?.purchase).not.toHaveProperty('cancelationReason');
-    expect(observation?.transactions).toHaveLength(1);
-    expect(observation?.transactions[0]).not.toHaveProperty('refundedAt');
+    expect(await observe()).toMatchObject({ reason: 'OTHER' });
+    const { purchase, transactions } = await record(observe);
+    expect(purchase).toMatchObject(observation.purchase);
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(purchase).not.toHaveProperty('renewalIntentChangeDate');
+    expect(transactions).toHaveLength(1);
+    expect(transactions?.[0]).not.toHaveProperty('refundedAt');
   });
 
-  it.each([
-    [['Revoked'], true],
-    [['Revoked', 'ChargebackReversal'], false],
-    [['Revoked', 'ChargebackReversal', 'Revoked'], true],
-  ])(
-    'applies %j once and for all, in any order, if workers have read the purchase before',
-    async (states, isRefunded) => {
-      const { observe, observation, context } = await createClawback('Revoked');
-      const observations = [observation];
-      for (const state of states) {
-        await microsoft.advance('PT1H');
-        const event = await observe({ state, eventDate: microsoft.clock.now() - minuteMs });
-        observations.push(...(event?.observations ?? []));
-      }
+  it.each<[states: string[], refund: number | undefined, end: number | undefined]>([
+    [['Revoked'], 0, 0],
+    [['Refunded'], 0, undefined],
+    [['Revoked', 'ChargebackReversal'], undefined, undefined],
+    [['Revoked', 'ChargebackReversal', 'Revoked'], 2, 2],
+    // A refund and a chargeback: the reversal of the chargeback keeps the refund.
+    [['Refunded', 'Revoked'], 0, 1],
+    [['Revoked', 'Refunded'], 0, 0],
+    [['Refunded', 'Revoked', 'ChargebackReversal'], 0, undefined],
+    [['Revoked', 'Refunded', 'ChargebackReversal'], 0, 0],
+    [['Returned', 'Revoked', 'ChargebackReversal', 'ChargebackReversal'], undefined, undefined],
+  ])('applies %j in any order, if workers have read the purchase before', async (states, refund, end) => {
+    const { observe, observation, context } = await createClawback('Revoked');
+    const observations = [observation];
+    const dates: number[] = [];
+    for (const state of states) {
       await microsoft.advance('PT1H');
-      observations.push(...((await microsoftStore.refresh?.(observation.refreshToken ?? {}, context)) ?? []));
-      const mergeAll = (list: readonly Observation[]) =>
-        list.reduce<PurchaseState | undefined>(
-          (state, { refreshToken: _token, ...next }) => merge(state, next),
-          undefined,
-        );
-      const merged = mergeAll(observations);
-      expect(merged?.transactions.map(({ transaction }) => transaction.refundedAt !== undefined)).toEqual([isRefunded]);
-      for (const list of [observations.toReversed(), [...observations.slice(1), observation]])
-        expect(mergeAll(list)).toEqual(merged);
-    },
-  );
+      dates.push(microsoft.clock.now() - minuteMs);
+      const event = await observe({ state, eventDate: dates.at(-1) }, `event ${dates.length}`);
+      observations.push(...(event?.observations ?? []));
+    }
+    await microsoft.advance('PT1H');
+    observations.push(...((await microsoftStore.refresh?.(observation.refreshToken ?? {}, context)) ?? []));
+    const merged = mergeAll(observations);
+    expect(merged?.transactions.map(({ transaction }) => transaction.refundedAt)).toEqual([dates[refund ?? -1]]);
+    expect(merged?.purchase.endedAt).toBe(dates[end ?? -1]);
+    expect(merged?.purchase.renewalIntent).toBe(end === undefined ? observation.purchase.renewalIntent : 'Lapse');
+    const orders = fc.shuffledSubarray([...observations, ...observations], { minLength: observations.length * 2 });
+    fc.assert(fc.property(orders, (list) => expect(mergeAll(list)).toEqual(merged)));
+  });
 
   it('keeps access for a refund that was reversed before its event is processed', async () => {
-    const { observe, eventDate } = await createClawback('Revoked', {
-      payment: { refundReversedAt: startTime + 2 * hourMs },
+    const { observe, record, eventDate } = await createClawback('Revoked', {
+      payment: { clawbacks: { later: { date: startTime + 2 * hourMs, isReversal: true } } },
     });
     await advanceToEvent();
-    const result = await observe({ eventDate });
-    expect(result?.observations[0]?.purchase).not.toHaveProperty('endedAt');
-    expect(result?.observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
+    const { purchase, transactions } = await record(() => observe({ eventDate }));
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(transactions?.[0]).not.toHaveProperty('refundedAt');
   });
 
   it('keeps a stored refund for an unknown state', async () => {
-    const { observe } = await createClawback('Pondered', { payment: { refundedAt: startTime } });
-    await advanceToEvent();
-    expect(await observe()).toMatchObject({
-      reason: 'OTHER',
-      observations: [{ transactions: [{ refundedAt: startTime }] }],
+    const { observe, record } = await createClawback('Pondered', {
+      payment: { refundedAt: startTime, clawbacks: refundAt(startTime) },
     });
+    await advanceToEvent();
+    expect(await observe()).toMatchObject({ reason: 'OTHER' });
+    expect(await record(observe)).toMatchObject({ transactions: [{ refundedAt: startTime }] });
   });
 
   it.each([
     ['refunds the payment with the period start of the event', startTime + minuteMs, true],
     ['refunds no payment for the start of another period', startTime + 31 * dayMs, false],
   ])('%s', async (_title, periodStart, isRefunded) => {
-    const { observe } = await createClawback('Revoked');
+    const { observe, record } = await createClawback('Revoked');
     await advanceToEvent();
-    const [observation] = (await observe({ transactionId: undefined, periodStart }))?.observations ?? [];
-    expect(observation?.transactions.map(({ refundedAt }) => refundedAt !== undefined)).toEqual([isRefunded]);
-    expect(observation?.purchase.endedAt !== undefined).toBe(isRefunded);
+    const { purchase, transactions } = await record(() => observe({ transactionId: undefined, periodStart }));
+    expect(transactions?.map(({ refundedAt }) => refundedAt !== undefined)).toEqual([isRefunded]);
+    expect(purchase?.endedAt !== undefined).toBe(isRefunded);
   });
 
   it('returns no observations for a purchase that is not stored', async () => {
@@ -190,29 +224,32 @@ describe('observe (Microsoft Store)', () => {
 });
 
 describe('validate (Microsoft Store) of a refunded purchase', () => {
-  it('keeps the stored refund and the end of a consumable', async () => {
-    const { context, eventDate, purchase } = await createClawback('Kept', {
+  const validate = async (purchaseId: string, context: StoreContext) =>
+    await microsoftStore.validate(await microsoft.getRequest(withoutPlatform(purchaseId)), context);
+
+  it('keeps the stored refund and the end of a consumed product', async () => {
+    const { context, record, eventDate, purchase } = await createClawback('Kept', {
       order: { type: 'consumable', quantity: 1 },
-      purchase: { endedAt: startTime + hourMs, cancelationReason: 'Customer' },
-      payment: { refundedAt: startTime + hourMs },
+      payment: { refundedAt: startTime + hourMs, clawbacks: refundAt(startTime + hourMs) },
     });
-    const validation = await microsoftStore.validate(
-      await microsoft.getRequest(withoutPlatform(purchase.purchaseId)),
-      context,
-    );
-    expect(validation.observations).toMatchObject([
-      { purchase: { endedAt: eventDate, cancelationReason: 'Customer' }, transactions: [{ refundedAt: eventDate }] },
-    ]);
+    await microsoft.act(withoutPlatform(purchase.purchaseId), 'consume');
+    await microsoft.advance('P3D');
+    expect(await record(() => validate(purchase.purchaseId, context))).toMatchObject({
+      purchase: { endedAt: eventDate, cancelationReason: 'Customer', isConsumed: true },
+      transactions: [{ refundedAt: eventDate }],
+    });
   });
+
   it('keeps the end by a partial refund until the store has updated its state', async () => {
     const endedAt = startTime + hourMs;
-    const { context, purchase } = await createClawback('Kept in part', {
-      purchase: { endedAt, cancelationReason: 'Customer' },
-      payment: { partialRefunds: [{ id: 'event', date: endedAt }] },
+    const { context, record, purchase } = await createClawback('Kept in part', {
+      payment: {
+        partialRefunds: [{ id: 'event', date: endedAt }],
+        clawbacks: { event: { date: endedAt, isPartial: true, endsAccess: true } },
+      },
     });
     await advanceToEvent();
-    const request = await microsoft.getRequest(withoutPlatform(purchase.purchaseId));
-    const { observations } = await microsoftStore.validate(request, context);
-    expect(observations).toMatchObject([{ purchase: { endedAt, renewalIntent: 'Lapse' } }]);
+    const result = await record(() => validate(purchase.purchaseId, context));
+    expect(result.purchase).toMatchObject({ endedAt, renewalIntent: 'Lapse' });
   });
 });
