@@ -16,6 +16,7 @@ import {
   emptyAsAbsent,
   GrantingKey,
   nullableOptional,
+  OptionalText,
   QueryFlag,
   Username,
 } from '../api/schemas.ts';
@@ -78,12 +79,12 @@ const entry = {
   amount: v.number(),
   balance: v.number(),
   expiresAt: v.exactOptional(DateTime),
-  holdId: v.exactOptional(v.string()),
+  holdId: OptionalText,
   until: v.exactOptional(DateTime),
-  reason: v.exactOptional(v.string()),
+  reason: OptionalText,
   key: v.exactOptional(GrantingKey),
-  transactionId: v.exactOptional(v.string()),
-  purchaseId: v.exactOptional(v.string()),
+  transactionId: OptionalText,
+  purchaseId: OptionalText,
 } as const;
 export const CreditEntryRecord = v.strictObject(entry);
 export type CreditEntryRecord = v.InferOutput<typeof CreditEntryRecord>;
@@ -199,7 +200,7 @@ export const listCreditHistory = defineContract({
 /** A webhook about a change of credits. `buildWebhookBody` creates the fields. */
 export const CreditsUpdatedWebhook = v.strictObject({
   type: v.literal('credits.updated'),
-  password: v.exactOptional(v.string()),
+  password: OptionalText,
   creditEntry: CreditEntryRecord,
   isSandbox: v.boolean(),
   credits: CreditTotalsByName,

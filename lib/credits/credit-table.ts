@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber } from '../api/schemas.ts';
 import { allTimestamps, type Key, toKey, toShortDigest, toTtl } from '../foundation/key.ts';
 import * as keys from '../foundation/keys.ts';
 import { dueIndexKeys } from '../foundation/keys.ts';
@@ -75,7 +76,7 @@ const CreditMove = v.object({
   mergeId: v.string(),
   isSandbox: v.boolean(),
   ...MovedCredits.entries,
-  reversedAt: v.exactOptional(v.number()),
+  reversedAt: OptionalNumber,
   version: v.number(),
 });
 export type CreditMove = v.InferOutput<typeof CreditMove>;

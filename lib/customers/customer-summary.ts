@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { OptionalNumber } from '../api/schemas.ts';
 import type { EpochMillis } from '../foundation/time.ts';
 import { isSubscription, isUnpaid, Purchase } from '../purchases/purchase.ts';
 import { compareByPurchaseDate, listRanks } from '../purchases/purchase-rank.ts';
@@ -8,7 +9,7 @@ export const CustomerSummary = v.object({
   /** The paid purchase with the latest purchase date. */
   lastPurchase: v.exactOptional(Purchase),
   /** Latest known end of access by a subscription, in epoch milliseconds. */
-  subscribedUntil: v.exactOptional(v.number()),
+  subscribedUntil: OptionalNumber,
   hasEverSubscribed: v.boolean(),
 });
 export type CustomerSummary = v.InferOutput<typeof CustomerSummary>;
