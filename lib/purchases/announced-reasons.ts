@@ -54,9 +54,21 @@ export const isVisibleChange = (before: Purchase, after: Purchase, now: EpochMil
  * the renewal intent, the end date of an expired purchase, and the cancelation reason of a purchase that gives access.
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
-  const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;
-  const { serviceConsumption: _, awaitsFulfillment, expirationSource, renewalIntentDates, ...dated } = rest;
-  const { unverifiedUntil, isCommitted, beforeClawback, ...visible } = dated;
+  const {
+    renewalIntentChangeDate,
+    renewalIntentDates,
+    renewalProductId,
+    productType,
+    usdRate,
+    usdRateDate,
+    serviceConsumption,
+    awaitsFulfillment,
+    expirationSource,
+    unverifiedUntil,
+    isCommitted,
+    beforeClawback,
+    ...visible
+  } = purchase;
   const { expirationDate, endedAt, ...permanent } = visible;
   if (isExpired(purchase, now)) return { ...permanent, isExpired: true };
   const { cancelationReason, ...active } = visible;

@@ -148,8 +148,9 @@ function findPlannedEnd(
   { expirationDate = 0 }: Transaction,
   observed: readonly Transaction[],
 ): EpochMillis | undefined {
-  const ends = observed.flatMap((transaction) => [transaction.expirationDate, transaction.plannedExpirationDate]);
-  const planned = Math.max(...ends.map((end) => end ?? 0));
+  const planned = Math.max(
+    ...observed.flatMap((transaction) => [transaction.expirationDate ?? 0, transaction.plannedExpirationDate ?? 0]),
+  );
   return planned > expirationDate ? planned : undefined;
 }
 

@@ -12,7 +12,7 @@ import {
 } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import { chooseLaterNotice, type Purchase, withClawbackEnd, withoutClawbackEnd, withVoidReason } from './purchase.ts';
-import { chooseSmaller } from './refunds.ts';
+import { chooseLarger, chooseSmaller } from './refunds.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -41,8 +41,11 @@ type DerivationSources = Pick<PurchaseState, 'purchase' | 'transactions'>;
 export function merge(state: PurchaseState | undefined, observation: EncryptedObservation): PurchaseState {
   const incoming = toPurchaseState(observation);
   const { isOrderedByTransaction = false } = observation;
-  const derive = ({ purchase, asOf }: PurchaseState, sources: DerivationSources): Purchase =>
-    fillDerivedFields(isOrderedByTransaction ? omitLastRenewalDate(purchase) : purchase, { ...sources, asOf });
+  const derive = ({ purchase, asOf }: PurchaseState, sources: DerivationSources): Purchase => {
+    // An earlier merge derived the date from fewer transactions.
+    const { lastRenewalDate: _date, ...undated } = purchase;
+    return fillDerivedFields(isOrderedByTransaction ? undated : purchase, { ...sources, asOf });
+  };
   if (!state) return { ...incoming, purchase: derive(incoming, incoming) };
   const transactions = mergeTransactions(state.transactions, incoming.transactions);
   const unmerged = [...state.transactions, ...incoming.transactions];
@@ -155,16 +158,16 @@ function omitDerivedFields(purchase: Purchase): object {
     lastRenewalDate,
     currency,
     amountMicros,
-    ...rest
+    serviceConsumption,
+    expirationSource,
+    expirationDate,
+    renewalIntentDates,
+    unverifiedUntil,
+    renewalNotice,
+    awaitsCredentials,
+    ...reported
   } = omitUsdRate(purchase);
-  const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...dated } = rest;
-  const { unverifiedUntil, renewalNotice, awaitsCredentials, ...reported } = dated;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
-}
-
-/** Removes a date that an earlier merge derived from fewer transactions. */
-function omitLastRenewalDate({ lastRenewalDate: _date, ...purchase }: Purchase): Purchase {
-  return purchase;
 }
 
 /** Sets the fields that the latest observation can lack, from the earlier state and the transactions. */
@@ -258,12 +261,5 @@ const listIntentDates = ({ renewalIntent, renewalIntentChangeDate, renewalIntent
   renewalIntentDates ??
   (renewalIntent && renewalIntentChangeDate !== undefined ? { [renewalIntent]: renewalIntentChangeDate } : {});
 
-const mergeDates = (a: IntentDates, b: IntentDates): IntentDates => ({
-  ...pickLater('Lapse', a, b),
-  ...pickLater('Renew', a, b),
-});
-
-function pickLater(intent: keyof IntentDates, a: IntentDates, b: IntentDates): IntentDates {
-  const dates: EpochMillis[] = [a, b].flatMap((known) => known[intent] ?? []);
-  return dates.length > 0 ? { [intent]: Math.max(...dates) } : {};
-}
+const mergeDates = (a: IntentDates, b: IntentDates): IntentDates =>
+  omitUndefined({ Lapse: chooseLarger(a.Lapse, b.Lapse), Renew: chooseLarger(a.Renew, b.Renew) });

@@ -79,7 +79,7 @@ export function listUnreversed(clawbacks: Transaction['clawbacks'] = {}): Clawba
 export const chooseSmaller = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
-const chooseLarger = (a?: number, b?: number): number | undefined =>
+export const chooseLarger = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
 /**
