@@ -161,19 +161,19 @@ export function createTableClient(name: string, options: DynamoDBClientConfig = 
     async update(update) {
       const response = await client
         .send(new UpdateCommand({ TableName: name, ...update, ...capacityOption }))
-        .catch(updateError);
+        .catch(writeError);
       countWrites(consumed, response.ConsumedCapacity);
     },
     async delete(deletion) {
       const response = await client
         .send(new DeleteCommand({ TableName: name, ...deletion, ...capacityOption }))
-        .catch(updateError);
+        .catch(writeError);
       countWrites(consumed, response.ConsumedCapacity);
     },
     async transact(writes) {
       const response = await client
         .send(new TransactWriteCommand({ TransactItems: [...writes], ...capacityOption }))
-        .catch(transactionError);
+        .catch(writeError);
       for (const capacity of response.ConsumedCapacity ?? []) countWrites(consumed, capacity);
     },
   };
@@ -291,15 +291,14 @@ function databaseError(cause: unknown): never {
 }
 
 /** A write of one item also fails while a transaction with this item is in progress. */
-function updateError(cause: unknown): never {
-  const isConflict = cause instanceof ConditionalCheckFailedException || cause instanceof TransactionConflictException;
-  if (!isConflict) databaseError(cause);
-  throw new ServiceError('Conflict', 'The data was changed by a concurrent request. Try again.', { cause });
-}
-
-function transactionError(cause: unknown): never {
+function writeError(cause: unknown): never {
   const codes = listCancellationCodes(cause);
-  if (!codes.includes('ConditionalCheckFailed') && !codes.includes('TransactionConflict')) databaseError(cause);
+  const isConflict =
+    cause instanceof ConditionalCheckFailedException ||
+    cause instanceof TransactionConflictException ||
+    codes.includes('ConditionalCheckFailed') ||
+    codes.includes('TransactionConflict');
+  if (!isConflict) databaseError(cause);
   throw new ServiceError('Conflict', 'The data was changed by a concurrent request. Try again.', { cause });
 }
 
