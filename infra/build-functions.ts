@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
 import { type InputOptions, type Plugin, rolldown } from 'rolldown';
 import { buildConsole } from './build-console.ts';
+import { omitResponseSchemas } from './omit-response-schemas.ts';
 import { omitUnusedModules } from './omit-unused-modules.ts';
 import { projectFolder } from './project-folder.ts';
 import { buildSite } from './site/build-site.ts';
@@ -98,7 +99,7 @@ export function findReleaseBundles(): readonly Bundle[] | undefined {
 export const functionInput = {
   cwd: projectFolder,
   platform: 'node',
-  plugins: [omitUnusedModules],
+  plugins: [omitUnusedModules, omitResponseSchemas],
   resolve: { mainFields: ['module', 'main'] },
   // Descriptions of the API read properties of schemas, without side effects: no function needs them.
   treeshake: { propertyReadSideEffects: false },
@@ -150,7 +151,7 @@ export async function bundleFile(
   const build = await rolldown({
     ...functionInput,
     input: { [name]: runsWarmUp ? warmUpEntry : entry },
-    plugins: [...(omitsUnused ? [omitUnusedModules] : []), ...(runsWarmUp ? [createWarmUpEntry(entry)] : [])],
+    plugins: [...(omitsUnused ? functionInput.plugins : []), ...(runsWarmUp ? [createWarmUpEntry(entry)] : [])],
   });
   let staticModules: ReadonlySet<string> | undefined;
   const { output } = await build.write({

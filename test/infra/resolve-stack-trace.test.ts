@@ -75,6 +75,12 @@ describe('buildFunctions', () => {
     expect(sources.filter((path) => path.includes('documentation'))).toEqual([]);
   });
 
+  it.each(named)('leaves out the schema of the response of %s', (name) => {
+    const files = built.find((bundle) => bundle.name === name)?.files ?? [];
+    const code = files.map((file) => readFileSync(join(bundles, name, file.name), 'utf8')).join('\n');
+    expect(/area:.{0,2000},response:0\b/s.test(code)).toBe(true);
+  });
+
   it('writes a source map for each chunk outside of the deployed folder, and none into a chunk', () => {
     const files = listFiles(bundles);
     expect(files.filter((file) => !file.endsWith('.mjs'))).toEqual([]);
