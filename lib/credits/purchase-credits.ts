@@ -62,8 +62,8 @@ export function listCreditClaims(
   settled: PurchaseCredits['payments'] = {},
 ): CreditClaim[] {
   const isPeriodic = isSubscription(purchase);
-  // The store has revoked a product that is sold once, without a refund.
-  const isRevoked = purchase.endedAt !== undefined && !isPeriodic;
+  // The store has revoked a product that is sold once, without a refund: its latest payment, if it was bought again.
+  const revokedId = purchase.endedAt !== undefined && !isPeriodic ? purchase.transactionId : undefined;
   const payments = transactions.map(({ transaction }) => ({
     ...transaction,
     paymentId: toPaymentId(transaction, settled),
@@ -72,7 +72,7 @@ export function listCreditClaims(
   const giving = isPeriodic ? paid.filter((payment) => givesPeriod(payment, paid, settled)) : paid;
   return payments.flatMap((payment) =>
     giving.includes(payment)
-      ? listGiven(payment, { isPeriodic, isRevoked })
+      ? listGiven(payment, { isPeriodic, isRevoked: payment.transactionId === revokedId })
       : listLost(payment, settled[payment.paymentId]),
   );
 }

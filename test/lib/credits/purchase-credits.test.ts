@@ -3,6 +3,7 @@ import { createAccount, findCredit, getBalance, spendCredits } from '../../../li
 import { listCreditClaims, type PurchaseCredits } from '../../../lib/credits/purchase-credits.ts';
 import { settle } from '../../../lib/credits/settlement.ts';
 import { dayMs } from '../../../lib/foundation/time.ts';
+import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 
@@ -24,8 +25,12 @@ class Customer {
   private settled: PurchaseCredits = { purchaseId: 'p', isSandbox: false, owner: 'ann', payments: {}, version: 0 };
 
   observe(...payments: readonly Transaction[]): number {
+    return this.settle(purchase, payments);
+  }
+
+  settle(owned: Purchase, payments: readonly Transaction[]): number {
     const state = {
-      purchase,
+      purchase: owned,
       transactions: payments.map((transaction) => ({ transaction, asOf: startDate, amountAsOf: startDate })),
     };
     const claims = listCreditClaims(state, this.settled.payments);
@@ -80,6 +85,14 @@ describe('listCreditClaims and settle', () => {
     const customer = new Customer();
     expect(customer.observe(pay('z', 0, { saleId: 'sale-z' }))).toBe(30);
     expect(customer.observe(pay('a', 0, { saleId: 'sale-a' }), pay('b', 1, { saleId: 'sale-b' }))).toBe(60);
+  });
+
+  it('takes back the latest payment only of a consumable that ends with its refund', () => {
+    const consumable = createObservation({ productType: 'consumable', transactionId: 'store_c:2' }).purchase;
+    const payments = ['store_c:1', 'store_c:2'].map((id) => omitPeriod(pay(id, 0)));
+    const customer = new Customer();
+    expect(customer.settle(consumable, payments)).toBe(60);
+    expect(customer.settle({ ...consumable, endedAt: startDate }, payments)).toBe(30);
   });
 
   it('takes back whole units for refunded seats', () => {
