@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { App } from '../lib/apps/app.ts';
-import { listApps } from '../lib/apps/app-table.ts';
+import { listApps } from '../lib/apps/app-list-table.ts';
 import { createApp, deleteApp, getApp, rotateApiKey } from '../lib/apps/manage-apps.ts';
 import { rotateTokenKeys } from '../lib/entitlements/token-key.ts';
 import { updateTokenKeys } from '../lib/entitlements/token-key-table.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { listAppNames } from '../lib/apps/app-table.ts';
+import { listAppNames } from '../lib/apps/app-list-table.ts';
 import { reencryptSecrets } from '../lib/apps/reencrypt-secrets.ts';
 import { reencryptTokenKeys } from '../lib/entitlements/token-key-table.ts';
 import { sum } from '../lib/foundation/collections.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { App } from '../lib/apps/app.ts';
-import { listApps } from '../lib/apps/app-table.ts';
+import { listApps } from '../lib/apps/app-list-table.ts';
 import { findCatalogue } from '../lib/apps/catalogue-table.ts';
 import { listConnectedPlatforms } from '../lib/apps/store-settings-table.ts';
 import { addStreamFailureCount } from '../lib/foundation/count-messages.ts';

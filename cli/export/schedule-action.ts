@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
-import { listAppNames } from '../../lib/apps/app-table.ts';
+import { listAppNames } from '../../lib/apps/app-list-table.ts';
 import { getStoredApp } from '../../lib/apps/manage-apps.ts';
 import { parseBucketUrl } from '../../lib/export/bucket-location.ts';
 import type { ExportSchedule } from '../../lib/export/export-schedule.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { runForApps } from '../../lib/apps/app-table.ts';
+import { runForApps } from '../../lib/apps/app-list-table.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import { pollNotifications } from '../../lib/store-notifications/recover-notifications.ts';
 

@@ -1,5 +1,5 @@
 import type { App } from '../apps/app.ts';
-import { runForApps } from '../apps/app-table.ts';
+import { runForApps } from '../apps/app-list-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError } from '../foundation/log.ts';
 import type { Service } from '../foundation/service.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../apps/app.ts';
-import { listApps } from '../apps/app-table.ts';
+import { listApps } from '../apps/app-list-table.ts';
 import { listConnectedPlatforms } from '../apps/store-settings-table.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../foundation/errors.ts';

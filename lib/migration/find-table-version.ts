@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { listAppNames } from '../apps/app-table.ts';
+import { listAppNames } from '../apps/app-list-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import * as keys from '../foundation/keys.ts';
 import type { Service } from '../foundation/service.ts';

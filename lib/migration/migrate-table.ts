@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { listAppNames } from '../apps/app-table.ts';
+import { listAppNames } from '../apps/app-list-table.ts';
 import { tableVersionKey } from '../foundation/keys.ts';
 import { parse } from '../foundation/parse.ts';
 import type { ReportProgress } from '../foundation/progress.ts';

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import { runForApps } from '../apps/app-table.ts';
+import { runForApps } from '../apps/app-list-table.ts';
 import { ServiceError } from '../foundation/errors.ts';
 import { logError, logWarning } from '../foundation/log.ts';
 import type { PostOutcome } from '../foundation/outgoing/post-webhook.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listApps, runForApps } from '../../../lib/apps/app-table.ts';
+import { listApps, runForApps } from '../../../lib/apps/app-list-table.ts';
 import { setExportSchedule } from '../../../lib/export/export-schedule-table.ts';
 import { runScheduledExports } from '../../../lib/export/run-scheduled-exports.ts';
 import { appKey } from '../../../lib/foundation/keys.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { listApps } from '../../../lib/apps/app-table.ts';
+import { listApps } from '../../../lib/apps/app-list-table.ts';
 import { setStoreSettings } from '../../../lib/apps/store-settings-table.ts';
 import { toActivityItem } from '../../../lib/events/store-activity-table.ts';
 import { addDays } from '../../../lib/foundation/calendar.ts';
