@@ -1,4 +1,4 @@
-import { pagesAdvice, toPagesAdvice } from '../../lib/api/limits.ts';
+import { toPagesAdvice } from '../../lib/api/limits.ts';
 import { getProcessorPurchases } from '../../lib/checkout/contract.ts';
 import { listPurchasesByAccessToken, listPurchasesByUser } from '../../lib/checkout/list-checkout-purchases.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
@@ -10,7 +10,7 @@ export const handler = createHandler(getProcessorPurchases)(async ({ app, key, q
   if (accessToken !== undefined)
     return createReply({
       body: { ok: true, ...(await listPurchasesByAccessToken({ app, recorder, service }, accessToken)) },
-      sizeAdvice: pagesAdvice,
+      sizeAdvice: toPagesAdvice(),
     });
   // Spec: not shown. Without a token, the request requires the secret key or a viewer key, and `applicationUsername`.
   if (applicationUsername === undefined || key.level === 'public') {

@@ -1,4 +1,4 @@
-import { pagesAdvice } from '../../lib/api/limits.ts';
+import { toPagesAdvice } from '../../lib/api/limits.ts';
 import { settleValidation } from '../../lib/credits/settle-validation.ts';
 import { ServiceError } from '../../lib/foundation/errors.ts';
 import { resolveTransactionType } from '../../lib/foundation/vocabulary.ts';
@@ -32,7 +32,7 @@ export const handler = createHandler(validateReceipt)(async ({ app, body, record
     now: service.now(),
     ...(credits && { credits }),
   });
-  return createReply({ body: response, sizeAdvice: pagesAdvice });
+  return createReply({ body: response, sizeAdvice: toPagesAdvice() });
 });
 
 // In place of the first request of an instance. Other adapters are loaded with their first request.

@@ -13,12 +13,9 @@ export const maxRequestsPerSecond = 100_000;
  */
 export const maxResponseBytes = 5_000_000;
 
-const purchasePages = 'Read pages of GET /v3/purchases';
-
-/** Advice for a response without pages of purchases. */
-export const pagesAdvice = `${purchasePages}.`;
-export const toPagesAdvice = (username: string): string =>
-  `${purchasePages}?customerId=${encodeURIComponent(username)}.`;
+/** Advice for a response without pages of purchases: those of a customer, or of the app. */
+export const toPagesAdvice = (username?: string): string =>
+  `Read pages of GET /v3/purchases${username === undefined ? '' : `?customerId=${encodeURIComponent(username)}`}.`;
 
 const batchSize = 500;
 
