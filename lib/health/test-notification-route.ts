@@ -28,7 +28,8 @@ const waitShare = 0.5;
 
 /** Share in which the service records it, when its queue message is processed. The rest is for the requests. */
 const recordingShare = 1 / 3;
-const pollMs = 250;
+/** A read of the newest events is a query of each shard. */
+const pollMs = secondMs;
 
 /**
  * Tests the way of notifications from the store to the service. A store that rejects the credentials or is unavailable
