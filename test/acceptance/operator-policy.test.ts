@@ -304,6 +304,7 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['customer', 'export', appName, 'ann'])).toContain('"applicationUsername":"ann"');
   await cli(['app', 'set-webhook', 'new', '--off']);
   expect(await cli(['status'])).toContain('Next: claimcheck');
+  await setNotificationUrl(`${service.baseUrl}/v3/webhook/store_a/new`);
   expect(await cli(['doctor', 'new', '--timeout', '120'])).toContain('checks made');
   await setNotificationUrl(`${service.baseUrl}/unknown`);
   const { id: unreported } = await control('/purchases', { ...order, applicationUsername: 'bob' });
