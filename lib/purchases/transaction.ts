@@ -18,7 +18,7 @@ export const PartialRefund = v.object({
   amountMicros: OptionalNumber,
   /** Number of refunded units. */
   quantity: OptionalNumber,
-  /** The store reports the units or amounts of refunds as one sum without dates. A larger sum is another refund. */
+  /** The store reports the units or amounts of refunds as one sum. A larger sum is another refund. */
   isSum: OptionalTrue,
   /**
    * - `disputed`: an open dispute has withdrawn the amount. Counts as refunded, but is not announced.

@@ -30,6 +30,7 @@ const MultiSeatInfo = v.looseObject({
  */
 const AdvancedCommerceItem = v.looseObject({
   SKU: OptionalText,
+  revocationDate: OptionalNumber,
   refunds: lenientOptional(v.array(v.looseObject({ refundAmount: OptionalNumber, refundDate: OptionalNumber }))),
 });
 

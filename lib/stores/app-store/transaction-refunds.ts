@@ -1,3 +1,4 @@
+import { sum } from '../../foundation/collections.ts';
 import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { PartialRefund } from '../../purchases/transaction.ts';
@@ -23,9 +24,21 @@ const fullPercentage = 100_000;
 const isRevokedByUpgrade = ({ isUpgraded, revocationType }: TransactionPayload): boolean =>
   isUpgraded === true && revocationType === undefined;
 
-/** Returns the date of a revocation that is not the end of an upgraded transaction. */
-export const findRevocationDate = (payload: TransactionPayload): EpochMillis | undefined =>
-  isRevokedByUpgrade(payload) ? undefined : payload.revocationDate;
+/**
+ * Returns the date of a revocation that is not the end of an upgraded transaction. A transaction with items of the
+ * Advanced Commerce API ends with the last of them: a refund can be of one item, which then has the end of its access.
+ * @see https://developer.apple.com/documentation/storekit/transaction/advancedcommerceinfo-swift.struct/item/revocationdate
+ */
+export function findRevocationDate(payload: TransactionPayload): EpochMillis | undefined {
+  if (isRevokedByUpgrade(payload)) return undefined;
+  const items = listItems(payload);
+  const ends = items.flatMap(({ revocationDate }) => revocationDate ?? []);
+  const endedCount = ends.length || items.filter(({ refunds = [] }) => refunds.length > 0).length;
+  if (endedCount > 0 && endedCount < items.length) return undefined;
+  return payload.revocationDate ?? (ends.length > 0 ? Math.max(...ends) : undefined);
+}
+
+const listItems = ({ advancedCommerceInfo }: TransactionPayload) => advancedCommerceInfo?.items ?? [];
 
 /**
  * Derives the end of access and the returned money of a transaction.
@@ -41,12 +54,14 @@ export function toRefundFields(payload: TransactionPayload): RefundFields {
   const isEnd = !isProrated || expiresDate !== undefined;
   const isFullRefund = !isProrated && itemRefunds.length === 0 && isRefund(payload);
   const isRefunded = isFullRefund && revocationDate !== undefined;
-  // The refund of the last seats refunds the rest of the transaction.
+  const lastItemRefund = hasRefundedItems(payload, itemRefunds) ? itemRefunds.at(-1) : undefined;
+  // The refund of the last seats or items refunds the rest of the transaction.
   const seatRefunds = isRefunded ? [] : listSeatRefunds(payload);
-  const partialRefunds = [...proratedRefunds, ...itemRefunds, ...seatRefunds];
+  const itemParts = lastItemRefund ? itemRefunds.slice(0, -1) : itemRefunds;
+  const partialRefunds = [...proratedRefunds, ...itemParts, ...seatRefunds];
   return omitUndefined({
     revokedAt: isEnd ? revocationDate : undefined,
-    refundedAt: isRefunded ? revocationDate : undefined,
+    refundedAt: isRefunded ? revocationDate : lastItemRefund?.latestDate,
     partialRefunds: partialRefunds.length > 0 ? partialRefunds : undefined,
   });
 }
@@ -96,14 +111,15 @@ function listProratedRefunds(payload: TransactionPayload): PartialRefund[] {
  */
 export function reverseRefunds(
   partialRefunds: readonly PartialRefund[] = [],
-  { multiSeatInfo }: TransactionPayload,
+  payload: TransactionPayload,
   reversedAt: EpochMillis,
 ): readonly PartialRefund[] {
-  const sumIds = multiSeatInfo ? [proratedId, seatsId] : [proratedId];
+  const datedIds = [proratedId, ...listItems(payload).map(toItemRefundId)];
+  const sumIds = payload.multiSeatInfo ? [...datedIds, seatsId] : datedIds;
   const reversedIds = sumIds.filter((sumId) => !partialRefunds.some(({ id }) => id === sumId));
   return [
     ...partialRefunds.map((refund) =>
-      refund.id === proratedId ? { ...refund, latestDate: reversedAt, reversedAt } : refund,
+      datedIds.includes(refund.id) ? { ...refund, latestDate: reversedAt, reversedAt } : refund,
     ),
     ...reversedIds.map((id) => ({ id, date: reversedAt, reversedAt })),
   ];
@@ -126,21 +142,30 @@ export const countRevokedSeats = ({ multiSeatInfo, revokedSeatQuantity }: Transa
   multiSeatInfo?.revokedSeatQuantity ?? revokedSeatQuantity ?? 0;
 
 /**
- * Lists the refunds of items that the app's own server sells by the Advanced Commerce API. Their transactions lack a
- * `revocationType`.
+ * Lists the refunds of items that the app's own server sells by the Advanced Commerce API, the latest last. Their
+ * transactions lack a `revocationType`. The refunds of an item are one sum, so that the item shows their reversal.
  * @see https://developer.apple.com/documentation/storekit/transaction/revocationtype-swift.property
  */
-function listItemRefunds({ advancedCommerceInfo, revocationDate, signedDate }: TransactionPayload): PartialRefund[] {
-  return (advancedCommerceInfo?.items ?? []).flatMap(({ SKU = '', refunds = [] }) =>
-    refunds.map(({ refundAmount, refundDate = revocationDate ?? signedDate }) => ({
-      id: toItemRefundId(SKU, refundDate),
-      date: refundDate,
-      ...(refundAmount !== undefined && { amountMicros: refundAmount * microsPerMilliunit }),
-    })),
-  );
+const listItemRefunds = (payload: TransactionPayload) =>
+  listItems(payload)
+    .flatMap((item) => {
+      const { refunds = [] } = item;
+      if (refunds.length === 0) return [];
+      const amounts = refunds.flatMap(({ refundAmount }) => refundAmount ?? []);
+      const dates = refunds.map(({ refundDate }) => refundDate ?? payload.revocationDate ?? payload.signedDate);
+      const amountMicros = amounts.length === refunds.length ? sum(amounts) * microsPerMilliunit : undefined;
+      const [date, latestDate] = [Math.min(...dates), Math.max(...dates)];
+      return { id: toItemRefundId(item), date, latestDate, isSum: true as const, ...omitUndefined({ amountMicros }) };
+    })
+    .sort((a, b) => a.latestDate - b.latestDate);
+
+/** The refunds of the items return the whole payment. */
+function hasRefundedItems(payload: TransactionPayload, itemRefunds: readonly PartialRefund[]): boolean {
+  const total = toAmountMicros(payload) ?? 0;
+  return total > 0 && sum(itemRefunds.map(({ amountMicros = 0 }) => amountMicros)) >= total;
 }
 
-const toItemRefundId = (sku: string, refundDate: EpochMillis): string => `item ${sku} ${refundDate}`;
+const toItemRefundId = ({ SKU = '' }: ReturnType<typeof listItems>[number]): string => `item ${SKU}`;
 
 /** Factor from Apple's thousandths of a currency unit to millionths. */
 const microsPerMilliunit = 1000;

@@ -7,6 +7,7 @@ import { getBaseType } from './notification-reason.ts';
 import type { SignedParts } from './parse-notification.ts';
 import { fromSignedStatus, fromSignedTransaction } from './signed-transaction.ts';
 import { subscriptionStatuses } from './store-transaction.ts';
+import { findRevocationDate } from './transaction-refunds.ts';
 
 /** A notification with its verified parts. */
 export interface VerifiedNotification extends SignedParts {
@@ -27,9 +28,9 @@ const isOfAnyPeriod = (type: string, status: number | undefined): boolean =>
 /** The signed parts contain the current state of the purchase, not only the state of a past period. */
 export function isNotificationCurrent(notification: VerifiedNotification): boolean {
   const { type, occurredAt, transaction, status = deriveRunningStatus(notification) } = notification;
-  const { expiresDate, revocationDate, isUpgraded } = transaction;
+  const { expiresDate, isUpgraded } = transaction;
   if (!isOfAnyPeriod(getBaseType(type), status) || expiresDate === undefined) return true;
-  const isEnded = revocationDate !== undefined || isUpgraded === true;
+  const isEnded = findRevocationDate(transaction) !== undefined || isUpgraded === true;
   if (status === subscriptionStatuses.expired || status === subscriptionStatuses.revoked) return isEnded;
   // An active subscription does not run on a refunded or replaced transaction.
   return expiresDate > occurredAt && (status === undefined || !isEnded);
