@@ -213,6 +213,19 @@ export type PaymentRecord = v.InferOutput<typeof PaymentRecord>;
 /** @see https://docs.stripe.com/api/balance_transactions/object */
 export const BalanceTransaction = v.object({ created: Seconds });
 
+/**
+ * Marks the refund with which Stripe releases what was not captured of an authorization: its money was never paid. It
+ * is the first refund of the charge.
+ *
+ * @see https://docs.stripe.com/payments/place-a-hold-on-a-payment-method
+ * @see https://github.com/solidusio/solidus_stripe/pull/268
+ * @see https://github.com/woocommerce/woocommerce-gateway-stripe/issues/1073
+ */
+const withRelease = (refunds: readonly Refund[], released: number): Refund[] =>
+  refunds.map((refund, index) =>
+    index === refunds.length - 1 && refund.amount === released ? { ...refund, status: 'canceled' } : refund,
+  );
+
 /** @see https://docs.stripe.com/api/charges/object */
 export const Charge = v.pipe(
   v.object({
@@ -220,7 +233,7 @@ export const Charge = v.pipe(
     payment_method_details: lenient(v.object({ card: lenient(v.object({ country: NullableText })) })),
     id: v.string(),
     amount: v.number(),
-    /** Less than `amount` if a part of the authorization was captured: Stripe releases the rest without a refund. */
+    /** Less than `amount` if a part of the authorization was captured. */
     amount_captured: NullableNumber,
     refunded: v.boolean(),
     disputed: Flag,
@@ -240,10 +253,15 @@ export const Charge = v.pipe(
     /** Newest first. */
     refunds: lenientList(Refund),
   }),
-  v.transform((charge) => ({
-    ...charge,
-    amount: (charge.captured !== false && charge.amount_captured) || charge.amount,
-  })),
+  v.transform((charge) => {
+    const { amount, captured, amount_captured, refunds } = charge;
+    if (captured === false || !amount_captured) return charge;
+    return {
+      ...charge,
+      amount: amount_captured,
+      refunds: { ...refunds, data: withRelease(refunds.data, amount - amount_captured) },
+    };
+  }),
 );
 export type Charge = v.InferOutput<typeof Charge>;
 

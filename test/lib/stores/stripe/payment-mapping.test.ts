@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
+import { listRefundedAmounts, listRefundKeys } from '../../../../lib/purchases/refunds.ts';
 import { toMicros } from '../../../../lib/stores/stripe/money.ts';
 import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/stripe/payloads.ts';
 import { toChargeObservation, toPaymentObservations } from '../../../../lib/stores/stripe/payment-observation.ts';
@@ -269,6 +270,26 @@ describe('toChargeObservation', () => {
     const disputes = [givenDispute({ status: 'lost', amount: 700 })];
     const lost = toChargeObservation(charge, givenSale(undefined, [{ ...charge, disputed: true }], disputes));
     expect(lost?.transactions).toMatchObject([{ refundedAt: periodStart * 1000 }]);
+  });
+
+  const release = givenRefund({ id: 're_1', amount: 298, created: periodStart });
+  const toRefund = (amount: number) => givenRefund({ id: 're_2', amount, created: periodStart + 60 });
+  it.each([
+    ['the rest is released', [release], []],
+    ['a part is refunded', [toRefund(200), release], [2_000_000]],
+    ['all of it is refunded', [toRefund(700), release], [7_000_000]],
+    ['a part is refunded, and the release is not listed', [toRefund(200)], [2_000_000]],
+  ])('refunds the captured part of an authorization only: %s', (_title, data, amounts) => {
+    const refunded = data.some(({ amount }) => amount === 700);
+    const state = { amount: 998, amount_captured: 700, captured: true, refunded, refunds: { data } };
+    const charge = givenCharge({ ...state, metadata: { productId: 'prod_basic' } });
+    const { purchase, transactions } = toChargeObservation(charge, givenSale(undefined, [charge])) ?? throwMissing();
+    const refunds = transactions.flatMap(listRefundedAmounts);
+    expect(refunds.map(({ date, amountMicros }) => [date / 1000 - periodStart, amountMicros])).toEqual(
+      amounts.map((amountMicros) => [60, amountMicros]),
+    );
+    expect(listRefundKeys(transactions)).toHaveLength(amounts.length);
+    expect(purchase.endedAt).toBe(refunded ? (periodStart + 60) * 1000 : undefined);
   });
 
   it.each([
