@@ -86,7 +86,8 @@ export const PurchaseOrder = v.strictObject({
   amountMicros: v.exactOptional(Micros),
   /**
    * The other products of the purchase; `productId` is the first. processor_a: items of the subscription, or line items
-   * of the checkout session. processor_b: ids of the products in the cart.
+   * of the checkout session. processor_b: ids of the products in the cart. store_a: all items of the Advanced Commerce
+   * API, whose prices are the price of `productId`.
    */
   items: v.exactOptional(v.array(v.union([ProductId, OrderItem]))),
   /**

@@ -1,6 +1,6 @@
 import { type BillingAnchor, getPeriodEnd } from '../billing-anchor.ts';
 import type { TransitionContext } from './purchase-transition.ts';
-import type { Commitment, SeatTier, Subscription, Transaction } from './records.ts';
+import type { Commitment, Item, SeatTier, Subscription, Transaction } from './records.ts';
 import { buildSeatMembers } from './seats.ts';
 
 /** Offer of a transaction with its price. */
@@ -18,11 +18,12 @@ export interface PaidPeriod {
   readonly offer?: AppliedOffer | undefined;
   readonly seatTiers?: readonly SeatTier[] | undefined;
   readonly commitment?: Commitment | undefined;
+  readonly items?: readonly Item[] | undefined;
 }
 
 /** Builds the transaction of a paid period. */
 export function buildPeriodTransaction(period: PaidPeriod, context: TransitionContext): Transaction {
-  const { anchor, price, start, reason, quantity = 1, offer, seatTiers, commitment } = period;
+  const { anchor, price, start, reason, quantity = 1, offer, seatTiers, commitment, items } = period;
   return {
     transactionId: context.nextId(),
     webOrderLineItemId: context.nextId(),
@@ -33,6 +34,7 @@ export function buildPeriodTransaction(period: PaidPeriod, context: TransitionCo
     reason,
     ...(seatTiers && buildSeatMembers(seatTiers)),
     ...(commitment && { commitment }),
+    ...(items && { items }),
     ...(offer && { priceMicros: offer.priceMicros, offer: toOffer(offer) }),
     changedAt: context.at,
   };

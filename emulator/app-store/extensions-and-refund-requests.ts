@@ -1,6 +1,7 @@
 import { addPeriod, type Period } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
+import { withoutRefunds } from './items.ts';
 import {
   buildNotificationType,
   getPaidUntil,
@@ -89,7 +90,8 @@ export function reverseRefund(
   transactionId = getLatestTransaction(purchase).transactionId,
 ): Transition {
   const refunded = requireTransaction(purchase, transactionId);
-  const isRefunded = refunded.revocation?.type === 'REFUND_FULL' || refunded.revocation?.type === 'REFUND_PRORATED';
+  const { revocation, items = [] } = refunded;
+  const isRefunded = revocation?.type?.startsWith('REFUND_') || items.some(({ refunds }) => refunds !== undefined);
   requirePossible(isRefunded, purchase, `has not refunded ${transactionId}`);
   const notifications = [{ ...buildNotificationType('REFUND_REVERSED'), transactionId }];
   return { purchase: withoutRevocation(purchase, refunded, at), notifications };
@@ -116,8 +118,8 @@ export function restoreShare(share: Purchase, { at, product }: TransitionContext
  * @see https://developer.apple.com/forums/thread/757986
  */
 function withoutRevocation(purchase: Purchase, revoked: Transaction, at: number): Purchase {
-  const { revocation: _reversed, ...paid } = revoked;
-  const transaction: Transaction = { ...paid, changedAt: at };
+  const { revocation: _reversed, items, ...paid } = revoked;
+  const transaction = { ...paid, ...(items && { items: items.map(withoutRefunds) }), changedAt: at };
   const restored = { ...purchase, transactions: replaceTransaction(purchase.transactions, transaction) };
   if (purchase.subscription?.state !== 'REVOKED' || revoked !== getLatestTransaction(purchase)) return restored;
   return withSubscriptionState(

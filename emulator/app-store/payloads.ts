@@ -9,6 +9,7 @@ import {
   type Account,
   type Commitment,
   getLatestTransaction,
+  type Item,
   type Purchase,
   type SeatTier,
   type Subscription,
@@ -64,6 +65,7 @@ export function buildTransactionPayload(
     ...getStorefront(transaction.currency),
     price: toMilliunits(transaction.seats ? transaction.priceMicros : transaction.priceMicros * quantity),
     ...toMultiSeatInfo(transaction, isShared),
+    ...(transaction.items && { advancedCommerceInfo: { items: transaction.items.map(toItem) } }),
     ...(transaction.sharesPeriod && { additionalTransactionReason: 'SEAT_ADDITION' }),
     ...(transaction.commitment && toCommitment(transaction.commitment, transaction.priceMicros)),
     currency: transaction.currency,
@@ -88,6 +90,23 @@ function toMultiSeatInfo({ seats }: Transaction, isShared: boolean): object {
     },
   };
 }
+
+/** @see https://developer.apple.com/documentation/appstoreserverapi/advancedcommercetransactionitem */
+const toItem = ({ sku, priceMicros, refunds, revokedAt }: Item): object => ({
+  SKU: sku,
+  displayName: sku,
+  description: sku,
+  price: toMilliunits(priceMicros),
+  ...(refunds && {
+    refunds: refunds.map(({ at, amountMicros }) => ({
+      refundAmount: toMilliunits(amountMicros),
+      refundDate: at,
+      refundReason: 'OTHER',
+      refundType: amountMicros === priceMicros ? 'FULL' : 'CUSTOM',
+    })),
+  }),
+  ...(revokedAt !== undefined && { revocationDate: revokedAt }),
+});
 
 const toPriceTier = ({ priceMicros, quantity }: SeatTier): object => ({ price: toMilliunits(priceMicros), quantity });
 

@@ -28,12 +28,13 @@ export function changePlan(purchase: Purchase, product: Product, context: Transi
     `is ${state}: only the plan of a running subscription can be changed`,
   );
   requirePossible(product.id !== renewal.productId, purchase, `renews as ${product.id} already`);
+  const { productId, items } = getLatestTransaction(purchase);
   requirePossible(
-    seatTiers === undefined && commitment === undefined,
+    seatTiers === undefined && commitment === undefined && items === undefined,
     purchase,
-    'has seats or a commitment: the change of its plan is not emulated',
+    'has seats, items or a commitment: the change of its plan is not emulated',
   );
-  const current = context.product(getLatestTransaction(purchase).productId);
+  const current = context.product(productId);
   requirePossible(product.group === current.group, purchase, `is in another subscription group than ${product.id}`);
   const withNextProduct = withRenewalProduct(purchase, product);
   if (product.id === current.id)

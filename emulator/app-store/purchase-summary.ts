@@ -2,6 +2,7 @@ import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
 import { sum } from '../sum.ts';
+import { sumItemRefunds } from './items.ts';
 import { getOwnershipType } from './payloads.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
 import { countCurrentSeats, getAmountMicros } from './seats.ts';
@@ -64,7 +65,8 @@ function toLine({ sharedFrom }: Purchase, transaction: Transaction) {
  * @see https://developer.apple.com/documentation/appstoreserverapi/revocationdate
  */
 function computeRefund(transaction: Transaction): number {
-  const { revocation, seats, quantity } = transaction;
+  const { revocation, seats, quantity, items } = transaction;
+  if (items) return sumItemRefunds(items);
   const isRefund = revocation && (revocation.type === undefined || revocation.type.startsWith('REFUND_'));
   const amountMicros = getAmountMicros(transaction);
   const bySeats = Math.round((amountMicros * (seats?.revoked ?? 0)) / quantity);

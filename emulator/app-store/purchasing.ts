@@ -4,6 +4,7 @@ import { controlError } from '../control-error.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { type AppliedOffer, buildPeriodTransaction } from './billing-period.ts';
 import { startCommitment } from './commitment.ts';
+import { buildItems, sumPrices } from './items.ts';
 import { buildIntroductoryOffer } from './offers.ts';
 import {
   buildNotificationType,
@@ -63,11 +64,14 @@ function isRelevant(purchase: Purchase, product: Product, context: TransitionCon
   return product.type === 'non consumable' && productId === product.id && revocation === undefined;
 }
 
-const toPrice = ({ order, product }: Sale): { productId: string; priceMicros: number; currency: string } => ({
-  productId: product.id,
-  priceMicros: order.priceMicros ?? product.priceMicros,
-  currency: order.currency ?? product.currency,
-});
+function toPrice({ order, product }: Sale): { productId: string; priceMicros: number; currency: string } {
+  const items = buildItems(order);
+  return {
+    productId: product.id,
+    priceMicros: items ? sumPrices(items) : (order.priceMicros ?? product.priceMicros),
+    currency: order.currency ?? product.currency,
+  };
+}
 
 function createSubscription(sale: Sale, offer: AppliedOffer | undefined, context: TransitionContext): Purchase {
   const start = floorToSecond(context.at);
@@ -75,7 +79,8 @@ function createSubscription(sale: Sale, offer: AppliedOffer | undefined, context
   const price = toPrice(sale);
   const seatTiers = buildSeatTiers(sale.order, price.priceMicros);
   const commitment = startCommitment(sale.order, sale.product, start);
-  const period = { anchor, price, start, reason: 'PURCHASE', offer, seatTiers, commitment } as const;
+  const items = buildItems(sale.order);
+  const period = { anchor, price, start, reason: 'PURCHASE', offer, seatTiers, commitment, items } as const;
   const transaction = buildPeriodTransaction(period, context);
   return {
     id: transaction.transactionId,
@@ -95,9 +100,11 @@ function createSubscription(sale: Sale, offer: AppliedOffer | undefined, context
 }
 
 function createOneTimePurchase(sale: Sale, context: TransitionContext): Purchase {
+  const items = buildItems(sale.order);
   const transaction: Transaction = {
     transactionId: context.nextId(),
     ...toPrice(sale),
+    ...(items && { items }),
     purchaseDate: floorToSecond(context.at),
     quantity: sale.order.quantity ?? 1,
     reason: 'PURCHASE',

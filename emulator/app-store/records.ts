@@ -56,6 +56,16 @@ const SeatTier = v.object({ priceMicros: v.number(), quantity: v.number() });
 export type SeatTier = Readonly<v.InferOutput<typeof SeatTier>>;
 const SeatTiers = v.pipe(v.array(SeatTier), v.readonly());
 
+/** Item of the Advanced Commerce API, which the app's own server sells. */
+const Item = v.object({
+  sku: v.string(),
+  priceMicros: v.number(),
+  refunds: v.exactOptional(v.pipe(v.array(v.object({ at: v.number(), amountMicros: v.number() })), v.readonly())),
+  /** End of the access to the item. */
+  revokedAt: v.exactOptional(v.number()),
+});
+export type Item = Readonly<v.InferOutput<typeof Item>>;
+
 /** Payment of a purchase, or its family share. */
 export const Transaction = v.object({
   transactionId: v.string(),
@@ -74,6 +84,8 @@ export const Transaction = v.object({
   revocation: v.exactOptional(Revocation),
   /** Seats of a multiseat purchase. `priceMicros` is the average of a seat then. */
   seats: v.exactOptional(v.object({ tiers: SeatTiers, revoked: v.exactOptional(v.number()) })),
+  /** Items of the generic product. `priceMicros` is the sum of their prices then. */
+  items: v.exactOptional(v.pipe(v.array(Item), v.readonly())),
   /** Other transactions represent the same period, because seats were added. */
   sharesPeriod: v.exactOptional(v.literal(true)),
   /** Commitment in the period of this transaction. */

@@ -4,6 +4,7 @@ import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { type ActionBody, pickPrice } from '../purchase-order.ts';
 import { type AppliedOffer, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
 import { advanceCommitment, createCommitment, isLastPeriod } from './commitment.ts';
+import { listNextItems } from './items.ts';
 import {
   buildNotificationType,
   clampToLatestPeriod,
@@ -48,6 +49,8 @@ export function recover(purchase: Purchase, context: TransitionContext): Transit
 export function resubscribe(purchase: Purchase, context: TransitionContext, offer?: AppliedOffer): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state === 'EXPIRED' || state === 'REVOKED', purchase, `is ${state} and has not ended`);
+  const { items } = getLatestTransaction(purchase);
+  requirePossible(items === undefined, purchase, 'has items: another purchase of them is not emulated');
   return {
     purchase: withPeriod(purchase, { start: floorToSecond(context.at), reason: 'PURCHASE', offer }, context),
     notifications: [buildNotificationType('SUBSCRIBED', 'RESUBSCRIBE')],
@@ -97,6 +100,7 @@ function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionCon
       quantity: isBought ? 1 : getLatestTransaction(purchase).quantity,
       seatTiers,
       commitment,
+      items: listNextItems(getLatestTransaction(purchase)),
     },
     context,
   );

@@ -1,5 +1,6 @@
 import { requirePossible } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
+import { listNextItems, refundItems, sumPrices } from './items.ts';
 import {
   buildNotificationType,
   type NotificationType,
@@ -7,6 +8,7 @@ import {
   requireTransaction,
   type Transition,
   type TransitionContext,
+  withSubscription,
   withSubscriptionState,
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
@@ -26,17 +28,46 @@ const fullPercentage = 100_000;
 export function refund(purchase: Purchase, { at }: TransitionContext, details: ActionBody): Transition {
   const { transactionId = getLatestTransaction(purchase).transactionId } = details;
   const refunded = requireTransaction(purchase, transactionId);
+  if (refunded.items) return refundSoldItems(purchase, refunded, { at, details });
   const percentage = details.prorated
     ? computeUnusedPercentage(purchase, refunded, at)
     : computePercentage(purchase, refunded, details);
   const type = percentage < fullPercentage ? 'REFUND_PRORATED' : 'REFUND_FULL';
   const revocation = { date: at, reason: 0, type, percentage } as const;
-  const notifications: NotificationType[] = [{ ...buildNotificationType('REFUND'), transactionId }];
+  const notifications = [{ ...buildNotificationType('REFUND'), transactionId }];
   if (type === 'REFUND_PRORATED' && purchase.subscription === undefined)
     return { purchase: withRevocation(purchase, refunded, revocation), notifications };
-  const ends = endsWith(purchase, refunded) && purchase.subscription?.willRenew === true;
+  return endWithRefund(purchase, refunded, revocation);
+}
+
+function endWithRefund(purchase: Purchase, transaction: Transaction, revocation: Revocation): Transition {
+  const { transactionId } = transaction;
+  const ends = endsWith(purchase, transaction) && purchase.subscription?.willRenew === true;
+  const notifications: NotificationType[] = [{ ...buildNotificationType('REFUND'), transactionId }];
   if (ends) notifications.push(buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED'));
-  return { purchase: revokeTransaction(purchase, refunded, revocation), notifications };
+  return { purchase: revokeTransaction(purchase, transaction, revocation), notifications };
+}
+
+/**
+ * Refunds items of the Advanced Commerce API. The transaction is revoked with its last item, without a type.
+ *
+ * @see https://developer.apple.com/documentation/storekit/transaction/revocationtype-swift.property
+ */
+function refundSoldItems(
+  purchase: Purchase,
+  transaction: Transaction,
+  { at, details }: { readonly at: number; readonly details: ActionBody },
+): Transition {
+  const refunded = { ...transaction, items: refundItems(purchase, transaction, { at, details }), changedAt: at };
+  const changed = { ...purchase, transactions: replaceTransaction(purchase.transactions, refunded) };
+  const nextItems = listNextItems(refunded) ?? [];
+  if (nextItems.length === 0) return endWithRefund(changed, refunded, { date: at, reason: 0 });
+  const { subscription } = changed;
+  const renewal = subscription && { ...subscription.renewal, priceMicros: sumPrices(nextItems) };
+  return {
+    purchase: renewal ? withSubscription(changed, { renewal }) : changed,
+    notifications: [{ ...buildNotificationType('REFUND'), transactionId: refunded.transactionId }],
+  };
 }
 
 /** Revokes a share together with the owner's purchase, unless the owner keeps a purchase after a partial refund. */

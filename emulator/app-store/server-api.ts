@@ -37,7 +37,8 @@ const lookups: Readonly<
   }),
   '/inApps/v2/refund/lookup/': (context, { account }, query) => {
     const refunded = listTransactions(context.state, account).filter(
-      ({ transaction }) => transaction.revocation !== undefined,
+      ({ transaction: { revocation, items = [] } }) =>
+        revocation !== undefined || items.some(({ refunds }) => refunds !== undefined),
     );
     return signPage(context, toPage(refunded, query, context.settings().listLength));
   },

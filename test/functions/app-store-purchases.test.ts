@@ -224,6 +224,68 @@ describe('multiseat purchase (App Store)', () => {
   });
 });
 
+describe('items of the Advanced Commerce API (App Store)', () => {
+  const items = [
+    { productId: 'book', priceMicros: 5_000_000 },
+    { productId: 'film', priceMicros: 4_000_000 },
+  ];
+
+  const givenItems = async () => {
+    const keys = await fixture.createNotifiedApp('store_a');
+    const order = { productId: createUniqueName('generic'), type: 'paid subscription', items };
+    const { id, validate } = await buy({ ...order, applicationUsername: createUniqueName('user') });
+    await fixture.validate(keys, validate);
+    const fetchPurchase = async () => await fixture.fetchPurchase(keys, `store_a:${id}`);
+    return {
+      id,
+      act: async (action: string, details: object = {}) => {
+        const result = await fixture.callControl(`/purchases/${id}/${action}`, details);
+        await fixture.processNotifications();
+        return result;
+      },
+      read: async (transactionId = id) => {
+        const [{ isExpired, notifications }, { body }] = [
+          await fetchPurchase(),
+          await callWithSecretKey(getTransaction, keys, { params: { transactionId: `store_a:${transactionId}` } }),
+        ];
+        const { amountMicros, refundedAmountMicros = 0 } = body;
+        const reasons = listReasons({ notifications }).slice(1);
+        return { isExpired, reasons, amountMicros, refundedAmountMicros };
+      },
+    };
+  };
+  const paid = { isExpired: false, reasons: [], amountMicros: 9_000_000, refundedAmountMicros: 0 };
+
+  it('keeps the purchase until the last item is refunded', async () => {
+    const { act, read } = await givenItems();
+    expect(await read()).toEqual(paid);
+    await act('refund', { productId: 'film', amountMicros: 1_000_000 });
+    expect(await read()).toEqual({ ...paid, reasons: ['REFUNDED'], refundedAmountMicros: 1_000_000 });
+    await act('refund', { productId: 'book' });
+    const reasons = ['REFUNDED', 'REFUNDED'];
+    expect(await read()).toEqual({ ...paid, reasons, refundedAmountMicros: 6_000_000 });
+    const { refundedMicros } = await act('refund');
+    expect(refundedMicros).toBe(9_000_000);
+    expect(await read()).toEqual({
+      ...paid,
+      isExpired: true,
+      reasons: [...reasons, 'REFUNDED'],
+      refundedAmountMicros: 9_000_000,
+    });
+  });
+
+  it('bills the other items in the next period, and returns a refund that is reversed', async () => {
+    const { act, read } = await givenItems();
+    await act('refund', { productId: 'book' });
+    const { transactionId } = await act('renew');
+    expect(await read(transactionId)).toMatchObject({ isExpired: false, amountMicros: 4_000_000 });
+    await act('refund');
+    expect(await read(transactionId)).toMatchObject({ isExpired: true, refundedAmountMicros: 4_000_000 });
+    await act('reverse-refund');
+    expect(await read(transactionId)).toMatchObject({ isExpired: false, refundedAmountMicros: 0 });
+  });
+});
+
 describe('commitment plan (App Store)', () => {
   it('lapses at the end of the commitment after a cancelation, without grace, and keeps earlier refunds', async () => {
     const keys = await fixture.createNotifiedApp('store_a');
