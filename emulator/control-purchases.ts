@@ -22,6 +22,7 @@ const orderMembers: Readonly<Partial<Record<keyof PurchaseOrder, readonly string
   backdate: stripePlatforms,
   metered: stripePlatforms,
   invoiceCreation: stripePlatforms,
+  capture: stripePlatforms,
   taxRate: [...stripePlatforms, platformTokens.googlePlay, platformTokens.braintree],
   freeCycles: [platformTokens.braintree],
 };
@@ -87,7 +88,9 @@ function checkRefundedPart({ platform }: RunningStore, action: string, details: 
   for (const member of ['quantity', 'amountMicros', 'prorated'] as const) {
     const supporting = partialRefundStores[member];
     const isCount = member === 'quantity' && ['refund-seats', 'add-seats', 'report-usage'].includes(action);
-    const isAmountOfAction = member === 'amountMicros' && ['win-dispute', 'refund-outside', 'forgive'].includes(action);
+    const isCapture = action === 'pay' && stripePlatforms.includes(platform);
+    const isAmountOfAction =
+      member === 'amountMicros' && (isCapture || ['win-dispute', 'refund-outside', 'forgive'].includes(action));
     const isSupported = isCount || isAmountOfAction || (action === 'refund' && supporting.includes(platform));
     if (details[member] === undefined || isSupported) continue;
     throw controlError(

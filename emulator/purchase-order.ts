@@ -113,6 +113,8 @@ export const PurchaseOrder = v.strictObject({
   backdate: v.exactOptional(Period),
   /** processor_a: whether the price is per unit of usage, which is billed at the end of a period. */
   metered: v.exactOptional(v.boolean()),
+  /** processor_a: whether the payment of a one-time purchase is authorized only. `pay` captures it. */
+  capture: v.exactOptional(v.literal('manual')),
   /** processor_a: whether the checkout of a one-time purchase creates an invoice when it is paid. */
   invoiceCreation: v.exactOptional(v.boolean()),
   /** processor_b: billing periods that a discount makes free. */
@@ -160,7 +162,7 @@ export const ActionBody = v.strictObject({
   date: v.exactOptional(v.picklist(['original', 'now'])),
   /** Quantity to refund. Default: the whole purchase. */
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-  /** Amount to refund, or to win of a dispute, in micros. Default: the whole payment. */
+  /** Amount to refund, to capture, or to win of a dispute, in micros. Default: the whole payment. */
   amountMicros: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** store_b: changes the plan at the next renewal. processor_a: bills the proration with the next invoice. */
   deferred: v.exactOptional(v.boolean()),

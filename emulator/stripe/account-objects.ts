@@ -37,6 +37,8 @@ export interface SessionOptions {
   readonly country?: string;
   /** Id of the tax rate. */
   readonly taxRate?: string;
+  /** The payment is authorized only. */
+  readonly isAuthorized?: true;
 }
 
 /** All objects of an account, oldest first. */

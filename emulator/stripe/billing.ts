@@ -96,6 +96,7 @@ function savePayment(
 export const paymentEvents = {
   succeeded: 'payment_intent.succeeded',
   pending: 'payment_intent.processing',
+  authorized: 'payment_intent.amount_capturable_updated',
   failed: 'payment_intent.payment_failed',
   unattempted: 'payment_intent.created',
 } as const satisfies Record<PaymentStatus, string>;

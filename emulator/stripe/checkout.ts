@@ -112,7 +112,7 @@ function payOnce(state: AccountState, { session, options, customer, at, isPendin
   const { livemode, currency } = session;
   const { metadata, country = defaultCountry } = options;
   const input = { at, livemode, amount, currency: currency ?? 'usd', customer, metadata, country };
-  const status = isPending ? 'pending' : 'succeeded';
+  const status = !isPending ? 'succeeded' : options.isAuthorized ? 'authorized' : 'pending';
   const payment = saveObject(state.records, 'payment_intents', buildPaymentIntent(input, intent, charge, status));
   saveObject(state.records, 'charges', buildCharge(input, charge, intent, status));
   emitEvent(state, paymentEvents[status], { purchaseId: intent, at, object: payment });

@@ -77,7 +77,7 @@ const toTaxSummary = (
 });
 
 function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purchaseId: string) {
-  const { id, amount, currency, created } = charge;
+  const { id, amount_captured: amount, currency, created } = charge;
   const toMicros = (minor: number): number => toAmountMicros(minor, currency);
   const payment = [...records.objects.invoice_payments.values()].find(
     (object) => getId(object.payment.payment_intent) === getId(charge.payment_intent),
@@ -142,7 +142,7 @@ const toRefundSummary = (
 /** Lists the refunds of a charge. The credit notes of an invoice are those of its first charge. */
 function listReturns(records: AccountObjects, { id }: Stripe.Charge, invoice: Stripe.Invoice | undefined) {
   const refunds = [...records.objects.refunds.values()].filter(
-    ({ charge, status }) => getId(charge) === id && status !== 'failed',
+    ({ charge, status, reason }) => getId(charge) === id && status !== 'failed' && reason !== null,
   );
   const isFirst = invoice && listInvoiceCharges(records, invoice.id).find(({ paid }) => paid)?.id === id;
   return [...refunds, ...(isFirst ? listCreditNotes(records, invoice.id) : [])];

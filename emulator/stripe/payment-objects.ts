@@ -15,14 +15,18 @@ export interface PaymentInput {
   readonly country: string | null;
 }
 
-/** Status of a payment: `pending` while a bank confirms a delayed payment method, `unattempted` without a charge. */
-export type PaymentStatus = 'succeeded' | 'pending' | 'failed' | 'unattempted';
+/**
+ * Status of a payment: `pending` while a bank confirms a delayed payment method, `authorized` before its capture by
+ * hand, `unattempted` without a charge.
+ */
+export type PaymentStatus = 'succeeded' | 'pending' | 'authorized' | 'failed' | 'unattempted';
 
 type ChargeStatus = Exclude<PaymentStatus, 'unattempted'>;
 
 const intentStatuses = {
   succeeded: 'succeeded',
   pending: 'processing',
+  authorized: 'requires_capture',
   failed: 'requires_payment_method',
   unattempted: 'requires_payment_method',
 } as const;
@@ -44,14 +48,14 @@ export function buildPaymentIntent(
     object: 'payment_intent',
     allowed_payment_method_types: null,
     amount,
-    amount_capturable: 0,
+    amount_capturable: status === 'authorized' ? amount : 0,
     amount_details: { tip: {} },
     application: null,
     application_fee_amount: null,
     automatic_payment_methods: null,
     canceled_at: null,
     cancellation_reason: null,
-    capture_method: 'automatic',
+    capture_method: status === 'authorized' ? 'manual' : 'automatic',
     client_secret: `${id}_secret_${generateId('x', 24).slice(2)}`,
     confirmation_method: 'automatic',
     created: toSeconds(at),
@@ -163,9 +167,10 @@ export function toChargeStatus(
 > {
   const isPaid = status === 'succeeded';
   const hasFailed = status === 'failed';
+  const isAuthorized = status === 'authorized';
   return {
-    status,
-    paid: isPaid,
+    status: isAuthorized ? 'succeeded' : status,
+    paid: isPaid || isAuthorized,
     captured: isPaid,
     amount_captured: isPaid ? amount : 0,
     balance_transaction: isPaid ? generateId('txn') : null,

@@ -58,7 +58,7 @@ export function reverseRefund(state: AccountState, { purchaseId, at }: ReversalI
   const { records } = state;
   const charges = listCharges(records, purchaseId).map(({ id }) => id);
   const refund = [...records.objects.refunds.values()].findLast(
-    ({ charge, status }) => status === 'succeeded' && charges.includes(getId(charge)),
+    ({ charge, status, reason }) => status === 'succeeded' && reason !== null && charges.includes(getId(charge)),
   );
   requirePossible(refund !== undefined, purchaseId, 'does not have a refund that can fail');
   const charge = getObject(records, 'charges', getId(refund.charge));
@@ -222,7 +222,7 @@ function findPaidCharge(
  */
 export function listPaidCharges(records: AccountState['records'], purchaseId: string): Stripe.Charge[] {
   const ids = new Set(listCharges(records, purchaseId).map(({ id }) => id));
-  return [...records.objects.charges.values()].filter(({ id, paid }) => paid && ids.has(id));
+  return [...records.objects.charges.values()].filter(({ id, captured }) => captured && ids.has(id));
 }
 
 /** Lists the charges of a purchase, oldest first. */

@@ -11,7 +11,7 @@ import { listCharges } from './payment-reversals.ts';
  * funds that disputes have withdrawn and not returned. A failed charge and a free trial are not payments.
  */
 export function summarizePayments(records: AccountObjects, purchaseId: string) {
-  const charges = listCharges(records, purchaseId).filter(({ paid }) => paid);
+  const charges = listCharges(records, purchaseId).filter(({ captured }) => captured);
   const ids = charges.map(({ id }) => id);
   const disputes = [...records.objects.disputes.values()].filter(({ charge }) => ids.includes(getId(charge)));
   const outside = listOutsidePayments(records, purchaseId).map(({ record }) => record);
@@ -19,10 +19,14 @@ export function summarizePayments(records: AccountObjects, purchaseId: string) {
   const toMicros = (amounts: readonly number[]): number => toAmountMicros(sum(amounts), currency);
   return {
     charges: ids,
-    paidMicros: toMicros([...charges.map(({ amount }) => amount), ...outside.map(({ amount }) => amount.value)]),
+    paidMicros: toMicros([
+      ...charges.map(({ amount_captured }) => amount_captured),
+      ...outside.map(({ amount }) => amount.value),
+    ]),
     refundedMicros: toMicros([
       ...outside.map(({ amount_refunded }) => amount_refunded.value),
-      ...charges.map(({ amount_refunded }) => amount_refunded),
+      // What was not captured is released as a refund.
+      ...charges.map(({ amount, amount_captured, amount_refunded }) => amount_refunded - (amount - amount_captured)),
       ...listPurchaseInvoices(records, purchaseId).flatMap(({ id }) =>
         listCreditNotes(records, id).map(({ amount }) => amount),
       ),

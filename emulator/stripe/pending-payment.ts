@@ -5,6 +5,7 @@ import { type AccountState, emitEvent, listInvoices, requirePossible, saveSubscr
 import { paymentEvents, toPaidInvoice } from './billing.ts';
 import { toSeconds } from './catalogue.ts';
 import { retryDelayMs } from './invoice-objects.ts';
+import { capturePayment, findAuthorization, releasePayment } from './manual-capture.ts';
 import { payOpenInvoice } from './open-invoices.ts';
 import { toChargeStatus, toIntentStatus } from './payment-objects.ts';
 import { buildFailureBalance } from './reversal-objects.ts';
@@ -17,11 +18,14 @@ interface PurchaseAction {
 }
 
 /**
- * Completes the pending payment of a purchase, or pays the open invoice of a subscription.
+ * Completes the pending payment of a purchase, captures an authorized one, or pays the open invoice of a subscription.
  *
  * @see https://docs.stripe.com/payments/checkout/fulfill-orders
  */
 export function payPending(state: AccountState, { purchaseId, at, details }: PurchaseAction): string {
+  const authorized = findAuthorization(state, purchaseId);
+  if (authorized) return capturePayment(state, authorized, { purchaseId, at, details });
+  requirePossible(details.amountMicros === undefined, purchaseId, 'does not have an authorized payment');
   const subscription = state.records.objects.subscriptions.get(purchaseId);
   if (subscription && !hasProcessingPayment(state, purchaseId))
     return payOpenInvoice(state, subscription, { at, details });
@@ -57,6 +61,8 @@ function completeSession(state: AccountState, purchaseId: string, at: number): v
  * `past_due`, and its payment can be retried.
  */
 export function abandonPending(state: AccountState, { purchaseId, at }: PurchaseAction): string {
+  const authorized = findAuthorization(state, purchaseId);
+  if (authorized) return releasePayment(state, authorized, { purchaseId, at });
   const subscription = state.records.objects.subscriptions.get(purchaseId);
   if (subscription && subscription.status !== 'incomplete') return failProcessingPayment(state, subscription, at);
   settlePayment(state, { purchaseId, at, status: 'failed' });

@@ -32,6 +32,8 @@ export function placeOrder(state: AccountState, order: PurchaseOrder): string {
   if (isCreatedDirectly && order.type !== 'paid subscription')
     throw controlError(422, 'collection and backdate: only a subscription has them.');
   if (isCreatedDirectly && order.pending === true) throw controlError(422, 'pending: not with collection or backdate.');
+  if (order.capture !== undefined && (order.type === 'paid subscription' || order.invoiceCreation === true))
+    throw controlError(422, 'capture: not with a subscription or invoiceCreation.');
   const prepared = prepareOrder(state, order);
   return isCreatedDirectly ? createSubscription(state, order, prepared) : buyInSession(state, order, prepared);
 }
@@ -82,8 +84,9 @@ function buyInSession(state: AccountState, order: PurchaseOrder, prepared: Prepa
     metadata,
     ...(order.country !== undefined && { country: order.country }),
     ...(taxRate !== undefined && { taxRate: taxRate.id }),
+    ...(order.capture !== undefined && { isAuthorized: true }),
   });
-  return payCheckout(state, session.id, order.pending);
+  return payCheckout(state, session.id, order.pending === true || order.capture !== undefined);
 }
 
 const defaultDaysUntilDue = 30;

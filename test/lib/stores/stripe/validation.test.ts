@@ -251,6 +251,40 @@ describe('refund of the rest of an invoice with several payments', () => {
   });
 });
 
+describe('one-time purchase whose payment is captured by hand (Stripe)', () => {
+  const authorize = async () => {
+    const order = { type: 'non consumable', productId: 'game', priceMicros: 10_000_000, capture: 'manual' };
+    const { id } = await service.buy(order);
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false });
+    return id;
+  };
+  const listPayments = async (id: string) =>
+    (await listTransactions(id)).map((transaction) => [
+      transaction.amountMicros,
+      listRefundedAmounts(transaction).map(({ amountMicros }) => amountMicros),
+    ]);
+
+  it.each([undefined, 7_000_000])('counts what is captured, which a refund returns: %s', async (amountMicros) => {
+    const id = await authorize();
+    const total = amountMicros ?? 10_000_000;
+    const captured = await service.act(id, 'pay', { amountMicros });
+    expect(captured).toMatchObject({ paidMicros: total, refundedMicros: 0, payments: [{ refunds: [] }] });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+    expect(await listPayments(id)).toEqual([[total, []]]);
+    expect(await service.act(id, 'refund')).toMatchObject({ paidMicros: total, refundedMicros: total });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false });
+    expect(await listPayments(id)).toEqual([[total, [total]]]);
+  });
+
+  it('is abandoned when its authorization is released', async () => {
+    const id = await authorize();
+    await service.act(id, 'abandon');
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false });
+    expect(await service.findStoredPurchase(id)).toMatchObject({ isAbandoned: true });
+    expect(await listPayments(id)).toEqual([]);
+  });
+});
+
 describe('one-time purchase with an invoice (Stripe)', () => {
   const coins = { productId: 'coins', type: 'consumable', priceMicros: 10_000_000, invoiceCreation: true };
 
