@@ -63,18 +63,20 @@ export const isReturned = ({ status, amountMicros, latestDate = 0, reversedAt }:
 const isLeftByReversal = ({ latestDate, reversedAt }: PartialRefund): boolean =>
   reversedAt !== undefined && latestDate === reversedAt;
 
-/** Lists the refunds that were not reversed, the latest first. */
+/** Lists the refunds that were not reversed, the latest first. A reversal counts as later than a refund of its time. */
 export function listUnreversed(clawbacks: Transaction['clawbacks'] = {}): Clawback[] {
   let reversals = 0;
   return Object.values(clawbacks)
-    .sort((a, b) => b.date - a.date || (toCanonicalJson(a) < toCanonicalJson(b) ? -1 : 1))
-    .filter(({ isReversal, isPartial }) => {
+    .sort((a, b) => b.date - a.date || Number(b.isReversal ?? 0) - Number(a.isReversal ?? 0) || compareContent(a, b))
+    .filter(({ isReversal, isPartial, endsAccess, isChargeback = endsAccess }) => {
       if (isReversal) reversals += 1;
-      else if (isPartial || reversals === 0) return true;
+      else if (isPartial || !isChargeback || reversals === 0) return true;
       else reversals -= 1;
       return false;
     });
 }
+
+const compareContent = (a: object, b: object): number => (toCanonicalJson(a) < toCanonicalJson(b) ? -1 : 1);
 
 export const chooseSmaller = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);

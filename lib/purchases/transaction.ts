@@ -37,8 +37,10 @@ export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 /** An event that took the payment back, or returned it. Queries of the purchase do not show it. */
 export const Clawback = v.object({
   date: v.number(),
-  /** Returns the latest refund of the whole payment. */
+  /** Returns the latest chargeback of the whole payment. */
   isReversal: OptionalTrue,
+  /** Absent in events of an earlier build: a chargeback always ends access. */
+  isChargeback: OptionalBoolean,
   isPartial: OptionalTrue,
   /** The customer loses the product, even if it was not consumed. */
   endsAccess: OptionalTrue,

@@ -13,6 +13,8 @@ export const Clawback = v.object({
   periodStart: v.exactOptional(v.number()),
   /** Only a part of the payment came back, such as 0.5. Without the part, the amount is unknown. */
   partialRefund: v.exactOptional(v.object({ part: v.exactOptional(v.number()) })),
+  /** The payment institution took the payment back, not Microsoft. */
+  isChargeback: v.exactOptional(v.boolean()),
   messageId: v.string(),
   popReceipt: v.string(),
 });
@@ -25,16 +27,25 @@ export function parseClawbackEvent(messageText: string): ClawbackEvent | undefin
   return result.success ? result.output : undefined;
 }
 
+/**
+ * The source of a chargeback and of its reversal. Another source is a return or a refund by Microsoft.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
+ */
+const chargebackSource = '/Purchase/Chargeback';
+
 /** Builds the store notification of an event about a stored purchase. */
 export function toNotification(
-  { id, time, data: { eventState: state, eventDate, recurrenceData } }: ClawbackEvent,
-  subject: Omit<Clawback, 'state' | 'eventDate' | 'partialRefund'>,
+  { id, source, time, data: { eventState: state, eventDate, recurrenceData } }: ClawbackEvent,
+  subject: Omit<Clawback, 'state' | 'eventDate' | 'partialRefund' | 'isChargeback'>,
 ): StoreNotification {
   return {
     key: id,
     type: `clawback.${state}`,
     occurredAt: time,
-    payload: { state, eventDate, ...subject, ...toPartialRefund(recurrenceData ?? {}) } satisfies Clawback,
+    payload: {
+      ...{ state, eventDate, ...subject, ...toPartialRefund(recurrenceData ?? {}) },
+      ...(source && { isChargeback: source === chargebackSource }),
+    } satisfies Clawback,
   };
 }
 

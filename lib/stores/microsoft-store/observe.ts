@@ -1,4 +1,5 @@
 import { ServiceError } from '../../foundation/errors.ts';
+import { omitUndefined } from '../../foundation/omit-undefined.ts';
 import { parse } from '../../foundation/parse.ts';
 import type { EpochMillis } from '../../foundation/time.ts';
 import type { Observation } from '../../purchases/observation.ts';
@@ -72,7 +73,7 @@ const toStoredObservation = (purchase: Purchase, asOf: EpochMillis): Observation
  */
 function toFacts(
   payment: Transaction,
-  { state, eventDate: date, partialRefund }: Clawback,
+  { state, eventDate: date, partialRefund, isChargeback }: Clawback,
   { id, endsAccess }: { readonly id: string; readonly endsAccess: boolean },
 ): Partial<Transaction> {
   const withEvent = (event: Omit<StoredClawback, 'date'>) => ({
@@ -81,7 +82,7 @@ function toFacts(
   // The customer's bank reversed its chargeback: payment and access are as before.
   if (state === 'ChargebackReversal') return withEvent({ isReversal: true });
   if (toNotificationReason(state) !== 'REFUNDED') return {};
-  const end = endsAccess ? ({ endsAccess } as const) : {};
+  const end = omitUndefined({ endsAccess: endsAccess || undefined, isChargeback });
   if (!partialRefund) return { ...withEvent(end), refundedAt: date };
   const { amountMicros } = payment;
   const { part } = partialRefund;

@@ -85,6 +85,7 @@ const Timestamp = v.pipe(
  */
 export const ClawbackEvent = v.object({
   id: NonEmptyText,
+  source: lenientOptional(v.string()),
   time: Timestamp,
   data: v.object({
     orderId: v.string(),

@@ -156,12 +156,20 @@ describe('merge', () => {
     );
   });
 
-  it('reverses the latest refund of the whole payment before the reversal', () => {
-    const [refund, partial, chargeback] = [{ date: 1 }, { date: 2, isPartial: true as const }, { date: 3 }];
-    const reversal = { date: 4, isReversal: true as const };
+  it('reverses the latest chargeback of the whole payment before the reversal, or at its time', () => {
+    const [refund, partial] = [{ date: 1 }, { date: 2, isPartial: true as const }];
+    const [chargeback, reversal] = [
+      { date: 3, isChargeback: true },
+      { date: 4, isReversal: true as const },
+    ];
     expect(listUnreversed({ a: refund, b: partial, c: chargeback, d: reversal })).toEqual([partial, refund]);
-    expect(listUnreversed({ a: { ...reversal, date: 0 }, b: refund, c: reversal })).toEqual([]);
-    expect(listUnreversed({ a: { ...reversal, date: 0 }, b: refund })).toEqual([refund]);
+    expect(listUnreversed({ a: { ...reversal, date: 0 }, b: chargeback, c: reversal })).toEqual([]);
+    expect(listUnreversed({ a: { ...reversal, date: 0 }, b: chargeback })).toEqual([chargeback]);
+    expect(listUnreversed({ a: { ...chargeback, date: 4 }, b: reversal })).toEqual([]);
+    expect(
+      listUnreversed({ a: chargeback, b: { ...refund, date: 3, endsAccess: true, isChargeback: false } }),
+    ).toHaveLength(2);
+    expect(listUnreversed({ a: refund, b: reversal })).toEqual([refund]);
   });
 
   it('returns one transaction for each sale, with its first id, whatever ids and order the observations have', () => {

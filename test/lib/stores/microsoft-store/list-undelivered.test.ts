@@ -43,12 +43,23 @@ describe('listUndelivered (Microsoft Store)', () => {
           eventDate: Date.parse('2023-01-26T08:18:52.246Z'),
           purchaseId: 'store_c:item',
           transactionId: payment.transactionId,
+          isChargeback: false,
           messageId: 'message-0',
           popReceipt: expect.any(String),
         },
       },
     ]);
     expect(v.parse(v.array(StoreNotification), JSON.parse(JSON.stringify(notifications)))).toEqual(notifications);
+  });
+
+  it.each([
+    ['/Purchase/Chargeback', true],
+    ['/Purchase/Refund', false],
+    [undefined, undefined],
+  ])('converts an event of the source %s to a chargeback: %s', async (source, isChargeback) => {
+    const queue = createClawbackQueue([encodeEvent({ ...buildEvent('event-1'), source })]);
+    const [notification] = await listUndelivered(createQueueContext(queue.fetch));
+    expect(notification?.payload.isChargeback).toBe(isChargeback);
   });
 
   it.each<[object, object | undefined]>([

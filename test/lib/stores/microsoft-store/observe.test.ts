@@ -158,16 +158,29 @@ describe('observe (Microsoft Store)', () => {
     [['Refunded', 'Revoked'], 0, 1],
     [['Revoked', 'Refunded'], 0, 0],
     [['Refunded', 'Revoked', 'ChargebackReversal'], 0, undefined],
-    [['Revoked', 'Refunded', 'ChargebackReversal'], 0, 0],
+    [['Revoked', 'Refunded', 'ChargebackReversal'], 1, undefined],
     [['Returned', 'Revoked', 'ChargebackReversal', 'ChargebackReversal'], undefined, undefined],
-  ])('applies %j in any order, if workers have read the purchase before', async (states, refund, end) => {
+    // A chargeback with a refund that Microsoft issued later. `Refunded` leaves the customer the product.
+    [['Chargeback', 'Refunded', 'ChargebackReversal'], 1, undefined],
+    [['Chargeback', 'Revoked', 'ChargebackReversal'], 1, 1],
+    [['Revoked', 'Chargeback', 'ChargebackReversal'], 0, 0],
+    [['Chargeback', 'ChargebackReversal', 'Revoked', 'Chargeback'], 2, 2],
+  ])('applies %j in any order, if workers have read the purchase before', async (events, refund, end) => {
     const { observe, observation, context } = await createClawback('Revoked');
     const observations = [observation];
     const dates: number[] = [];
-    for (const state of states) {
+    for (const name of events) {
       await microsoft.advance('PT1H');
       dates.push(microsoft.clock.now() - minuteMs);
-      const event = await observe({ state, eventDate: dates.at(-1) }, `event ${dates.length}`);
+      // A chargeback has the state of a refund and another source. A notification of an earlier build lacks the source.
+      const hasSource = events.includes('Chargeback');
+      const state = name === 'Chargeback' ? 'Revoked' : name;
+      const payload = {
+        state,
+        eventDate: dates.at(-1),
+        ...(hasSource && { isChargeback: name.startsWith('Chargeback') }),
+      };
+      const event = await observe(payload, `event ${dates.length}`);
       observations.push(...(event?.observations ?? []));
     }
     await microsoft.advance('PT1H');
