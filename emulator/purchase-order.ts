@@ -168,6 +168,8 @@ export const ActionBody = v.strictObject({
   deferred: v.exactOptional(v.boolean()),
   /** store_a, store_c: refunds the unused time of a subscription period. */
   prorated: v.exactOptional(v.boolean()),
+  /** store_c, refund: whether the customer keeps the product. */
+  keep: v.exactOptional(v.boolean()),
   /** request-refund: reason of the customer, in the store's terms. */
   reason: v.exactOptional(v.string()),
   form: v.exactOptional(v.string()),

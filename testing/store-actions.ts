@@ -91,6 +91,8 @@ export const subscriptionActions: ActionCase[] = [
   // The store does not report who ended the subscription.
   ['store_c', 'refund', 'sooner', { ...endedState, cancelationReason: 'Unknown' }],
   ['store_c', 'revoke', 'sooner', { ...endedState, cancelationReason: 'Unknown' }],
+  ['store_c', 'chargeback', 'sooner', { ...endedState, cancelationReason: 'Unknown' }],
+  ['store_c', 'chargeback reverse-chargeback', 'as before', renews],
   // The store cannot be queried until the app is opened.
   ['store_c', 'revoke-keys', 'as before', unchanged],
 

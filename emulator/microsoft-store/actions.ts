@@ -1,8 +1,6 @@
 import { controlError } from '../control-error.ts';
 import type { Product } from '../product.ts';
 import type { ActionBody } from '../purchase-order.ts';
-import { getLatestPayment } from './collection-item.ts';
-import { refundLatestPayment } from './payments.ts';
 import type { Purchase } from './records.ts';
 import {
   cancelRenewal,
@@ -13,6 +11,7 @@ import {
   resumeRenewal,
   terminate,
 } from './recurrence-transitions.ts';
+import { chargeBack, refund, reverseChargeback } from './take-back.ts';
 
 /** Time of a transition with the product of the purchase and the body of the action. */
 export interface TransitionContext {
@@ -30,11 +29,10 @@ export const actions: Readonly<Record<string, (purchase: Purchase, context: Tran
   recover: (purchase, { at, product }) => recover(purchase, at, product),
   expire: (purchase, { at }) => (purchase.recurrence ? expire(purchase, at) : expireItem(purchase, at)),
   consume: (purchase, { at }) => consumeOnDevice(purchase, at),
-  refund: (purchase, { at, details }) =>
-    purchase.recurrence
-      ? terminate(purchase, at, details.prorated ? 'prorated' : 'full')
-      : revokeItem(purchase, at, true),
-  revoke: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at) : revokeItem(purchase, at, false)),
+  refund: (purchase, { at, details }) => refund(purchase, at, details),
+  chargeback: (purchase, { at }) => chargeBack(purchase, at),
+  'reverse-chargeback': (purchase, { at }) => reverseChargeback(purchase, at),
+  revoke: (purchase, { at }) => (purchase.recurrence ? terminate(purchase, at) : revokeItem(purchase, at)),
 };
 
 function expireItem(purchase: Purchase, at: number): Purchase {
@@ -45,16 +43,6 @@ function expireItem(purchase: Purchase, at: number): Purchase {
   return { ...purchase, item: { ...item, endDate: at, modifiedDate: at } };
 }
 
-/**
- * Removes the refunded quantity from the balance of a consumable. A developer-managed one leaves the collection.
- *
- * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
- */
-function removeRefundedQuantity(purchase: Purchase, at: number): Purchase {
-  const quantity = Math.max(0, purchase.item.quantity - getLatestPayment(purchase).quantity);
-  return { ...purchase, item: { ...purchase.item, quantity, modifiedDate: at } };
-}
-
 /** Consumes the balance of a consumable on the customer's device. */
 function consumeOnDevice(purchase: Purchase, at: number): Purchase {
   const { item, id } = purchase;
@@ -63,15 +51,9 @@ function consumeOnDevice(purchase: Purchase, at: number): Purchase {
   return { ...purchase, item: { ...item, quantity: 0, modifiedDate: at } };
 }
 
-/** Revokes an item. The refund of a consumed item changes only its order. */
-function revokeItem(purchase: Purchase, at: number, isRefunded: boolean): Purchase {
+/** Revokes an item without a refund. A consumed item is not in the collection. */
+function revokeItem(purchase: Purchase, at: number): Purchase {
   const { item, id } = purchase;
   if (item.status === 'Revoked') throw controlError(422, `${id} is already Revoked.`);
-  const isConsumed = item.quantity === 0;
-  const refunded = isRefunded
-    ? refundLatestPayment(purchase, at, { state: isConsumed ? 'Revoked' : 'Refunded' })
-    : purchase;
-  if (isConsumed) return refunded;
-  if (isRefunded && item.kind !== 'Durable') return removeRefundedQuantity(refunded, at);
-  return { ...refunded, item: { ...item, status: 'Revoked', modifiedDate: at } };
+  return item.quantity === 0 ? purchase : { ...purchase, item: { ...item, status: 'Revoked', modifiedDate: at } };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { dayMs } from '../calendar.ts';
 import { skuId } from './collection-item.ts';
 import { countPeriodDays } from './payments.ts';
-import type { ClawbackMessage, Payment, Purchase } from './records.ts';
+import type { Clawback, ClawbackMessage, Payment, Purchase } from './records.ts';
 import { toTimestamp } from './service-request.ts';
 import type { StoreState } from './store-state.ts';
 
@@ -10,16 +10,18 @@ import type { StoreState } from './store-state.ts';
 export const messageTtlMs = 7 * dayMs;
 
 /**
- * Lists the messages in the queue, the oldest first. Adds the messages of refunds since the previous call.
+ * Lists the messages in the queue, the oldest first. Adds the messages of events since the previous call.
  *
  * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
  */
 export function listQueuedMessages({ clawbacks, purchases }: StoreState, now: number): ClawbackMessage[] {
   for (const purchase of purchases.values()) {
     for (const payment of purchase.payments) {
-      const { lineItemId, refundedDate } = payment;
-      if (refundedDate === undefined || clawbacks.has(lineItemId)) continue;
-      clawbacks.set(lineItemId, buildMessage(purchase, payment, refundedDate));
+      for (const [index, clawback] of payment.clawbacks.entries()) {
+        const key = index === 0 ? payment.lineItemId : `${payment.lineItemId}:${index}`;
+        if (!clawbacks.has(key))
+          clawbacks.set(key, buildMessage(key, clawback, buildOrderInfo(purchase, payment, clawback)));
+      }
     }
   }
   return [...clawbacks.values()]
@@ -27,37 +29,38 @@ export function listQueuedMessages({ clawbacks, purchases }: StoreState, now: nu
     .sort((a, b) => a.insertedAt - b.insertedAt);
 }
 
-function buildMessage(purchase: Purchase, payment: Payment, at: number): ClawbackMessage {
+function buildMessage(lineItemId: string, { source, date }: Clawback, data: object): ClawbackMessage {
+  const id = randomUUID();
   const event = {
-    id: randomUUID(),
-    source: 'Purchase',
-    type: 'clawback',
-    subject: purchase.recurrence ? 'Recurrence' : 'Order',
-    time: toTimestamp(at),
-    data: buildOrderInfo(purchase, payment, at),
+    id,
+    source,
+    type: 'ClawbackEventContractV2',
+    subject: `${source}/${id}`,
+    time: toTimestamp(date),
+    data,
   };
   return {
     messageId: randomUUID(),
-    lineItemId: payment.lineItemId,
+    lineItemId,
     text: Buffer.from(JSON.stringify(event)).toString('base64'),
-    insertedAt: at,
-    visibleAt: at,
+    insertedAt: date,
+    visibleAt: date,
     dequeueCount: 0,
     isDeleted: false,
   };
 }
 
-function buildOrderInfo(purchase: Purchase, payment: Payment, at: number): object {
+function buildOrderInfo(purchase: Purchase, payment: Payment, { state, date, amountMicros }: Clawback): object {
   const { id, item, productId, sandboxId, recurrence } = purchase;
-  const { total, consumed } = countPeriodDays(purchase, payment, at);
+  const { total, consumed } = countPeriodDays(purchase, payment, date);
   return {
     lineItemId: payment.lineItemId,
     orderId: payment.orderId,
     productId,
     productType: item.kind,
     purchasedDate: toTimestamp(payment.purchasedDate),
-    eventDate: toTimestamp(at),
-    eventState: payment.state,
+    eventDate: toTimestamp(date),
+    eventState: state,
     sandboxId,
     skuId,
     ...(recurrence && {
@@ -66,7 +69,7 @@ function buildOrderInfo(purchase: Purchase, payment: Payment, at: number): objec
         durationIntervalStart: toTimestamp(payment.periodStart ?? payment.purchasedDate),
         durationInDays: total,
         consumedDurationInDays: consumed,
-        refundType: payment.refundedMicros === undefined ? 'Full' : 'Prorated',
+        refundType: amountMicros === undefined ? 'Full' : 'Partial',
       },
     }),
   };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, noContentResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { Beneficiary } from './collections.ts';
+import { listOpenClawbacks } from './payments.ts';
 import type { ConsumedOrder, Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { badRequestError, notFoundError } from './service-error.ts';
@@ -93,8 +94,9 @@ function allocateOrders({ payments, item }: Purchase, removeQuantity: number): C
   const orders: ConsumedOrder[] = [];
   let balanceAfter = item.quantity - removeQuantity;
   let remaining = removeQuantity;
-  for (const { orderId, lineItemId, state, quantity } of [...payments].reverse()) {
-    if (state !== 'Purchased') continue;
+  for (const payment of [...payments].reverse()) {
+    if (listOpenClawbacks(payment).some(({ state }) => state !== 'Refunded')) continue;
+    const { orderId, lineItemId, quantity } = payment;
     const kept = Math.min(quantity, balanceAfter);
     const quantityConsumed = Math.min(quantity - kept, remaining);
     balanceAfter -= kept;

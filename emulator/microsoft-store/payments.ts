@@ -3,7 +3,7 @@ import { dayMs, formatTime } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { sum } from '../sum.ts';
 import { getLatestPayment } from './collection-item.ts';
-import type { Payment, Purchase } from './records.ts';
+import type { Clawback, Payment, Purchase } from './records.ts';
 
 /**
  * What is paid: a product, or a free trial. The price is that of all units that a store-managed consumable adds to the
@@ -21,8 +21,8 @@ export interface Sold {
 export const createPayment = (at: number, { quantity, priceMicros, periodStart }: Sold): Payment => ({
   orderId: randomUUID(),
   lineItemId: randomUUID(),
-  state: 'Purchased',
   purchasedDate: at,
+  clawbacks: [],
   quantity,
   amountMicros: priceMicros,
   ...(periodStart !== undefined && { periodStart }),
@@ -34,9 +34,13 @@ export const withPayment = (purchase: Purchase, at: number, sold: Sold): Purchas
   payments: [...purchase.payments, createPayment(at, sold)],
 });
 
-/** Lists the payments of a purchase with their refunds, and their sums. */
+/** Lists the payments of a purchase with what was taken back of them, and their sums. */
 export function summarizePayments({ payments }: Purchase, currency: string) {
-  const refunded = payments.filter(({ state }) => state !== 'Purchased');
+  const listRefunds = (payment: Payment) =>
+    listOpenClawbacks(payment).map(({ date, amountMicros = payment.amountMicros }) => ({
+      createdAt: formatTime(date),
+      amountMicros,
+    }));
   return {
     payments: payments.map((payment) => ({
       orderId: payment.orderId,
@@ -44,32 +48,32 @@ export function summarizePayments({ payments }: Purchase, currency: string) {
       amountMicros: payment.amountMicros,
       currency,
       ...(payment.periodStart !== undefined && { periodStart: formatTime(payment.periodStart) }),
-      refunds:
-        payment.refundedDate === undefined
-          ? []
-          : [{ createdAt: formatTime(payment.refundedDate), amountMicros: getRefundedMicros(payment) }],
+      refunds: listRefunds(payment),
     })),
     paidMicros: sum(payments.map(({ amountMicros }) => amountMicros)),
-    refundedMicros: sum(refunded.map(getRefundedMicros)),
+    refundedMicros: sum(payments.flatMap(listRefunds).map(({ amountMicros }) => amountMicros)),
   };
 }
 
-const getRefundedMicros = ({ amountMicros, refundedMicros = amountMicros }: Payment): number => refundedMicros;
+/** Lists the refunds and the chargeback of a payment, the oldest first, unless the chargeback was reversed. */
+export const listOpenClawbacks = ({ clawbacks }: Payment): Clawback[] =>
+  clawbacks.filter(
+    (clawback, index) =>
+      !isReversal(clawback) && !(isChargeback(clawback) && clawbacks.slice(index + 1).some(isReversal)),
+  );
 
-/**
- * Copies a purchase with its latest payment refunded, or a part of it. The state is `Revoked` if the item was consumed
- * before.
- */
-export function refundLatestPayment(
-  purchase: Purchase,
-  at: number,
-  { state, part }: { readonly state: 'Refunded' | 'Revoked'; readonly part?: number },
-): Purchase {
+const isReversal = ({ state }: Clawback): boolean => state === 'ChargebackReversal';
+
+export const isChargeback = ({ source }: Clawback): boolean => source === '/Purchase/Chargeback';
+
+/** Copies a purchase with another event of its latest payment, which has one refund and one chargeback at a time. */
+export function withClawback(purchase: Purchase, clawback: Clawback): Purchase {
   const latest = getLatestPayment(purchase);
-  if (latest.state !== 'Purchased') throw controlError(422, `${purchase.id} is already ${latest.state}.`);
-  const refundedMicros = part === undefined ? {} : { refundedMicros: Math.round(latest.amountMicros * part) };
-  const refunded = { ...latest, state, refundedDate: at, ...refundedMicros };
-  return { ...purchase, payments: [...purchase.payments.slice(0, -1), refunded] };
+  const isReturn = isReversal(clawback);
+  if (isReturn !== listOpenClawbacks(latest).some(({ source }) => source === clawback.source))
+    throw controlError(422, `The payment of ${purchase.id} is ${isReturn ? 'not' : 'already'} taken back like this.`);
+  const clawbacks = [...latest.clawbacks, clawback];
+  return { ...purchase, payments: [...purchase.payments.slice(0, -1), { ...latest, clawbacks }] };
 }
 
 /** Counts the days of the period that a payment pays, and those before a date. */

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { skuId } from './collection-item.ts';
-import { Payment, type Purchase } from './records.ts';
+import { listOpenClawbacks } from './payments.ts';
+import type { Payment, Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
 import { listPurchases } from './store-state.ts';
@@ -10,7 +11,7 @@ const pageSize = 100;
 
 const Query = v.object({
   b2bKey: v.string(),
-  lineItemStateFilter: v.nullish(v.array(Payment.entries.state), ['Refunded', 'Revoked']),
+  lineItemStateFilter: v.nullish(v.array(v.string()), ['Refunded', 'Revoked']),
   continuationToken: v.nullish(v.string()),
   sbx: Sandbox,
 });
@@ -25,7 +26,7 @@ export function queryOrders(context: ResponseContext, call: StoreHttpRequest): H
   const { account } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
   const orders = listPurchases(context.state, account, query.sbx).flatMap((purchase) =>
     purchase.payments
-      .filter(({ state }) => query.lineItemStateFilter.includes(state))
+      .filter((payment) => query.lineItemStateFilter.includes(getState(payment)))
       .map((payment) => toOrder(purchase, payment)),
   );
   return jsonResponse(
@@ -42,7 +43,7 @@ const toOrder = ({ productId }: Purchase, payment: Payment): object => ({
   orderLineItems: [
     {
       lineItemId: payment.lineItemId,
-      lineItemState: payment.state,
+      lineItemState: getState(payment),
       productId,
       // A purchase is of one product, which can add several units to a balance.
       quantity: 1,
@@ -50,5 +51,14 @@ const toOrder = ({ productId }: Purchase, payment: Payment): object => ({
     },
   ],
   orderPurchasedDate: toTimestamp(payment.purchasedDate),
-  ...(payment.refundedDate !== undefined && { orderRefundedDate: toTimestamp(payment.refundedDate) }),
+  ...listOpenClawbacks(payment)
+    .slice(0, 1)
+    .map(({ date }) => ({ orderRefundedDate: toTimestamp(date) }))[0],
 });
+
+/** This query has one state for a refund, whether the customer keeps the product or not. */
+function getState(payment: Payment): 'Purchased' | 'Refunded' | 'Revoked' {
+  const open = listOpenClawbacks(payment);
+  if (open.some(({ state }) => state === 'Revoked')) return 'Revoked';
+  return open.length > 0 ? 'Refunded' : 'Purchased';
+}

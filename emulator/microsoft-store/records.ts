@@ -29,23 +29,6 @@ export const Item = v.object({
 });
 export type Item = Readonly<v.InferOutput<typeof Item>>;
 
-/** Payment of the customer, in the format of the orders query. */
-export const Payment = v.object({
-  orderId: v.string(),
-  lineItemId: v.string(),
-  state: v.picklist(['Purchased', 'Refunded', 'Revoked']),
-  purchasedDate: v.number(),
-  refundedDate: v.exactOptional(v.number()),
-  /** The refund of a part of the payment: of the unused time of the period. */
-  refundedMicros: v.exactOptional(v.number()),
-  quantity: v.number(),
-  /** Absent in a state of an earlier version. The APIs of the store do not return it. */
-  amountMicros: v.exactOptional(v.number(), 0),
-  /** Start of the paid period of a renewal. */
-  periodStart: v.exactOptional(v.number()),
-});
-export type Payment = Readonly<v.InferOutput<typeof Payment>>;
-
 /** Subscription (recurrence in the store's terms). */
 export const Recurrence = v.object({
   state: v.picklist(['Active', 'Inactive', 'Canceled', 'InDunning', 'Failed']),
@@ -61,6 +44,38 @@ export const Recurrence = v.object({
   anchor: BillingAnchor,
 });
 export type Recurrence = Readonly<v.InferOutput<typeof Recurrence>>;
+
+/**
+ * Event of a payment in the clawback queue.
+ *
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
+ */
+export const Clawback = v.object({
+  source: v.picklist(['/Purchase/Refund', '/Purchase/Chargeback']),
+  /** `Returned`: the product was removed. `Revoked`: it had been used before. `Refunded`: the customer keeps it. */
+  state: v.picklist(['Returned', 'Revoked', 'Refunded', 'ChargebackReversal']),
+  date: v.number(),
+  /** Amount of a part of the payment: of the unused time of the period. Absent for the whole payment. */
+  amountMicros: v.exactOptional(v.number()),
+  /** What a chargeback took from the customer, as it was before. */
+  removed: v.exactOptional(v.object({ item: Item, recurrence: v.exactOptional(Recurrence) })),
+});
+export type Clawback = Readonly<v.InferOutput<typeof Clawback>>;
+
+/** Payment of the customer. */
+export const Payment = v.object({
+  orderId: v.string(),
+  lineItemId: v.string(),
+  purchasedDate: v.number(),
+  /** Oldest first. */
+  clawbacks: v.exactOptional(v.pipe(v.array(Clawback), v.readonly()), []),
+  quantity: v.number(),
+  /** Absent in a state of an earlier version. The APIs of the store do not return it. */
+  amountMicros: v.exactOptional(v.number(), 0),
+  /** Start of the paid period of a renewal. */
+  periodStart: v.exactOptional(v.number()),
+});
+export type Payment = Readonly<v.InferOutput<typeof Payment>>;
 
 /** Quantity of an order that a consumption used. */
 export const ConsumedOrder = v.object({
@@ -95,7 +110,7 @@ export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
  */
 export const ClawbackMessage = v.object({
   messageId: v.string(),
-  /** Line item id of the refunded payment. */
+  /** Identifies the event: line item id of the payment, and the number of a later event of it. */
   lineItemId: v.string(),
   /** Event as base64. */
   text: v.string(),

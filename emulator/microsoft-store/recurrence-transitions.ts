@@ -2,7 +2,7 @@ import { advanceAnchor, type BillingAnchor, createAnchor, getPeriodEnd } from '.
 import { addPeriod, dayMs, hourMs, type Period } from '../calendar.ts';
 import type { Product } from '../product.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
-import { getUnusedPart, refundLatestPayment, withPayment } from './payments.ts';
+import { withPayment } from './payments.ts';
 import type { Purchase, Recurrence } from './records.ts';
 
 /** Delay of the state of a recurrence after its dates. */
@@ -90,14 +90,12 @@ export function expire(purchase: Purchase, at: number): Purchase {
   return endRecurrence(purchase, state === 'InDunning' ? 'Failed' : 'Inactive', at);
 }
 
-/** Cancels the subscription immediately, with or without a refund. A prorated one is of the unused days. */
-export function terminate(purchase: Purchase, at: number, refund?: 'full' | 'prorated'): Purchase {
+/** Cancels the subscription immediately. */
+export function terminate(purchase: Purchase, at: number): Purchase {
   const { state } = requireRecurrence(purchase);
   requirePossible(state !== 'Canceled', purchase, 'is already Canceled');
-  const part = refund === 'prorated' ? { part: getUnusedPart(purchase, at) } : {};
-  const refunded = refund ? refundLatestPayment(purchase, at, { state: 'Refunded', ...part }) : purchase;
-  const item = { ...refunded.item, status: 'Revoked' as const, modifiedDate: at };
-  return withRecurrence({ ...refunded, item }, { state: 'Canceled', autoRenew: false, cancellationDate: at }, at);
+  const item = { ...purchase.item, status: 'Revoked' as const, modifiedDate: at };
+  return withRecurrence({ ...purchase, item }, { state: 'Canceled', autoRenew: false, cancellationDate: at }, at);
 }
 
 /** Extends the current period. */

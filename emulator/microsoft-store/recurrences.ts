@@ -2,11 +2,12 @@ import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, type StoreHttpRequest } from '../http-messages.ts';
 import { skuId } from './collection-item.ts';
 import type { Purchase } from './records.ts';
-import { extend, terminate } from './recurrence-transitions.ts';
+import { extend } from './recurrence-transitions.ts';
 import type { ResponseContext } from './response-context.ts';
 import { badRequestError, notFoundError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox, toPage, toTimestamp } from './service-request.ts';
 import { listPurchases } from './store-state.ts';
+import { refund } from './take-back.ts';
 
 const maxPageSize = 100;
 const defaultPageSize = 25;
@@ -65,7 +66,7 @@ function applyChange(purchase: Purchase, change: v.InferOutput<typeof ChangeBody
   if (recurrence?.state !== 'Active') throw badRequestError('The recurrence is not active.');
   switch (changeType) {
     case 'Refund':
-      return terminate(purchase, at, 'full');
+      return refund(purchase, at);
     // The customer keeps the rest of the paid period after `Cancel`, too. Neither turns automatic renewal on.
     case 'Cancel':
     case 'ToggleAutoRenew':

@@ -9,7 +9,7 @@ export interface StoreState {
   readonly products: Map<string, Product>;
   readonly accounts: Map<string, Account>;
   readonly purchases: Map<string, Purchase>;
-  /** Clawback messages by the line item id of the refunded payment. */
+  /** Clawback messages by the payment and the number of its event. */
   readonly clawbacks: Map<string, ClawbackMessage>;
 }
 

@@ -233,7 +233,7 @@ describe('clawback queue of the Microsoft Store', () => {
     expect((await client.act(id, 'refund', { prorated: true })).body).toMatchObject({ refundedMicros: 2_250_000 });
     const [{ event } = { event: undefined }] = await take();
     const counts = { durationInDays: 28, consumedDurationInDays: 7 };
-    expect(event.data.recurrenceData).toMatchObject({ ...counts, refundType: 'Prorated' });
+    expect(event.data.recurrenceData).toMatchObject({ ...counts, refundType: 'Partial' });
   });
 
   it('queues an event for each refunded subscription of every sandbox', async () => {
@@ -242,8 +242,8 @@ describe('clawback queue of the Microsoft Store', () => {
     const [{ event } = { event: undefined }] = await take();
     expect(event).toEqual({
       id: expect.any(String),
-      source: expect.any(String),
-      type: 'clawback',
+      source: '/Purchase/Refund',
+      type: 'ClawbackEventContractV2',
       subject: expect.any(String),
       time: expect.stringMatching(/^2027-01-31T10:00:00/),
       data: {
@@ -253,12 +253,63 @@ describe('clawback queue of the Microsoft Store', () => {
         productType: 'Durable',
         purchasedDate: expect.any(String),
         eventDate: expect.any(String),
-        eventState: 'Refunded',
+        eventState: 'Revoked',
         sandboxId: 'XDKS.1',
         skuId: '0010',
         recurrenceData: expect.objectContaining({ recurrenceId: id, refundType: 'Full' }),
       },
     });
+  });
+
+  it.each<[type: string, actions: string[], states: string[], isOwned: boolean, refunds: number]>([
+    ['paid subscription', ['chargeback', 'reverse-chargeback'], ['Revoked', 'ChargebackReversal'], true, 0],
+    ['non consumable', ['chargeback', 'reverse-chargeback'], ['Returned', 'ChargebackReversal'], true, 0],
+    ['consumable', ['consume', 'chargeback'], ['Revoked'], false, 1],
+    // The store restores a developer-managed consumable even if it was consumed.
+    ['consumable', ['consume', 'chargeback', 'reverse-chargeback'], ['Revoked', 'ChargebackReversal'], true, 0],
+    ['non consumable', ['refund', 'chargeback'], ['Returned', 'Revoked'], false, 2],
+    [
+      'non consumable',
+      ['refund', 'chargeback', 'reverse-chargeback'],
+      ['Returned', 'Revoked', 'ChargebackReversal'],
+      false,
+      1,
+    ],
+    [
+      'non consumable',
+      ['chargeback', 'refund', 'reverse-chargeback'],
+      ['Returned', 'Revoked', 'ChargebackReversal'],
+      false,
+      1,
+    ],
+    ['paid subscription', ['keep', 'chargeback'], ['Refunded', 'Revoked'], false, 2],
+    [
+      'paid subscription',
+      ['chargeback', 'keep', 'reverse-chargeback'],
+      ['Revoked', 'Refunded', 'ChargebackReversal'],
+      true,
+      1,
+    ],
+  ])('queues each event of a payment (%s: %j)', async (type, actions, states, isOwned, refunds) => {
+    const { id } = (await client.buy({ productId: `twice ${type} ${actions}`, type })).body;
+    for (const action of actions) {
+      const keep = action === 'keep';
+      expect((await client.act(id, keep ? 'refund' : action, { ...(keep && { keep }) })).status).toBe(200);
+      await client.advance('PT1H');
+    }
+    const events = (await take()).map(({ event }) => event);
+    expect(events.map(({ data }) => data.eventState)).toEqual(states);
+    expect(new Set(events.map((event) => event.id)).size).toBe(states.length);
+    const { body } = await client.call(`/control/purchases/${id}`);
+    expect(body.payments[0].refunds).toHaveLength(refunds);
+    expect(body.state === 'Active' && body.quantity > 0).toBe(isOwned);
+  });
+
+  it('rejects a second refund, and the reversal of a chargeback that is missing', async () => {
+    const { id } = (await client.buy({ productId: 'once', type: 'non consumable' })).body;
+    expect(await client.act(id, 'reverse-chargeback')).toMatchObject({ status: 422 });
+    await client.act(id, 'refund');
+    expect(await client.act(id, 'refund', { keep: true })).toMatchObject({ status: 422 });
   });
 
   it('hides a fetched message temporarily and removes a deleted message', async () => {

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { changeSettings, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
+import { changeSettings, getApp, type IssuedApiKeys, saveCatalogue } from '../../lib/apps/manage-apps.ts';
 import { getService } from '../../lib/foundation/get-service.ts';
 import type { Platform } from '../../lib/foundation/platform.ts';
+import { hourMs } from '../../lib/foundation/time.ts';
 import { listTransactions, type TransactionRecord } from '../../lib/purchases/transaction-contract.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { pollNotifications } from '../../lib/store-notifications/recover-notifications.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -26,6 +28,7 @@ const better = ['change-plan', { productId: 'better', priceMicros: 9_990_000 }] 
 const cheaper = ['change-plan', { productId: 'cheaper', priceMicros: 500_000 }] as const;
 const deferred = ['change-plan', { productId: 'cheaper', priceMicros: 500_000, deferred: true }] as const;
 const first = { first: true };
+const kept = ['refund', { keep: true }] as const;
 const fee = { priceMicros: 2_000_000 };
 const extra = { productId: 'extra' };
 const withExtra = { ...renewing, addOns: [extra] };
@@ -410,6 +413,69 @@ const sequences: readonly Sequence[] = [
     ['P27D', 'fail-payment', 'revoke', 'recover'],
     [['monthly', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED RENEWED']],
   ],
+  [
+    'a chargeback of a refunded payment that is reversed',
+    'store_c',
+    renewing,
+    ['P10D', 'refund', 'P2D', 'chargeback', 'P30D', 'reverse-chargeback', 'P2D'],
+    [['premium', 'Unknown', 'PURCHASED REFUNDED']],
+  ],
+  [
+    'a chargeback that is reversed after a refund that leaves the product',
+    'store_c',
+    renewing,
+    ['P10D', 'chargeback', 'P2D', kept, 'P5D', 'reverse-chargeback', 'P1M'],
+    [['premium', 'owned', 'PURCHASED REFUNDED RENEWED RENEWED']],
+  ],
+  [
+    'two chargebacks, of which the first is reversed',
+    'store_c',
+    renewing,
+    ['P10D', 'chargeback', 'P5D', 'reverse-chargeback', 'P5D', 'chargeback'],
+    [['premium', 'Unknown', 'PURCHASED REFUNDED RENEWED REFUNDED']],
+  ],
+  [
+    'a chargeback within the hour of its reversal',
+    'store_c',
+    renewing,
+    ['P10D', 'chargeback', 'reverse-chargeback', 'P15D', 'P15D'],
+    [['premium', 'owned', 'PURCHASED REFUNDED RENEWED RENEWED']],
+  ],
+  [
+    'a product that the customer keeps after a refund, until a chargeback',
+    'store_c',
+    { type: 'non consumable', productId: 'lifetime' },
+    [kept, 'P10D', 'chargeback', 'P10D', 'reverse-chargeback'],
+    [['lifetime', 'owned', 'PURCHASED REFUNDED REVOKED RENEWED']],
+  ],
+  [
+    'units that a refund and a chargeback take back once',
+    'store_c',
+    { type: 'consumable', productId: 'coins', quantity: 3 },
+    ['P1D', 'refund', 'P1D', 'chargeback'],
+    [['coins', 'Customer', 'PURCHASED REFUNDED']],
+  ],
+  [
+    'units that were consumed before a chargeback, which is reversed',
+    'store_c',
+    { type: 'consumable', productId: 'coins', quantity: 3 },
+    ['P1D', 'consume', 'P1D', 'chargeback', 'P10D', 'reverse-chargeback'],
+    [['coins', 'owned', 'PURCHASED REFUNDED RENEWED']],
+  ],
+  [
+    'a developer-managed consumable that a reversal restores',
+    'store_c',
+    { type: 'consumable', productId: 'coins' },
+    ['P1D', 'chargeback', 'P10D', 'reverse-chargeback'],
+    [['coins', 'owned', 'PURCHASED REFUNDED RENEWED']],
+  ],
+  [
+    'a refund of the unused time, and a chargeback of the rest',
+    'store_c',
+    renewing,
+    ['P10D', ['refund', { prorated: true }], 'P2D', 'chargeback'],
+    [['premium', 'Unknown', 'PURCHASED REFUNDED REFUNDED']],
+  ],
   ...(['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const).map(
     (platform): Sequence => [
       'a payment that fails until its grace period is over',
@@ -443,7 +509,7 @@ describe('rare sequence at a store', () => {
       await expectStoreMoney(keys, applicationUsername, ids);
       for (const step of steps) {
         ids.add(await perform([...ids].at(-1) ?? id, step));
-        await fixture.processNotifications();
+        await processNotifications(keys, platform);
         await expectStoreMoney(keys, applicationUsername, ids);
       }
       expect(await listResults(keys, applicationUsername)).toEqual(expected);
@@ -612,6 +678,13 @@ describe('pack of units of the Microsoft Store that is bought again before its c
     expect(await listResults(keys, applicationUsername)).toEqual([['pack', 'owned', 'PURCHASED PURCHASED']]);
   });
 });
+
+/** The Microsoft Store does not post notifications: its queue is polled. */
+async function processNotifications({ appName }: IssuedApiKeys, platform: Platform): Promise<void> {
+  if (platform === 'store_c')
+    await pollNotifications(getService(), [await getApp(getService(), appName)], () => hourMs);
+  await fixture.processNotifications();
+}
 
 /** Performs a step and returns the id of the purchase after it. */
 async function perform(id: string, step: Step): Promise<string> {
