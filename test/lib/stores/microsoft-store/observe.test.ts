@@ -236,6 +236,55 @@ describe('observe (Microsoft Store)', () => {
   });
 });
 
+describe('refund that an earlier build of the service has stored without its event', () => {
+  const refundedAt = startTime + minuteMs;
+  const earlier = {
+    purchase: { endedAt: refundedAt, cancelationReason: 'Customer', renewalIntent: 'Lapse' },
+    payment: { refundedAt },
+  };
+
+  it.each([
+    ['PT2H', refundedAt],
+    ['P2D', undefined],
+  ])('stays after a query, which decides the access a day later (%s)', async (delay, endedAt) => {
+    const { record, observation, context } = await createClawback('Earlier', earlier);
+    await microsoft.advance(delay);
+    const observations = await microsoftStore.refresh?.(observation.refreshToken ?? {}, context);
+    const { purchase, transactions } = await record(async () => ({ observations: observations ?? [] }));
+    expect(purchase?.endedAt).toBe(endedAt);
+    expect(transactions).toMatchObject([{ refundedAt }]);
+  });
+
+  it('stays after a query of another period', async () => {
+    const order = { period: 'P1W', autoRenew: true };
+    const { record, observation, context } = await createClawback('Renewed', { order, payment: { refundedAt } });
+    await microsoft.advance('P8D');
+    const observations = await microsoftStore.refresh?.(observation.refreshToken ?? {}, context);
+    const { transactions } = await record(async () => ({ observations: observations ?? [] }));
+    expect(transactions?.map((transaction) => transaction.refundedAt)).toEqual([refundedAt, undefined]);
+  });
+
+  it.each<[state: string, payload: object, refundedAt: number | undefined, parts: number]>([
+    ['Revoked', { isChargeback: true }, refundedAt, 0],
+    ['Refunded', { isChargeback: false }, refundedAt, 0],
+    ['Revoked', { partialRefund: { part: 0.5 } }, refundedAt, 1],
+    ['ChargebackReversal', { isChargeback: true }, undefined, 0],
+  ])('stays after a later event, unless it is its reversal (%s, %j)', async (state, payload, expected, parts) => {
+    const { observe, record, observation, context } = await createClawback('Earlier', earlier);
+    await advanceToEvent();
+    const { observations = [] } = (await observe({ state, ...payload })) ?? {};
+    const queried = (await microsoftStore.refresh?.(observation.refreshToken ?? {}, context)) ?? [];
+    for (const sources of [
+      [...observations, ...queried],
+      [...queried, ...observations],
+    ]) {
+      const { transactions } = await record(async () => ({ observations: sources }));
+      expect(transactions?.map((transaction) => transaction.refundedAt)).toEqual([expected]);
+      expect(transactions?.[0]?.partialRefunds ?? []).toHaveLength(parts);
+    }
+  });
+});
+
 describe('validate (Microsoft Store) of a refunded purchase', () => {
   const validate = async (purchaseId: string, context: StoreContext) =>
     await microsoftStore.validate(await microsoft.getRequest(withoutPlatform(purchaseId)), context);
